@@ -23,7 +23,11 @@ export default defineConfig(({ mode }) => ({
       ? { assetsDir: '', rolldownOptions: { input: source('gallery.html') } }
       : {
           rolldownOptions: {
-            input: { index: source('index.html'), [PUSH_WORKER]: source('src/push/worker.ts') },
+            input: {
+              index: source('index.html'),
+              replay: source('replay.html'),
+              [PUSH_WORKER]: source('src/push/worker.ts'),
+            },
             // The name of a service worker stays, so that browsers find its next version.
             output: {
               entryFileNames: ({ name }: { name: string }) =>

@@ -122,6 +122,7 @@ export const errorCodeTexts = {
   export_too_large: 'The export has more sessions than an export may have.',
   export_limit_reached: 'As many exports of the caller run, or are stored, as may be.',
   export_not_ready: 'The export is not ready.',
+  episode_not_exportable: 'An episode has no finished recording, or does not fit the others of an export.',
   subscription_limit_reached: 'The connection watches as many sessions as it may.',
 
   // API keys, webhooks and event streams

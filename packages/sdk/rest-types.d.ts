@@ -1588,6 +1588,218 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/recordings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the recordings of your robots and of the sessions that you operated, newest first
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getRecordings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows a recording
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getRecording"];
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a recording and its files
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteRecording"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/bookmarks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the bookmarks of a recording, by their moments
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getRecordingBookmarks"];
+        put?: never;
+        /**
+         * Marks a moment of a recording
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postRecordingBookmarks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/bookmarks/{bookmark}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a bookmark: its author and the owner of the robot may
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteRecordingBookmark"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/downloads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists who has read a recording, newest first
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getRecordingDownloads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Downloads a recording as an MCAP file
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getRecordingFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what of a recording can be read now: complete MCAP files, also while the session is open
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getRecordingParts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/segments/{stream}/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Downloads a part of a recording that is not finished, as an MCAP file
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getRecordingSegment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the links of a recording
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getRecordingShares"];
+        put?: never;
+        /**
+         * Creates a link with which anyone can replay a recording until it expires
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postRecordingShares"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/shares/{share}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revokes a link of a recording
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteRecordingShare"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/robot-request": {
         parameters: {
             query?: never;
@@ -1928,6 +2140,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/episodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the episodes of a session, oldest first, and the one that runs
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getSessionEpisodes"];
+        put?: never;
+        /**
+         * Marks the start or the end of an episode in an open session
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postSessionEpisodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/events": {
         parameters: {
             query?: never;
@@ -2012,6 +2248,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/recording": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows the recording of a session
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getSessionRecording"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/ticket": {
         parameters: {
             query?: never;
@@ -2074,6 +2330,86 @@ export interface paths {
          * @description This needs no credential. A credential in the request is ignored.
          */
         patch: operations["patchSessionWhep"];
+        trace?: never;
+    };
+    "/api/shared/recordings/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows the recording of a link
+         * @description This needs no credential. A credential in the request is ignored.
+         */
+        get: operations["getSharedRecording"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/shared/recordings/{token}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Downloads the recording of a link as an MCAP file
+         * @description This needs no credential. A credential in the request is ignored.
+         */
+        get: operations["getSharedRecordingFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/shared/recordings/{token}/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what of the recording of a link can be read now
+         * @description This needs no credential. A credential in the request is ignored.
+         */
+        get: operations["getSharedRecordingParts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/shared/recordings/{token}/segments/{stream}/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Downloads a part of the recording of a link that is not finished
+         * @description This needs no credential. A credential in the request is ignored.
+         */
+        get: operations["getSharedRecordingSegment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/stats": {
@@ -3256,6 +3592,36 @@ export interface components {
             /** @example svc_live_4f9d…x7Qa */
             key: string;
         };
+        /** @description A new link to a recording. */
+        CreatedRecordingShare: {
+            /**
+             * Format: uuid
+             * @example 47a0d9e6-5b3c-4f18-92e7-c6d18f04b35a
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            created_by: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            expires_at: string;
+            /** @example null */
+            revoked_at: string | null;
+            /**
+             * @description The address of the replay. It is shown only once.
+             * @example https://hub.example.com/replay/9b1c…
+             */
+            url: string;
+        };
         /** @description The id and status of a new session. */
         CreatedSession: {
             /**
@@ -3310,7 +3676,7 @@ export interface components {
              */
             seq?: number;
             /**
-             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.account.suspended, notification.account.restored, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low, notification.export.ready, notification.export.failed
+             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, recording.started, recording.paused, recording.resumed, recording.stopped, episode.started, episode.ended, episode.discarded, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.recording.paused, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.account.suspended, notification.account.restored, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low, notification.export.ready, notification.export.failed, notification.dataset_export.ready, notification.dataset_export.failed
              * @example session.started
              */
             type: string;
@@ -3336,7 +3702,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description One recording of a dataset. */
+        /** @description One episode of a dataset. */
         Episode: {
             /**
              * Format: uuid
@@ -3344,7 +3710,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The id that the robot assigned.
+             * @description The id that the robot assigned; for an episode that was marked, one of the platform.
              * @example run-000216
              */
             episode_id: string;
@@ -3366,7 +3732,23 @@ export interface components {
              */
             size_mb: number;
             /**
-             * @description Whether the task succeeded, as the robot reported; null when it did not report it.
+             * @description Who defined the episode: the robot reported it, or a participant marked it on the platform.
+             * @example robot
+             * @enum {string}
+             */
+            source: "robot" | "platform";
+            /**
+             * @description What was to be done; null without a description.
+             * @example null
+             */
+            task: string | null;
+            /**
+             * @description The finished recording of the episode's session; null without one.
+             * @example null
+             */
+            recording_id: string | null;
+            /**
+             * @description Whether the task succeeded; null when nobody said it.
              * @example true
              */
             success: boolean | null;
@@ -3404,7 +3786,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.account.suspended, notification.account.restored, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low, notification.export.ready, notification.export.failed
+             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, recording.started, recording.paused, recording.resumed, recording.stopped, episode.started, episode.ended, episode.discarded, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.recording.paused, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.account.suspended, notification.account.restored, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.robot.battery_low, notification.export.ready, notification.export.failed, notification.dataset_export.ready, notification.dataset_export.failed
              * @example session.started
              */
             type: string;
@@ -3872,7 +4254,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Type of the notification; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, certification.approved, certification.rejected, certification.revoked, role.removed, account.suspended, account.restored, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low, export.ready, export.failed
+             * @description Type of the notification; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, recording.paused, certification.approved, certification.rejected, certification.revoked, role.removed, account.suspended, account.restored, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, robot.battery_low, export.ready, export.failed, dataset_export.ready, dataset_export.failed
              * @example session.started
              */
             type: string;
@@ -4697,6 +5079,12 @@ export interface components {
              */
             operator_notes: string | null;
             /**
+             * @description What the platform records of a session: nothing, control and telemetry, or these with the cameras.
+             * @example control
+             * @enum {string}
+             */
+            recording: "off" | "control" | "video";
+            /**
              * @description Whether the robot has a camera. Its address is part of a session.
              * @example true
              */
@@ -4876,6 +5264,168 @@ export interface components {
              */
             up_to: string;
         };
+        /** @description The recording of a session. */
+        Recording: {
+            /**
+             * Format: uuid
+             * @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
+             */
+            session_id: string;
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /** @example Warehouse arm */
+            robot_name: string;
+            /**
+             * @description What is recorded.
+             * @example video
+             * @enum {string}
+             */
+            mode: "control" | "video";
+            /**
+             * @description RECORDING while the session is open, FINISHING while its parts become one file, then READY, or FAILED if that is impossible.
+             * @example READY
+             * @enum {string}
+             */
+            status: "RECORDING" | "FINISHING" | "READY" | "FAILED";
+            /**
+             * @description Why nothing is recorded now, although the session is open: `off` when the owner has turned it off, otherwise the reason of a gap; null while it is recorded.
+             * @example null
+             */
+            paused_reason: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            started_at: string;
+            /** @description When its last data was recorded; null while it is recorded. */
+            ended_at: string | null;
+            /**
+             * @description When it is deleted, by the owner's policy; null: it is kept.
+             * @example null
+             */
+            expires_at: string | null;
+            /** @example 48211904 */
+            size_bytes: number;
+            /**
+             * @description The number of parts that were stored.
+             * @example 186
+             */
+            segments: number;
+            gaps: components["schemas"]["RecordingGap"][];
+            /** @description The topics of the file; empty until it is READY. */
+            channels: {
+                /** @example /control */
+                topic: string;
+                /** @example wheelhouse.Control */
+                schema: string;
+                /** @example 14902 */
+                messages: number;
+            }[];
+            /**
+             * @description Address of the MCAP file; null until it is READY.
+             * @example /api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file
+             */
+            file_url: string | null;
+        };
+        /** @description A marked moment of a recording. */
+        RecordingBookmark: {
+            /**
+             * Format: uuid
+             * @example 0d93b7f5-e42a-4816-8fc0-7b5e29a16d84
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            user_id: string;
+            /** @example Grace */
+            user_name: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
+            /** @example The gripper slips */
+            label: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        /** @description A read of a recording. */
+        RecordingDownload: {
+            /** @description The reader; null for one with a link. */
+            user_id: string | null;
+            /** @example Grace */
+            user_name: string | null;
+            /** @description The link that was used. */
+            share_id: string | null;
+            /**
+             * @description A download of the file, a replay in the console, an export of a dataset, or a playback in Foxglove.
+             * @example file
+             * @enum {string}
+             */
+            kind: "file" | "replay" | "export" | "foxglove";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
+        };
+        /** @description A period that a recording lacks. */
+        RecordingGap: {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            to: string;
+            /**
+             * @description Why nothing was recorded.
+             * @example storage_unavailable
+             * @enum {string}
+             */
+            reason: "recorder_lost" | "source_lost" | "overload" | "storage_unavailable" | "storage_full" | "quota_exceeded" | "segment_damaged";
+        };
+        /** @description A link with which anyone can replay a recording. */
+        RecordingShare: {
+            /**
+             * Format: uuid
+             * @example 47a0d9e6-5b3c-4f18-92e7-c6d18f04b35a
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            created_by: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            expires_at: string;
+            /** @example null */
+            revoked_at: string | null;
+        };
         /** @description A new robot with its token. The token is shown only once. */
         RegisteredRobot: {
             /**
@@ -5018,6 +5568,17 @@ export interface components {
             strict_control: boolean;
             /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
             stop_clear: components["schemas"]["StopClear"];
+            /**
+             * @description What the platform records of the robot's sessions: nothing (off), control and telemetry (control), or these with the cameras (video). Operators see it before and during a session. A change applies to an open session at once.
+             * @example control
+             * @enum {string}
+             */
+            recording: "off" | "control" | "video";
+            /**
+             * @description Days after which a recording is deleted, counted from the end of its session; null: it is kept.
+             * @example 90
+             */
+            recording_days: number | null;
             /**
              * @description Whether the robot rejects new sessions. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends the session. The owner can set and release it at any time.
              * @example false
@@ -5291,6 +5852,17 @@ export interface components {
             strict_control: boolean;
             /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
             stop_clear: components["schemas"]["StopClear"];
+            /**
+             * @description What the platform records of the robot's sessions: nothing (off), control and telemetry (control), or these with the cameras (video). Operators see it before and during a session. A change applies to an open session at once.
+             * @example control
+             * @enum {string}
+             */
+            recording: "off" | "control" | "video";
+            /**
+             * @description Days after which a recording is deleted, counted from the end of its session; null: it is kept.
+             * @example 90
+             */
+            recording_days: number | null;
             /**
              * @description Whether the robot rejects new sessions. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends the session. The owner can set and release it at any time.
              * @example false
@@ -5611,6 +6183,16 @@ export interface components {
          * @enum {string}
          */
         Role: "client" | "operator" | "admin";
+        /** @description An episode that has not ended. */
+        RunningEpisode: {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            started_at: string;
+            /** @example Pick up the cup */
+            task: string | null;
+        };
         /** @description Weekly working hours of an operator. */
         Schedule: {
             /**
@@ -5749,7 +6331,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description Type of the entry; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, chat.message
+             * @description Type of the entry; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, recording.started, recording.paused, recording.resumed, recording.stopped, episode.started, episode.ended, episode.discarded, chat.message
              * @example session.started
              */
             type: string;
@@ -9738,6 +10320,9 @@ export interface operations {
                      *           "started_at": "2026-11-20T09:50:02.000Z",
                      *           "ended_at": "2026-11-20T09:51:58.000Z",
                      *           "size_mb": 28.4,
+                     *           "source": "robot",
+                     *           "task": null,
+                     *           "recording_id": null,
                      *           "success": true,
                      *           "uri": "s3://lovelace-episodes/run-000216.mcap",
                      *           "created_at": "2026-11-20T09:52:10.000Z"
@@ -10731,6 +11316,8 @@ export interface operations {
                      *       },
                      *       "strict_control": false,
                      *       "stop_clear": "owner",
+                     *       "recording": "control",
+                     *       "recording_days": 90,
                      *       "on_hold": false,
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
@@ -10884,6 +11471,8 @@ export interface operations {
                      *       },
                      *       "strict_control": false,
                      *       "stop_clear": "owner",
+                     *       "recording": "control",
+                     *       "recording_days": 90,
                      *       "on_hold": false,
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
@@ -11065,6 +11654,8 @@ export interface operations {
                  *       },
                  *       "strict_control": false,
                  *       "stop_clear": "owner",
+                 *       "recording": "control",
+                 *       "recording_days": 90,
                  *       "on_hold": false,
                  *       "low_battery_threshold": 0.2,
                  *       "log_event_level": "error"
@@ -11180,6 +11771,17 @@ export interface operations {
                     /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
                     stop_clear?: components["schemas"]["StopClear"];
                     /**
+                     * @description What the platform records of the robot's sessions: nothing (off), control and telemetry (control), or these with the cameras (video). Operators see it before and during a session. A change applies to an open session at once.
+                     * @example control
+                     * @enum {string}
+                     */
+                    recording?: "off" | "control" | "video";
+                    /**
+                     * @description Days after which a recording is deleted, counted from the end of its session; null: it is kept.
+                     * @example 90
+                     */
+                    recording_days?: number | null;
+                    /**
                      * @description Whether the robot rejects new sessions. The platform sets it when a session ends under a remote stop that only the owner or an admin can clear, unless one of them ends the session. The owner can set and release it at any time.
                      * @example false
                      */
@@ -11281,6 +11883,8 @@ export interface operations {
                      *       },
                      *       "strict_control": false,
                      *       "stop_clear": "owner",
+                     *       "recording": "control",
+                     *       "recording_days": 90,
                      *       "on_hold": false,
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
@@ -13989,6 +14593,7 @@ export interface operations {
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "operator_notes": "Keep away from the shelf on the left.",
+                     *       "recording": "control",
                      *       "has_camera": true,
                      *       "gateway_url": "wss://gateway.example.com",
                      *       "earnings_cents_per_minute": 35,
@@ -15245,6 +15850,1394 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["PriceList"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRecordings: {
+        parameters: {
+            query?: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                robot_id?: string;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+                /** @example 50 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "recordings": [
+                     *         {
+                     *           "id": "6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2",
+                     *           "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *           "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "robot_name": "Warehouse arm",
+                     *           "mode": "video",
+                     *           "status": "READY",
+                     *           "paused_reason": null,
+                     *           "started_at": "2026-11-20T09:30:00.000Z",
+                     *           "ended_at": "2026-11-20T09:30:00.000Z",
+                     *           "expires_at": null,
+                     *           "size_bytes": 48211904,
+                     *           "segments": 186,
+                     *           "gaps": [
+                     *             {
+                     *               "from": "2026-11-20T09:30:00.000Z",
+                     *               "to": "2026-11-20T09:30:00.000Z",
+                     *               "reason": "storage_unavailable"
+                     *             }
+                     *           ],
+                     *           "channels": [
+                     *             {
+                     *               "topic": "/control",
+                     *               "schema": "wheelhouse.Control",
+                     *               "messages": 14902
+                     *             }
+                     *           ],
+                     *           "file_url": "/api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "used_bytes": 9663676416,
+                     *       "quota_bytes": 53687091200
+                     *     }
+                     */
+                    "application/json": {
+                        recordings: components["schemas"]["Recording"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                        /**
+                         * @description Bytes of all your recordings, as an owner.
+                         * @example 9663676416
+                         */
+                        used_bytes: number;
+                        /**
+                         * @description The bytes that you may store; null for no limit.
+                         * @example 53687091200
+                         */
+                        quota_bytes: number | null;
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2",
+                     *       "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *       "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *       "robot_name": "Warehouse arm",
+                     *       "mode": "video",
+                     *       "status": "READY",
+                     *       "paused_reason": null,
+                     *       "started_at": "2026-11-20T09:30:00.000Z",
+                     *       "ended_at": "2026-11-20T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "size_bytes": 48211904,
+                     *       "segments": 186,
+                     *       "gaps": [
+                     *         {
+                     *           "from": "2026-11-20T09:30:00.000Z",
+                     *           "to": "2026-11-20T09:30:00.000Z",
+                     *           "reason": "storage_unavailable"
+                     *         }
+                     *       ],
+                     *       "channels": [
+                     *         {
+                     *           "topic": "/control",
+                     *           "schema": "wheelhouse.Control",
+                     *           "messages": 14902
+                     *         }
+                     *       ],
+                     *       "file_url": "/api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Recording"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the session is still recorded (`recording_in_progress`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "recording_in_progress";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRecordingBookmarks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bookmarks": [
+                     *         {
+                     *           "id": "0d93b7f5-e42a-4816-8fc0-7b5e29a16d84",
+                     *           "user_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "user_name": "Grace",
+                     *           "at": "2026-11-20T09:30:00.000Z",
+                     *           "label": "The gripper slips",
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        bookmarks: components["schemas"]["RecordingBookmark"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postRecordingBookmarks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "at": "2026-11-20T09:30:00.000Z",
+                 *       "label": "The gripper slips"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description The moment in the recording.
+                     * @example 2026-11-20T09:30:00.000Z
+                     */
+                    at: string;
+                    /** @example The gripper slips */
+                    label: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0d93b7f5-e42a-4816-8fc0-7b5e29a16d84",
+                     *       "user_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *       "user_name": "Grace",
+                     *       "at": "2026-11-20T09:30:00.000Z",
+                     *       "label": "The gripper slips",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RecordingBookmark"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording has 500 bookmarks (`bookmark_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "bookmark_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteRecordingBookmark: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2 */
+                id: string;
+                /** @example 0d93b7f5-e42a-4816-8fc0-7b5e29a16d84 */
+                bookmark: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRecordingDownloads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "downloads": [
+                     *         {
+                     *           "user_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "user_name": "Grace",
+                     *           "share_id": "47a0d9e6-5b3c-4f18-92e7-c6d18f04b35a",
+                     *           "kind": "file",
+                     *           "at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        downloads: components["schemas"]["RecordingDownload"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRecordingFile: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What for, as the list of downloads shows it.
+                 * @example download
+                 */
+                purpose?: "download" | "replay";
+            };
+            header?: never;
+            path: {
+                /** @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/mcap": string;
+                };
+            };
+            /** @description When the Range header selects a part of the file */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description When the storage sends the file: follow the Location header */
+            302: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description When the file matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the file does not exist, or you may not see it (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording is not one file yet (`recording_not_ready`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "recording_not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the Range header selects nothing of the file (`invalid_request`) */
+            416: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "invalid_request";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Range Not Satisfiable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            /** @description When the storage does not respond (`storage_unavailable`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "storage_unavailable" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The database is unreachable. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRecordingParts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "complete": true,
+                     *       "parts": [
+                     *         {
+                     *           "url": "/api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file",
+                     *           "source": "all",
+                     *           "from": "2026-11-20T09:30:00.000Z",
+                     *           "to": "2026-11-20T09:30:00.000Z",
+                     *           "size_bytes": 48211904
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Whether the recording is READY, so that one part is all of it. */
+                        complete: boolean;
+                        parts: {
+                            /** @example /api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file */
+                            url: string;
+                            /**
+                             * @description `all`, `gateway`, or `camera/<name>`.
+                             * @example all
+                             */
+                            source: string;
+                            /**
+                             * Format: date-time
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            from: string;
+                            /**
+                             * Format: date-time
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            to: string;
+                            /** @example 48211904 */
+                            size_bytes: number;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRecordingSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2 */
+                id: string;
+                /** @example be58f1c3-207d-4e96-a4b1-5c93d60e7f28 */
+                stream: string;
+                /** @example 0 */
+                number: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/mcap": string;
+                };
+            };
+            /** @description When the Range header selects a part of the file */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description When the storage sends the file: follow the Location header */
+            302: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description When the file matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the file does not exist, or you may not see it (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the Range header selects nothing of the file (`invalid_request`) */
+            416: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "invalid_request";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Range Not Satisfiable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            /** @description When the storage does not respond (`storage_unavailable`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "storage_unavailable" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The database is unreachable. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRecordingShares: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "shares": [
+                     *         {
+                     *           "id": "47a0d9e6-5b3c-4f18-92e7-c6d18f04b35a",
+                     *           "created_by": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "expires_at": "2026-11-20T09:30:00.000Z",
+                     *           "revoked_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        shares: components["schemas"]["RecordingShare"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording does not exist, or is not one of your robots (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postRecordingShares: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expires_in_hours": 72
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Hours until the link expires.
+                     * @default 72
+                     * @example 72
+                     */
+                    expires_in_hours?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "47a0d9e6-5b3c-4f18-92e7-c6d18f04b35a",
+                     *       "created_by": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "expires_at": "2026-11-20T09:30:00.000Z",
+                     *       "revoked_at": null,
+                     *       "url": "https://hub.example.com/replay/9b1c…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedRecordingShare"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording does not exist, or is not one of your robots (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording has 50 links that have not expired (`share_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "share_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteRecordingShare: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2 */
+                id: string;
+                /** @example 47a0d9e6-5b3c-4f18-92e7-c6d18f04b35a */
+                share: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording does not exist, or is not one of your robots (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             429: components["responses"]["TooManyRequests"];
@@ -17139,6 +19132,249 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getSessionEpisodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "running": {
+                     *         "started_at": "2026-11-20T09:30:00.000Z",
+                     *         "task": "Pick up the cup"
+                     *       },
+                     *       "episodes": [
+                     *         {
+                     *           "id": "18d6a4f7-b305-4c9e-a27f-8c50e3d1b964",
+                     *           "episode_id": "run-000216",
+                     *           "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *           "started_at": "2026-11-20T09:50:02.000Z",
+                     *           "ended_at": "2026-11-20T09:51:58.000Z",
+                     *           "size_mb": 28.4,
+                     *           "source": "robot",
+                     *           "task": null,
+                     *           "recording_id": null,
+                     *           "success": true,
+                     *           "uri": "s3://lovelace-episodes/run-000216.mcap",
+                     *           "created_at": "2026-11-20T09:52:10.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        running: components["schemas"]["RunningEpisode"] | null;
+                        episodes: components["schemas"]["Episode"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the session does not exist, or you have no part in it (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postSessionEpisodes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "start",
+                 *       "task": "Pick up the cup"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description start begins an episode, success and failure end it with that result, discard ends it without a trace in the dataset.
+                     * @example start
+                     * @enum {string}
+                     */
+                    action: "start" | "success" | "failure" | "discard";
+                    /**
+                     * @description What is to be done. At the end it replaces the task of the start.
+                     * @example Pick up the cup
+                     */
+                    task?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "running": {
+                     *         "started_at": "2026-11-20T09:30:00.000Z",
+                     *         "task": "Pick up the cup"
+                     *       },
+                     *       "episode": {
+                     *         "id": "18d6a4f7-b305-4c9e-a27f-8c50e3d1b964",
+                     *         "episode_id": "run-000216",
+                     *         "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *         "started_at": "2026-11-20T09:50:02.000Z",
+                     *         "ended_at": "2026-11-20T09:51:58.000Z",
+                     *         "size_mb": 28.4,
+                     *         "source": "robot",
+                     *         "task": null,
+                     *         "recording_id": null,
+                     *         "success": true,
+                     *         "uri": "s3://lovelace-episodes/run-000216.mcap",
+                     *         "created_at": "2026-11-20T09:52:10.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The episode that runs now; null without one. */
+                        running: components["schemas"]["RunningEpisode"] | null;
+                        /** @description The episode that has just ended; null for other actions. */
+                        episode: components["schemas"]["Episode"] | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the session does not exist, or you have no part in it (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When an episode is to start in a session that is not open (`session_not_open`), or when an episode is to start while another one runs (`episode_running`), or when no episode runs that could end (`no_episode_running`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "session_not_open" | "episode_running" | "no_episode_running" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getSessionEvents: {
         parameters: {
             query?: {
@@ -17667,6 +19903,106 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getSessionRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2",
+                     *       "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *       "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *       "robot_name": "Warehouse arm",
+                     *       "mode": "video",
+                     *       "status": "READY",
+                     *       "paused_reason": null,
+                     *       "started_at": "2026-11-20T09:30:00.000Z",
+                     *       "ended_at": "2026-11-20T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "size_bytes": 48211904,
+                     *       "segments": 186,
+                     *       "gaps": [
+                     *         {
+                     *           "from": "2026-11-20T09:30:00.000Z",
+                     *           "to": "2026-11-20T09:30:00.000Z",
+                     *           "reason": "storage_unavailable"
+                     *         }
+                     *       ],
+                     *       "channels": [
+                     *         {
+                     *           "topic": "/control",
+                     *           "schema": "wheelhouse.Control",
+                     *           "messages": 14902
+                     *         }
+                     *       ],
+                     *       "file_url": "/api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Recording"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the session is not recorded, does not exist, or you have no part in it (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     postSessionTicket: {
         parameters: {
             query?: never;
@@ -18042,6 +20378,430 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSharedRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 47a0d9e65b3c4f1892e7c6d18f04b35a */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2",
+                     *       "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *       "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *       "robot_name": "Warehouse arm",
+                     *       "mode": "video",
+                     *       "status": "READY",
+                     *       "paused_reason": null,
+                     *       "started_at": "2026-11-20T09:30:00.000Z",
+                     *       "ended_at": "2026-11-20T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "size_bytes": 48211904,
+                     *       "segments": 186,
+                     *       "gaps": [
+                     *         {
+                     *           "from": "2026-11-20T09:30:00.000Z",
+                     *           "to": "2026-11-20T09:30:00.000Z",
+                     *           "reason": "storage_unavailable"
+                     *         }
+                     *       ],
+                     *       "channels": [
+                     *         {
+                     *           "topic": "/control",
+                     *           "schema": "wheelhouse.Control",
+                     *           "messages": 14902
+                     *         }
+                     *       ],
+                     *       "file_url": "/api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Recording"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description When the link is unknown, has expired or was revoked (`share_invalid`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "share_invalid";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSharedRecordingFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 47a0d9e65b3c4f1892e7c6d18f04b35a */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/mcap": string;
+                };
+            };
+            /** @description When the Range header selects a part of the file */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description When the storage sends the file: follow the Location header */
+            302: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description When the file matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description When the file does not exist, or you may not see it (`not_found`), or when the link is unknown, has expired or was revoked (`share_invalid`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found" | "share_invalid";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the recording is not one file yet (`recording_not_ready`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "recording_not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the Range header selects nothing of the file (`invalid_request`) */
+            416: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "invalid_request";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Range Not Satisfiable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            /** @description When the storage does not respond (`storage_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "storage_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The database is unreachable. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSharedRecordingParts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 47a0d9e65b3c4f1892e7c6d18f04b35a */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "complete": true,
+                     *       "parts": [
+                     *         {
+                     *           "url": "/api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file",
+                     *           "source": "all",
+                     *           "from": "2026-11-20T09:30:00.000Z",
+                     *           "to": "2026-11-20T09:30:00.000Z",
+                     *           "size_bytes": 48211904
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Whether the recording is READY, so that one part is all of it. */
+                        complete: boolean;
+                        parts: {
+                            /** @example /api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file */
+                            url: string;
+                            /**
+                             * @description `all`, `gateway`, or `camera/<name>`.
+                             * @example all
+                             */
+                            source: string;
+                            /**
+                             * Format: date-time
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            from: string;
+                            /**
+                             * Format: date-time
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            to: string;
+                            /** @example 48211904 */
+                            size_bytes: number;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description When the link is unknown, has expired or was revoked (`share_invalid`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "share_invalid";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSharedRecordingSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 47a0d9e65b3c4f1892e7c6d18f04b35a */
+                token: string;
+                /** @example be58f1c3-207d-4e96-a4b1-5c93d60e7f28 */
+                stream: string;
+                /** @example 0 */
+                number: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/mcap": string;
+                };
+            };
+            /** @description When the Range header selects a part of the file */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description When the storage sends the file: follow the Location header */
+            302: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description When the file matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description When the file does not exist, or you may not see it (`not_found`), or when the link is unknown, has expired or was revoked (`share_invalid`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found" | "share_invalid";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the Range header selects nothing of the file (`invalid_request`) */
+            416: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "invalid_request";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Range Not Satisfiable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            /** @description When the storage does not respond (`storage_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "storage_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The database is unreachable. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
         };
     };
     getStats: {

@@ -11,7 +11,7 @@ import { metricsRoute } from '../core/metrics/metrics-http.ts'
 import { adminListEndpoints, auditEndpoints, overviewEndpoint } from '../modules/admin/index.ts'
 import { billingEndpoints } from '../modules/billing/index.ts'
 import { clientsEndpoints } from '../modules/clients/index.ts'
-import { datasetEndpoints } from '../modules/datasets/index.ts'
+import { datasetEndpoints, hubPages } from '../modules/datasets/index.ts'
 import { identityEndpoints, loginRoutes } from '../modules/identity/index.ts'
 import { jobEndpoints } from '../modules/jobs/index.ts'
 import { notificationEndpoints, unsubscribePage } from '../modules/notifications/index.ts'
@@ -25,11 +25,12 @@ import { supportEndpoints } from '../modules/support/index.ts'
 import { videoEndpoints } from '../modules/video/index.ts'
 import { streamEndpoints, webhookEndpoints } from '../modules/webhooks/index.ts'
 import { guidePages, hasPictures } from '../web/docs/guide-pages.ts'
+import { createFoxgloveTickets, createSessionSource, foxgloveEndpoints } from '../web/foxglove/index.ts'
 import { mcpEndpoint } from '../web/mcp/index.ts'
 import { docsPage } from '../web/openapi/docs-page.ts'
 import { withDescription } from '../web/openapi/openapi.routes.ts'
 import { connectPage } from '../web/site/connect-page.ts'
-import { consolePage } from '../web/site/console-page.ts'
+import { consolePage, sharedReplayPage } from '../web/site/console-page.ts'
 import { downloadsPage } from '../web/site/downloads-page.ts'
 import { healthEndpoint } from '../web/site/health.ts'
 import { homePage } from '../web/site/home-page.ts'
@@ -48,6 +49,12 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...datasetEndpoints(platform.datasets),
     ...recordingsEndpoints(platform.recordings, core),
     ...sessionsEndpoints(sessions, identity.users, core),
+    ...foxgloveEndpoints({
+      ...sessions,
+      tickets: createFoxgloveTickets(core),
+      source: createSessionSource({ ...core, ...sessions }),
+      baseUrl: core.baseUrl,
+    }),
     ...videoEndpoints({ ...platform.video, ...sessions, now: core.now }),
     ...notificationEndpoints(platform.notifications),
     ...streamEndpoints(platform.webhooks),
@@ -79,13 +86,14 @@ export function createApi(
     limits: rateLimits,
     isParticipant: sessions.queries.isParticipant,
   })
+  const authenticate = createRequestAuthorization({ ...auth, limits: rateLimits, requestLimits })
   const app = createApp({
     log: core.log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     https: baseUrl.startsWith('https:'),
     endpoints,
-    authenticate: createRequestAuthorization({ ...auth, limits: rateLimits, requestLimits }),
+    authenticate,
     interceptor: idempotency.intercept,
     observe: metrics.request,
     diskIsFull: () => core.diskWatch.full,
@@ -101,10 +109,12 @@ export function createApi(
       }),
       guidePages(),
       consolePage(core),
+      sharedReplayPage(),
       downloadsPage({ baseUrl }),
       connectPage({ baseUrl }),
       unsubscribePage({ ...platform.notifications, ...core }),
       docsPage(),
+      hubPages({ ...platform.datasets, ...platform, ...core, authenticate }),
       ...options.pages,
       ...mcpEndpoint({ ...core, ...identity, requestLimits }, endpoints),
       limitLogins(rateLimits, core.report),

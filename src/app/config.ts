@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseOptions } from '../core/http/validation-messages.ts'
 import { parseNetwork, webhookNetworks, webhookProblems } from '../modules/webhooks/index.ts'
@@ -20,6 +20,7 @@ import {
   smtpUrl,
   urlOf,
 } from './config-values.ts'
+import { storageProblems, storageSettings, storageVariables } from './storage-config.ts'
 
 const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker', 'media', 'recorder'])
 /** Roles without which the platform works, with fewer functions. */
@@ -34,6 +35,7 @@ const Env = z.object({
   DATABASE_POOL_SIZE: connections.default(10),
   REDIS_URL: redisNodes.optional(),
   DATA_DIR: z.string().default('./.data'),
+  ...storageVariables,
   PORT: port.default(3000),
   HUB_PORT: port.default(3001),
   GATEWAY_PORT: port.default(3002),
@@ -201,7 +203,7 @@ function findCombinationProblems(env: Env): string[] {
     problems.push('ALLOW_INSECURE_DEV cannot be on in production: it gives admin accounts to anyone who asks')
   }
   if (production && env.DEMO) problems.push('DEMO cannot be on in production: it prints working credentials')
-  return [...problems, ...webhookProblems(env)]
+  return [...problems, ...storageProblems(env), ...webhookProblems(env)]
 }
 
 /** Returns the environment of the process. A file `.env` in the working directory sets the missing variables. */
@@ -240,6 +242,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     databasePoolSize: env.DATABASE_POOL_SIZE,
     redisUrl: env.REDIS_URL,
     dataDir: resolve(env.DATA_DIR),
+    ...storageSettings(env, resolve(env.DATA_DIR)),
     allowInsecureDev: env.ALLOW_INSECURE_DEV,
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: env.PORT,
@@ -262,8 +265,6 @@ export function loadConfig(source: Record<string, string | undefined> = environm
       env.TURN_URLS.length > 0 && env.TURN_SECRET
         ? { urls: env.TURN_URLS, secret: env.TURN_SECRET }
         : undefined,
-    storage: { kind: 'local' as const, directory: join(resolve(env.DATA_DIR), 'objects') },
-    recordingQuotaBytes: 50_000_000_000,
     workerPort: env.WORKER_PORT,
     baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
     /** True when BASE_URL is not set. With port 0, the URL then gets the real port once it is known. */

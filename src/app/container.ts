@@ -76,6 +76,8 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
     core.jobs.register(IDEMPOTENCY_CLEAN_UP, core.idempotency.removeExpired)
     core.jobs.register(JOB_CLEAN_UP, () => removeOrphanedProgress(core.db))
     registerQueueMetrics(core)
+    const storage = await createObjectStore(config.storage)
+    closers.add(() => storage.close())
     const mailer = config.mail && createMailer(config.mail)
     const accounts = context.accounts ?? []
     const admins = accounts.filter((account) => account.admin).map((account) => account.email)
@@ -97,8 +99,12 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       await billing.monthlyClose.run()
       await payments?.enqueueOpenInvoices()
     })
-    const store = await createObjectStore(config.storage)
-    closers.add(() => store.close())
+    const recordings = createRecordingServices(core, {
+      store: storage,
+      settings: config,
+      appendNote: appendSessionNote,
+      onFinished: connectRecording,
+    })
     const webhooks = createWebhookServices({ ...core, allowedNetworks: config.webhookNetworks })
     const platform = {
       core,
@@ -113,13 +119,14 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       clients,
       sessions,
       robots,
-      datasets: createDatasetServices(core, { appendNote: appendSessionNote }),
-      recordings: createRecordingServices(core, {
-        store,
-        settings: config,
+      datasets: createDatasetServices(core, {
+        storage,
+        dataDir: config.dataDir,
+        logExport: recordings.recordingAccess.noteExport,
         appendNote: appendSessionNote,
-        onFinished: connectRecording,
       }),
+      storage,
+      recordings,
       payments,
       webhooks,
       support: createSupport(core, mailer && config.mail && { mailer, contactTo: config.mail.contactTo }),

@@ -139,6 +139,71 @@ const addCamera = (name: string, position: number) =>
     .onConflict((conflict) => conflict.columns(['robot_id', 'name']).doNothing())
     .execute()
 
+/** The only stream of the recording. */
+const STREAM = randomUUID()
+/** Returns the id of a finished recording of the session, one of whose segments is still stored. */
+async function recorded(): Promise<string> {
+  const { db } = world.platform.core
+  const known = await db
+    .selectFrom('recordings')
+    .select('id')
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst()
+  if (known) return known.id
+  const id = randomUUID()
+  const users = { client_id: client.id, operator_id: operator.id }
+  const file = { status: 'READY' as const, file_key: `recordings/${id}/recording.mcap` }
+  const times = { started_at: new Date(), ended_at: new Date() }
+  await db
+    .insertInto('recordings')
+    .values({ id, session_id: sessionId, robot_id: robot.id, ...users, mode: 'control', ...file, ...times })
+    .execute()
+  await db
+    .insertInto('recording_streams')
+    .values({ id: STREAM, recording_id: id, source: 'gateway', node_id: id, opened_at: new Date() })
+    .execute()
+  const object_key = `recordings/${id}/segments/0.mcap`
+  const size = { messages: 1, size_bytes: 1, sha256: '', last_ms: 0 }
+  await db
+    .insertInto('recording_segments')
+    .values({
+      stream_id: STREAM,
+      number: 0,
+      recording_id: id,
+      from_at: new Date(),
+      to_at: new Date(),
+      ...size,
+      object_key,
+    })
+    .execute()
+  for (const key of [file.file_key, object_key])
+    await world.platform.recordings.store.put(key, new Uint8Array(1))
+  return id
+}
+/** Returns the path of a new link of the recording. */
+async function shared(): Promise<string> {
+  const id = await recorded()
+  const reply = await client.post(`/api/recordings/${id}/shares`, { expires_in_hours: 1 })
+  expect(reply.status).toBe(201)
+  return `/api/recordings/${id}/shares/${reply.body.id}`
+}
+/** Expects the owner of the robot and admins to pass, and 404 for all other callers. */
+const owners = (status: number): Statuses => ({
+  ...participants(status),
+  operator: 404,
+  'operator key': 404,
+})
+/** Inserts an export of a dataset that belongs to the client. */
+async function datasetExported(): Promise<string> {
+  const id = crypto.randomUUID()
+  await sql`
+    insert into dataset_exports (id, user_id, format, name, version, fps, episode_ids, state, status, error, created_at, finished_at)
+    values (${id}, ${client.id}, 'lerobot_v3', 'cubes', ${++serial}, 30, '[]', '{}', 'FAILED', 'Gone', now(), now())`.execute(
+    world.platform.core.db,
+  )
+  return id
+}
+
 let bookings = 0
 /** Returns an hour for which no session is planned. */
 const freeHour = () => new Date(Date.now() + ++bookings * 61 * 60_000).toISOString()
@@ -323,6 +388,99 @@ const rules: Record<string, Rule> = {
     expected: 'public',
     answers: 404,
     attempt: () => ({ path: `/api/sessions/${sessionId}/whep/front/${RESOURCE}` }),
+  },
+  'GET /api/recordings': { expected: everyone(200) },
+  'GET /api/recordings/{id}': {
+    expected: participants(200),
+    attempt: async () => ({ path: `/api/recordings/${await recorded()}` }),
+  },
+  'GET /api/sessions/{id}/recording': {
+    expected: participants(200),
+    attempt: async () => {
+      await recorded()
+      return { path: `/api/sessions/${sessionId}/recording` }
+    },
+  },
+  'GET /api/recordings/{id}/parts': {
+    expected: participants(200),
+    attempt: async () => ({ path: `/api/recordings/${await recorded()}/parts` }),
+  },
+  'GET /api/recordings/{id}/file': {
+    expected: participants(200),
+    attempt: async () => ({ path: `/api/recordings/${await recorded()}/file` }),
+  },
+  'GET /api/recordings/{id}/segments/{stream}/{number}': {
+    expected: participants(200),
+    attempt: async () => ({ path: `/api/recordings/${await recorded()}/segments/${STREAM}/0` }),
+  },
+  'GET /api/recordings/{id}/downloads': {
+    expected: participants(200),
+    attempt: async () => ({ path: `/api/recordings/${await recorded()}/downloads` }),
+  },
+  'POST /api/recordings/{id}/shares': {
+    expected: owners(201),
+    attempt: async () => ({ path: `/api/recordings/${await recorded()}/shares`, body: {} }),
+  },
+  'GET /api/recordings/{id}/shares': {
+    expected: owners(200),
+    attempt: async () => ({ path: `/api/recordings/${await recorded()}/shares` }),
+  },
+  'DELETE /api/recordings/{id}/shares/{share}': {
+    expected: owners(204),
+    attempt: async () => ({ path: await shared() }),
+  },
+  'GET /api/recordings/{id}/bookmarks': {
+    expected: participants(200),
+    attempt: async () => ({ path: `/api/recordings/${await recorded()}/bookmarks` }),
+  },
+  'POST /api/recordings/{id}/bookmarks': {
+    expected: participants(201),
+    attempt: async () => ({
+      path: `/api/recordings/${await recorded()}/bookmarks`,
+      body: { at: new Date().toISOString(), label: 'here' },
+    }),
+  },
+  'DELETE /api/recordings/{id}/bookmarks/{bookmark}': {
+    expected: participants(204),
+    attempt: async () => {
+      const path = `/api/recordings/${await recorded()}/bookmarks`
+      const { body } = await operator.post(path, { at: new Date().toISOString(), label: 'here' })
+      return { path: `${path}/${body.id}` }
+    },
+  },
+  'DELETE /api/recordings/{id}': {
+    expected: owners(204),
+    attempt: async () => ({ path: `/api/recordings/${await recorded()}` }),
+  },
+  // The token in the path is the credential.
+  'GET /api/shared/recordings/{token}': {
+    expected: 'public',
+    answers: 404,
+    attempt: () => ({ path: `/api/shared/recordings/${'x'.repeat(43)}` }),
+  },
+  'GET /api/shared/recordings/{token}/parts': {
+    expected: 'public',
+    answers: 404,
+    attempt: () => ({ path: `/api/shared/recordings/${'x'.repeat(43)}/parts` }),
+  },
+  'GET /api/shared/recordings/{token}/file': {
+    expected: 'public',
+    answers: 404,
+    attempt: () => ({ path: `/api/shared/recordings/${'x'.repeat(43)}/file` }),
+  },
+  'GET /api/shared/recordings/{token}/segments/{stream}/{number}': {
+    expected: 'public',
+    answers: 404,
+    attempt: () => ({ path: `/api/shared/recordings/${'x'.repeat(43)}/segments/${randomUUID()}/0` }),
+  },
+  'GET /api/sessions/{id}/episodes': {
+    expected: participants(200),
+    attempt: () => ({ path: `/api/sessions/${sessionId}/episodes` }),
+  },
+  // The session is only planned; test/integration/recordings marks episodes in open ones.
+  'POST /api/sessions/{id}/episodes': {
+    expected: participants(409),
+    attempt: () => ({ path: `/api/sessions/${sessionId}/episodes`, body: { action: 'start' } }),
   },
   'GET /api/client/robots/{id}/cameras': {
     expected: clients(200, 404),
@@ -536,6 +694,10 @@ const rules: Record<string, Rule> = {
     expected: participants(409),
     attempt: () => ofSession('/ticket', { part: 'watch' }),
   },
+  'POST /api/sessions/{id}/foxglove': {
+    expected: participants(409),
+    attempt: () => ofSession('/foxglove', {}),
+  },
   'POST /api/sessions/export': { expected: everyone(200), attempt: () => ({ body: { format: 'csv' } }) },
 
   'POST /api/session-exports/count': {
@@ -549,6 +711,21 @@ const rules: Record<string, Rule> = {
       await fillExports()
       return { body: { format: 'csv' } }
     },
+  },
+  'POST /api/client/datasets/exports': {
+    expected: clients(404),
+    attempt: () => ({
+      body: { format: 'lerobot_v3', name: 'cubes', fps: 30, episode_ids: [crypto.randomUUID()] },
+    }),
+  },
+  'GET /api/client/datasets/exports': { expected: clients(200) },
+  'GET /api/client/datasets/exports/{id}': {
+    expected: clients(200, 404),
+    attempt: async () => ({ path: `/api/client/datasets/exports/${await datasetExported()}` }),
+  },
+  'DELETE /api/client/datasets/exports/{id}': {
+    expected: clients(204, 404),
+    attempt: async () => ({ path: `/api/client/datasets/exports/${await datasetExported()}` }),
   },
   'GET /api/session-exports': { expected: everyone(200) },
   'GET /api/session-exports/{id}': {

@@ -164,7 +164,7 @@ describe('settings', () => {
   })
 
   test('are exactly those in .env.example', () => {
-    const named = [...read('.env.example').matchAll(/^(?:# )?([A-Z_]+)=/gm)].map(([, name]) => name)
+    const named = [...read('.env.example').matchAll(/^(?:# )?([A-Z\d_]+)=/gm)].map(([, name]) => name)
     expect(named.sort()).toEqual([...settings].sort())
   })
 })

@@ -22,3 +22,21 @@ test('the api role loads no binary of uWebSockets', () => {
 test('the gateway role loads it', () => {
   expect(binariesLoadedBy('./gateway/index.ts')).not.toEqual([])
 })
+
+test('the client for S3 is loaded only with a bucket', () => {
+  const program = `
+    import { createRequire } from 'node:module'
+    await import('./src/app/container.ts')
+    const { createObjectStore } = await import('./src/core/storage/storage.ts')
+    const isLoaded = () => Object.keys(createRequire(process.cwd() + '/').cache).some((path) => path.includes('@aws-sdk'))
+    await createObjectStore({ kind: 'local', directory: 'unused' })
+    const before = isLoaded()
+    await createObjectStore({ kind: 's3', bucket: 'unused', region: 'x', prefix: '', pathStyle: true })
+    console.log(JSON.stringify([before, isLoaded()]))
+    process.exit()`
+  const args = ['--input-type=module', '--eval', program]
+  expect(JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' }))).toEqual([
+    false,
+    true,
+  ])
+})

@@ -35,11 +35,16 @@ const RULES = [
   [/^@tanstack\/(history|query-core|react-query|react-router|react-store|router-core|store)$/, COMMONJS],
   [/^@modelcontextprotocol\/(client|core|server)$/, COMMONJS],
   [/^recharts$/, /^(lib|umd)\//],
+  [/^@mcap\/core$/, /^(dist\/cjs|src)\//],
+  [/^@smithy\/|^@aws-sdk\//, /^dist-es\//],
   // Builds for old browsers, demos, reduced and minified variants.
   [/^@tanstack\/(query-core|react-query)$/, /^build\/legacy\//],
   [/^hls\.js$/, /^(src\/|dist\/hls-demo|dist\/.*(light|\.min\.))/],
   [/^swagger-ui-dist$/, /^swagger-ui(-es-bundle(-core)?|-standalone-preset)?\.js$/],
   [/^react-dom$/, /^cjs\/react-dom-(server|profiling|test-utils)/],
+  [/^mediabunny$/, /^(dist\/bundles|src)\//],
+  [/^protobufjs$/, /^dist\//],
+  [/^uplot$/, /^(demos|bench)\//],
   // Sources of compiled files, and tests.
   [/^(zod|@redocly\/openapi-core|@reduxjs\/toolkit|@tanstack\/.*)$/, /^src\//],
   [/^bintrees$/, /^test\//],

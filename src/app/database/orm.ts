@@ -14,6 +14,7 @@ import { LedgerEntry } from '../../modules/billing/ledger.entity.ts'
 import { PricingPlan } from '../../modules/billing/plan.entity.ts'
 import { ClientProfile } from '../../modules/clients/client-profile.entity.ts'
 import { Dataset, Episode, RunningEpisode } from '../../modules/datasets/dataset.entity.ts'
+import { DatasetExport, DatasetExportFile } from '../../modules/datasets/dataset-export.entity.ts'
 import { ApiKey } from '../../modules/identity/api-keys/api-key.entity.ts'
 import { Avatar } from '../../modules/identity/avatars/avatar.entity.ts'
 import { User } from '../../modules/identity/users/user.entity.ts'
@@ -93,6 +94,8 @@ const entities = [
   RecordingDownload,
   RecordingShare,
   RecordingBookmark,
+  DatasetExport,
+  DatasetExportFile,
   ClientProfile,
   OperatorProfile,
   OperatorSchedule,

@@ -37,7 +37,7 @@ export interface RateLimits {
 }
 
 /** The headers of a response, such as the context of Koa. */
-export interface ResponseHeaders {
+interface ResponseHeaders {
   set(name: string, value: string): void
 }
 

@@ -1,13 +1,13 @@
 import { pipeline, type Readable, Transform } from 'node:stream'
 import type { Context } from 'koa'
 import { AppError, notFound } from '../errors/errors.ts'
+import { contentDisposition } from '../storage/content-disposition.ts'
 import {
   type ByteRange,
   ObjectMissingError,
   type ObjectStore,
   type StoredObject,
 } from '../storage/object-store.ts'
-import { contentDisposition } from './content-disposition.ts'
 import type { ErrorResponses, OtherResponses } from './endpoint.ts'
 import { parseRange } from './range.ts'
 
@@ -57,7 +57,7 @@ export async function sendObject(
   const stored = await store.stat(key)
   if (!stored) throw notFound('File')
   setHeaders(http, stored, options)
-  if (http.fresh) {
+  if (isCurrent(http)) {
     http.status = 304
     return
   }
@@ -107,6 +107,17 @@ function setHeaders(http: Context, stored: StoredObject, options: SendObjectOpti
   })
   http.vary('Authorization')
   http.vary('Cookie')
+}
+
+/**
+ * Returns whether the client has this version. Unlike `http.fresh`, ignores the `Cache-Control: no-cache` that `fetch` adds to every
+ * conditional request.
+ */
+function isCurrent(http: Context): boolean {
+  const known = http.get('If-None-Match')
+  if (known === '') return http.fresh
+  const etag = http.response.get('ETag')
+  return known === '*' || known.split(',').some((value) => value.trim().replace(/^W\//, '') === etag)
 }
 
 async function redirected(
@@ -176,8 +187,7 @@ function guardBody(
   })
   return pipeline(source, body, (cause) => {
     if (!cause) return
-    const isClientGone = http.res.destroyed
     http.res.destroy()
-    if (!isClientGone) onReadError?.(cause)
+    if (cause.code !== 'ERR_STREAM_PREMATURE_CLOSE') onReadError?.(cause)
   })
 }

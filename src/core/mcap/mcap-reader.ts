@@ -5,7 +5,7 @@ import type { ObjectStore } from '../storage/object-store.ts'
 const READ_AHEAD_BYTES = 1024 * 1024
 
 /** Reads parts of an object for a reader of MCAP files. Keeps the last part, so that small reads near each other are one request. */
-function createReadable(store: ObjectStore, key: string, sizeBytes: number) {
+function createReadable(store: Pick<ObjectStore, 'readBytes'>, key: string, sizeBytes: number) {
   let kept: { start: number; bytes: Uint8Array } | undefined
   return {
     size: async () => BigInt(sizeBytes),
@@ -30,7 +30,7 @@ function createReadable(store: ObjectStore, key: string, sizeBytes: number) {
  * @throws ObjectMissingError, or an Error for a file that is damaged
  */
 export async function readMcapFile(
-  store: ObjectStore,
+  store: Pick<ObjectStore, 'readBytes'>,
   { key, sizeBytes }: { key: string; sizeBytes: number },
 ) {
   return await McapIndexedReader.Initialize({ readable: createReadable(store, key, sizeBytes) })

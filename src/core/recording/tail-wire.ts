@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import type { RecordedMessage } from '../mcap/mcap-writer.ts'
 
-// What a recorder sends to live readers of a session, over one WebSocket for each session: each binary message is one message
-// of MCAP. A reader sends text messages.
+// The messages between a recorder and a live reader of a session, over one WebSocket: each binary message of the recorder is one
+// message of MCAP. A reader sends text messages.
 
 /** Path of the WebSocket of live readers. The query is `session=<id>`. */
 export const TAIL_PATH = '/tail'
 
-/** What the data of a message is: JSON, or a frame of a camera (`foxglove.CompressedVideo`, `foxglove.CompressedImage`). */
+/** The kind of data of a message: JSON, or a frame of a camera (`foxglove.CompressedVideo`, `foxglove.CompressedImage`). */
 export type TailKind = 'json' | 'video' | 'image'
 
-/** A message of a session, as it is recorded. */
+/** A message of a session, in the form of its recording. */
 export interface TailMessage extends RecordedMessage {
   readonly kind: TailKind
   /** Whether a frame of video can be decoded without the ones before; false for other kinds. */

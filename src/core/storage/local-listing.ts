@@ -1,6 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { isAbsent } from './local-errors.ts'
+import { requireNoLinks } from './local-files.ts'
 import { describeFile } from './local-writer.ts'
 import { isSegment } from './object-keys.ts'
 import type { StoredObject } from './object-store.ts'
@@ -31,7 +32,9 @@ async function* listFolder(root: string, folder: string, prefix: string): AsyncG
 /** Returns the keys of the files and, with a slash, of the folders. The slash makes their order the order of all keys. */
 async function namesIn(root: string, folder: string): Promise<string[]> {
   try {
-    const entries = await readdir(join(root, folder), { withFileTypes: true })
+    const path = resolve(root, folder)
+    await requireNoLinks(path)
+    const entries = await readdir(path, { withFileTypes: true })
     return entries
       .filter((entry) => isSegment(entry.name) && (entry.isFile() || entry.isDirectory()))
       .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)

@@ -106,7 +106,9 @@ export class LocalStore implements ObjectStore {
     }
   }
 
-  async presign(): Promise<undefined> {}
+  async presign(key: string): Promise<undefined> {
+    requireKey(key)
+  }
 
   async close(): Promise<void> {}
 

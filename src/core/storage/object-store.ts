@@ -32,7 +32,8 @@ export interface ObjectWriter {
  */
 export interface ObjectStore {
   /**
-   * Stores a small object. Once it settles, no crash loses the object. Replaces one of the same key.
+   * Stores a small object. Once it settles, no crash loses the object. Replaces one of the same key. After an outage of S3, an
+   * operation that failed may still take effect.
    * @throws StorageFullError without space, StorageUnavailableError when the store does not respond
    */
   put(key: string, bytes: Uint8Array): Promise<StoredObject>

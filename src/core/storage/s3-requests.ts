@@ -31,8 +31,18 @@ const MIN_UPLOAD_BYTES_PER_MS = 250
 /** Returns the time limit of a request that sends bytes, in milliseconds. */
 export const uploadLimitMs = (bytes: number): number => REQUEST_LIMIT_MS + bytes / MIN_UPLOAD_BYTES_PER_MS
 
-/** Creates a client. `endpoint` replaces that of the settings. */
-export function createS3Client(settings: S3Settings, endpoint = settings.endpoint): S3Client {
+/** Creates a client for requests. */
+export const createS3Client = (settings: S3Settings): S3Client =>
+  createClient(settings, settings.endpoint, true)
+
+/** Creates a client that signs addresses for clients; undefined if they do not reach the server. */
+export function createSigner(settings: S3Settings): S3Client | undefined {
+  const { endpoint, publicEndpoint = endpoint } = settings
+  // An address must not contain the checksum of a body.
+  return publicEndpoint === null ? undefined : createClient(settings, publicEndpoint, false)
+}
+
+function createClient(settings: S3Settings, endpoint: string | undefined, checksums: boolean): S3Client {
   const { region, credentials, pathStyle } = settings
   const config: S3ClientConfig = {
     region,
@@ -41,7 +51,7 @@ export function createS3Client(settings: S3Settings, endpoint = settings.endpoin
     // Limits on silence would also end uploads over slow connections, and reads of slow readers: each request has a time limit.
     requestHandler: { connectionTimeout: CONNECT_LIMIT_MS, requestTimeout: 0, socketTimeout: 0 },
     // Every upload has a checksum. Parts of objects have none, and TLS protects them on the way.
-    requestChecksumCalculation: 'WHEN_SUPPORTED',
+    requestChecksumCalculation: checksums ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     // With it, the client opens a new connection for every upload.
     expectContinueHeader: false,

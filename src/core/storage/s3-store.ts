@@ -10,7 +10,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { contentDisposition } from '../http/content-disposition.ts'
+import { contentDisposition } from './content-disposition.ts'
 import { isKey, requireKey, requirePrefix } from './object-keys.ts'
 import {
   type ByteRange,
@@ -22,7 +22,7 @@ import {
 } from './object-store.ts'
 import { guardRead } from './read-guard.ts'
 import { isMissing, s3Error, statusOf } from './s3-errors.ts'
-import { createS3Client, request, type S3Settings, uploadLimitMs } from './s3-requests.ts'
+import { createS3Client, createSigner, request, type S3Settings, uploadLimitMs } from './s3-requests.ts'
 import { S3Writer } from './s3-writer.ts'
 
 /** The most that S3 accepts: objects of one deletion, and seconds of an address. */
@@ -33,15 +33,12 @@ const MAX_EXPIRES_SECONDS = 604_800
 export class S3Store implements ObjectStore {
   readonly #settings: S3Settings
   readonly #client: S3Client
-  /** Signs addresses for clients. */
-  readonly #publicClient: S3Client | undefined
+  readonly #signer: S3Client | undefined
 
   constructor(settings: S3Settings) {
     this.#settings = settings
     this.#client = createS3Client(settings)
-    const { publicEndpoint } = settings
-    if (publicEndpoint === undefined) this.#publicClient = this.#client
-    else if (publicEndpoint !== null) this.#publicClient = createS3Client(settings, publicEndpoint)
+    this.#signer = createSigner(settings)
   }
 
   async put(key: string, bytes: Uint8Array): Promise<StoredObject> {
@@ -134,7 +131,7 @@ export class S3Store implements ObjectStore {
     options: { expiresSeconds: number; fileName: string; contentType: string },
   ): Promise<string | undefined> {
     const target = this.#target(key)
-    if (!this.#publicClient) return undefined
+    if (!this.#signer) return undefined
     const command = new GetObjectCommand({
       ...target,
       ResponseContentDisposition: contentDisposition(options.fileName),
@@ -142,7 +139,7 @@ export class S3Store implements ObjectStore {
     })
     const expiresIn = Math.min(options.expiresSeconds, MAX_EXPIRES_SECONDS)
     try {
-      return await getSignedUrl(this.#publicClient, command, { expiresIn })
+      return await getSignedUrl(this.#signer, command, { expiresIn })
     } catch (cause) {
       throw s3Error(cause) // the machine provides no credentials
     }
@@ -150,7 +147,7 @@ export class S3Store implements ObjectStore {
 
   async close(): Promise<void> {
     this.#client.destroy()
-    this.#publicClient?.destroy()
+    this.#signer?.destroy()
   }
 
   #target(key: string): { Bucket: string; Key: string } {

@@ -7,7 +7,7 @@ export type StorageSettings =
   | { readonly kind: 'local'; readonly directory: string }
   | ({ readonly kind: 's3' } & S3Settings)
 
-/** What stays free on the local disk, because a database that shares it must go on. */
+/** The part of the local disk that stays free, because a database that shares it must continue. */
 const RESERVED_BYTES = 500_000_000
 
 /** Creates the store of the settings. Loads the client for S3, which takes time and memory, only if it is used. */

@@ -15,15 +15,38 @@ import type { EpisodeMarks } from './episode-marks.service.ts'
 const access = { role: 'client' } as const
 
 /** Returns the endpoints for a client's datasets and their episodes. */
-export function datasetEndpoints(deps: { datasets: Datasets; episodeMarks: EpisodeMarks }): Endpoint[] {
-  return [...clientEndpoints(deps.datasets), ...markEndpoints(deps.episodeMarks)]
+export function datasetListEndpoints({ datasets }: { datasets: Datasets }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/client/datasets',
+      summary: 'Lists the datasets of your robots, one per robot, most recently updated first',
+      access,
+      response: [200, z.object({ datasets: z.array(DatasetView) })],
+      run: async ({ caller }) => ({ datasets: (await datasets.list(caller.userId)).map(datasetView) }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/client/datasets/{id}/episodes',
+      summary: 'Lists the episodes of one of your datasets, newest first by start time',
+      access,
+      params: idParams('dataset'),
+      query: ListEpisodes,
+      response: [200, z.object({ episodes: z.array(EpisodeView) })],
+      errors: { 404: { not_found: 'when the dataset does not exist or is not yours' } },
+      run: async ({ caller, params, query }) => ({
+        episodes: (await datasets.episodes(caller.userId, params.id, query)).map(episodeView),
+      }),
+    }),
+  ]
 }
 
 const markErrors = {
   404: { not_found: 'when the session does not exist, or you have no part in it' },
 } as const
 
-function markEndpoints(episodeMarks: EpisodeMarks): Endpoint[] {
+/** Returns the endpoints for the episodes of a session. */
+export function episodeMarkEndpoints({ episodeMarks }: { episodeMarks: EpisodeMarks }): Endpoint[] {
   return [
     endpoint({
       method: 'post',
@@ -52,32 +75,6 @@ function markEndpoints(episodeMarks: EpisodeMarks): Endpoint[] {
       response: [200, SessionEpisodes],
       errors: markErrors,
       run: async ({ caller, params }) => await episodeMarks.list(caller, params.id),
-    }),
-  ]
-}
-
-function clientEndpoints(datasets: Datasets): Endpoint[] {
-  return [
-    endpoint({
-      method: 'get',
-      path: '/api/client/datasets',
-      summary: 'Lists the datasets of your robots, one per robot, most recently updated first',
-      access,
-      response: [200, z.object({ datasets: z.array(DatasetView) })],
-      run: async ({ caller }) => ({ datasets: (await datasets.list(caller.userId)).map(datasetView) }),
-    }),
-    endpoint({
-      method: 'get',
-      path: '/api/client/datasets/{id}/episodes',
-      summary: 'Lists the episodes of one of your datasets, newest first by start time',
-      access,
-      params: idParams('dataset'),
-      query: ListEpisodes,
-      response: [200, z.object({ episodes: z.array(EpisodeView) })],
-      errors: { 404: { not_found: 'when the dataset does not exist or is not yours' } },
-      run: async ({ caller, params, query }) => ({
-        episodes: (await datasets.episodes(caller.userId, params.id, query)).map(episodeView),
-      }),
     }),
   ]
 }

@@ -1,14 +1,59 @@
+import { join } from 'node:path'
 import type { CoreServices } from '../../core/core-services.ts'
+import type { Endpoint } from '../../core/http/endpoint.ts'
+import type { ObjectStore } from '../../core/storage/object-store.ts'
+import { datasetListEndpoints, episodeMarkEndpoints } from './dataset.routes.ts'
 import { createDatasets } from './dataset.service.ts'
 import { createEpisodeStore } from './episode.store.ts'
 import { type AppendEpisodeNote, createEpisodeMarks } from './episode-marks.service.ts'
+import { datasetExportEndpoints } from './exports/dataset-export.routes.ts'
+import { createDatasetExports, type LogExport } from './exports/dataset-export.service.ts'
+import { createDatasetExportFailures } from './exports/dataset-export-failures.ts'
+import { DATASET_EXPORT_CLEAN_UP, DATASET_EXPORTS } from './exports/dataset-export-queue.ts'
+import { createDatasetExportRunner } from './exports/dataset-export-runner.ts'
+import { createDatasetObjects } from './exports/dataset-objects.ts'
+import { createExportFinish } from './exports/export-finish.ts'
+import { createHubFiles } from './exports/hub-files.ts'
 
-/** Creates the services of recorded datasets and their episodes. */
-export const createDatasetServices = (
+export interface DatasetOptions {
+  readonly appendNote: AppendEpisodeNote
+  readonly storage: ObjectStore
+  /** The folder of the platform's data, for temporary files. */
+  readonly dataDir: string
+  readonly logExport: LogExport
+}
+
+/** Creates the services of recorded datasets, their episodes and their exports. */
+export function createDatasetServices(
   core: CoreServices,
-  { appendNote }: { appendNote: AppendEpisodeNote },
-) => ({
-  datasets: createDatasets(core),
-  episodeStore: createEpisodeStore(core),
-  episodeMarks: createEpisodeMarks({ ...core, appendNote }),
-})
+  { storage, dataDir, logExport, appendNote }: DatasetOptions,
+) {
+  const deps = { ...core, storage, logExport }
+  const objects = createDatasetObjects(deps)
+  const failures = createDatasetExportFailures(core)
+  const finish = createExportFinish({ ...deps, objects })
+  const tempDir = join(dataDir, 'tmp', 'exports')
+  core.jobs.register(
+    DATASET_EXPORTS,
+    createDatasetExportRunner({ ...deps, objects, failures, finish, tempDir }),
+  )
+  core.jobs.register(DATASET_EXPORT_CLEAN_UP, async () => {
+    await failures.failAbandoned()
+    await objects.removeOrphans()
+  })
+  return {
+    datasets: createDatasets(core),
+    episodeStore: createEpisodeStore(core),
+    episodeMarks: createEpisodeMarks({ ...core, appendNote }),
+    datasetExports: createDatasetExports({ ...deps, objects }),
+    hubFiles: createHubFiles(core),
+  }
+}
+export type DatasetServices = ReturnType<typeof createDatasetServices>
+
+/** Returns the routes of datasets. */
+export const datasetEndpoints = (services: DatasetServices): Endpoint[] => [
+  ...datasetExportEndpoints(services),
+  ...datasetListEndpoints(services),
+  ...episodeMarkEndpoints(services),
+]

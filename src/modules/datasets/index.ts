@@ -1,4 +1,4 @@
-export { datasetEndpoints } from './dataset.routes.ts'
 export type { EpisodeStore, ReportedEpisode } from './episode.store.ts'
-export { createDatasetServices } from './facade.ts'
+export { hubPages } from './exports/hub-pages.ts'
+export { createDatasetServices, datasetEndpoints } from './facade.ts'
 export { connectRecording } from './recorded-episodes.ts'

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { recordingTopics } from '@wheelhouse/protocol'
 import { type Selectable, sql } from 'kysely'
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Tables } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import { type Attempt, ClaimLostError } from '../../core/jobs/queue.ts'
-import { openMcapFile } from '../../core/mcap/mcap-writer.ts'
+import { openMcapFile, type RecordedMessage } from '../../core/mcap/mcap-writer.ts'
 import { topicDefinition } from '../../core/mcap/topics.ts'
 import type { ObjectStore, StoredObject } from '../../core/storage/object-store.ts'
 import type { RecordingJob } from './finish-queue.ts'
@@ -167,18 +166,12 @@ function sourcesOf(
   })
 }
 
-/** Returns the entries of the session's log as a source: its chat and its events. */
-function logSource(entries: Awaited<ReturnType<typeof readSessionLog>>): MessageSource {
+/** Returns the session's log as a source. */
+function logSource(log: readonly RecordedMessage[]): MessageSource {
   async function* messages(): AsyncGenerator<DefinedMessage> {
-    for (const { atMs, isChat, message } of entries) {
-      const topic = isChat ? recordingTopics.chat : recordingTopics.events
-      const timeNs = BigInt(atMs) * 1_000_000n
-      const data = Buffer.from(JSON.stringify(message))
-      yield { topic, logTimeNs: timeNs, publishTimeNs: timeNs, data, definition: topicDefinition(topic) }
-    }
+    for (const message of log) yield { ...message, definition: topicDefinition(message.topic) }
   }
-  const [first] = entries
-  return { fromNs: BigInt(first?.atMs ?? 0) * 1_000_000n, messages: messages() }
+  return { fromNs: log[0]?.logTimeNs ?? 0n, messages: messages() }
 }
 
 async function addMetadata(

@@ -8,3 +8,4 @@ export type {
   OpenStreamResult,
   RecordingStreams,
 } from './recording-streams.store.ts'
+export { watchRecorders } from './watch-recorders.ts'

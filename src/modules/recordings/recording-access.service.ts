@@ -3,6 +3,7 @@ import { audit } from '../../core/audit/audit.ts'
 import type { CoreServices } from '../../core/core-services.ts'
 import { iso } from '../../core/database/iso.ts'
 import { AppError, conflict, notFound } from '../../core/errors/errors.ts'
+import type { Tx } from '../../core/events/transactor.ts'
 import type { RecordingRow } from './recording.view.ts'
 import type { DownloadView, ShareView } from './recording-access.schema.ts'
 import type { Recordings, Viewer } from './recordings.service.ts'
@@ -65,6 +66,22 @@ export function createRecordingAccess(
             ),
         )
         .execute()
+    },
+
+    /** Notes that recordings became a dataset, in the transaction that creates it. */
+    async noteExport(
+      tx: Tx,
+      use: { readonly userId: string; readonly recordingIds: readonly string[]; readonly at: Date },
+    ): Promise<void> {
+      const { userId, recordingIds, at } = use
+      if (recordingIds.length === 0) return
+      const rows = recordingIds.map((recording_id) => ({
+        recording_id,
+        user_id: userId,
+        kind: 'export' as const,
+        at,
+      }))
+      await tx.db.insertInto('recording_downloads').values(rows).execute()
     },
 
     /** Returns who has read a recording, newest first. */

@@ -1,31 +1,25 @@
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { logMessage } from '../../core/mcap/log-message.ts'
+import type { RecordedMessage } from '../../core/mcap/mcap-writer.ts'
 import { gapsOf } from './recording.view.ts'
 
 /** Entries of a log that are read at a time. */
 const PAGE = 2_000
 
-/** An entry of a session's log as a message of its recording. */
-export interface LoggedEntry {
-  readonly atMs: number
-  readonly isChat: boolean
-  readonly message: Readonly<Record<string, unknown>>
-}
-
-/** Reads the whole log of a session: its events, and the messages of its chat. */
-export async function readSessionLog(db: Db, sessionId: string): Promise<LoggedEntry[]> {
-  const entries: LoggedEntry[] = []
+/** Reads the whole log of a session as messages: its events, and its chat. In the order of their times. */
+export async function readSessionLog(db: Db, sessionId: string): Promise<RecordedMessage[]> {
+  const messages: RecordedMessage[] = []
   for (let after = 0; ; ) {
     const page = await readPage(db, sessionId, after)
-    for (const { id, sender_id, sender_name, sender_role, body, ...event } of page) {
-      const { seq, type, data, at } = event
-      const message =
-        id === null ? { seq, type, data } : { seq, id, sender_id, sender_name, sender_role, body }
-      entries.push({ atMs: at.getTime(), isChat: id !== null, message })
+    for (const { id, sender_id, sender_name, sender_role, body, ...entry } of page) {
+      const { seq, type, at } = entry
+      const data = id === null ? entry.data : { id, sender_id, sender_name, sender_role, body }
+      messages.push(logMessage({ session_id: sessionId, seq, type, data, at: iso(at) }))
     }
     const last = page.at(-1)
-    if (!last || page.length < PAGE) return entries.sort((a, b) => a.atMs - b.atMs)
+    if (!last || page.length < PAGE) return messages.sort((a, b) => Number(a.logTimeNs - b.logTimeNs))
     after = last.seq
   }
 }

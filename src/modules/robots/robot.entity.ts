@@ -67,6 +67,7 @@ export const Robot = defineEntity({
     },
     { name: 'robots_link_changed', properties: ['linkChangedAt'] },
   ],
+  checks: [{ name: 'robots_recording_days_check', expression: '"recording_days" between 1 and 3650' }],
   properties: {
     id: p.uuid().primary(),
     owner: () => referenceTo('User'),

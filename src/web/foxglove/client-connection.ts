@@ -35,10 +35,10 @@ export interface ChannelMessage extends ReplaceableMessage {
 
 /** The source of the data of a connection. */
 export interface ConnectionSource {
-  /** The client has subscribed to a channel. */
+  /** Begins to send a channel that the client has subscribed to. */
   subscribed(connection: ClientConnection, channelId: number): void
   unsubscribed?(connection: ClientConnection, channelId: number): void
-  /** Video of a channel was skipped, because the client is slow. */
+  /** Notes that video of a channel was skipped, because the client is slow. */
   skipped?(connection: ClientConnection, channelId: number): void
   playbackRequested?(connection: ClientConnection, request: PlaybackRequest): void
   closed(connection: ClientConnection): void
@@ -65,6 +65,7 @@ export class ClientConnection {
       readonly protocol: FoxgloveProtocol
       readonly source: ConnectionSource
       readonly guard: Guard
+      readonly onClosed: () => void
     },
   ) {
     const { guard } = deps
@@ -91,6 +92,7 @@ export class ClientConnection {
     guard.on(socket, 'close', 'foxglove:close', () => {
       this.#queue.clear()
       this.#drained.resolve()
+      deps.onClosed()
       this.#source.closed(this)
     })
   }
@@ -152,6 +154,10 @@ export class ClientConnection {
     this.#queue.clear()
     this.#closingAtMs ??= performance.now()
     this.#socket.close(code, reason)
+  }
+
+  terminate(): void {
+    this.#socket.terminate()
   }
 
   /** Sends a ping from time to time. Ends the connection when it gives no sign of life, or does not close. */

@@ -5,7 +5,7 @@ const CLIENT_MESSAGE_DATA = 1
 const SERVICE_CALL_REQUEST = 2
 const PLAYBACK_CONTROL_REQUEST = 3
 
-/** What a client wants of the playback. */
+/** A client's request of playback control. */
 export interface PlaybackRequest {
   readonly command: 'play' | 'pause'
   readonly speed: number

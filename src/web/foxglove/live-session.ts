@@ -72,9 +72,12 @@ export class LiveSession implements ConnectionSource {
     for (const connection of this.#connections) connection.sendTime(ns)
   }
 
-  /** Asks again for the keyframes that have not arrived. */
+  /** Asks again for the keyframes that have not arrived, and that a client still needs. */
   requestKeyframes(): void {
-    for (const topic of this.#wantedKeyframes) this.#tail.requestKeyframe(topic)
+    for (const topic of this.#wantedKeyframes) {
+      if (this.#isSubscribed(topic)) this.#tail.requestKeyframe(topic)
+      else this.#wantedKeyframes.delete(topic)
+    }
   }
 
   /** Publishes an entry of the session's log. The session's end ends the connections. */
@@ -122,6 +125,11 @@ export class LiveSession implements ConnectionSource {
     this.#channels.set(topic, added)
     this.#topicOf.set(added.channel.id, topic)
     return added
+  }
+
+  #isSubscribed(topic: string): boolean {
+    const id = this.#channels.get(topic)?.channel.id
+    return id !== undefined && [...this.#connections].some((each) => each.subscribedChannels.includes(id))
   }
 
   #wantKeyframe(topic: string): void {

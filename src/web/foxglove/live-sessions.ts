@@ -57,7 +57,10 @@ export function createLiveSessions(deps: LiveSessionsDeps) {
     ]
     const onEntry = (entry: SessionLogEvent) => session.onLogEntry(entry)
     stops.push(() => timers.forEach(clearInterval), follower.follow(sessionId, logHead, onEntry))
-    return { session, stop: () => stops.forEach((each) => each()) }
+    const stopAll = () => {
+      for (const each of stops) each()
+    }
+    return { session, stop: stopAll }
   }
 
   function stop(sessionId: string): void {
@@ -78,4 +81,3 @@ export function createLiveSessions(deps: LiveSessionsDeps) {
     },
   }
 }
-export type LiveSessions = ReturnType<typeof createLiveSessions>

@@ -73,4 +73,3 @@ export function createLogFollower(deps: {
     },
   }
 }
-export type LogFollower = ReturnType<typeof createLogFollower>

@@ -1,5 +1,3 @@
-import type { TopicDefinition } from '../../core/mcap/topics.ts'
-
 // The WebSocket protocol of Foxglove. `foxglove.websocket.v1`: https://github.com/foxglove/ws-protocol/blob/main/docs/spec.md.
 // `foxglove.sdk.v1` has the same messages and those of playback control: https://github.com/foxglove/foxglove-sdk.
 
@@ -15,7 +13,7 @@ const MESSAGE_DATA = 1
 const TIME = 2
 const PLAYBACK_STATE = 5
 
-/** A channel as it is advertised. */
+/** A channel in an advertisement. */
 export interface Channel {
   readonly id: number
   readonly topic: string
@@ -25,11 +23,17 @@ export interface Channel {
   readonly schemaEncoding: string
 }
 
+/** A topic with its schema, as MCAP stores it. */
+export interface ChannelDefinition {
+  readonly topic: string
+  readonly schemaName: string
+  readonly schemaEncoding: string
+  readonly schema: Uint8Array
+  readonly messageEncoding: string
+}
+
 /** Returns a topic as a channel. Binary schemas are base64. */
-export function channelOf(
-  id: number,
-  definition: Omit<TopicDefinition, 'schemaEncoding'> & { schemaEncoding: string },
-): Channel {
+export function channelOf(id: number, definition: ChannelDefinition): Channel {
   const { topic, messageEncoding, schemaName, schemaEncoding, schema } = definition
   const bytes = Buffer.from(schema)
   return {
@@ -68,7 +72,7 @@ export function serverInfo(info: {
 
 const secondsOf = (ns: bigint) => ({ sec: Number(ns / NS_PER_S), nsec: Number(ns % NS_PER_S) })
 
-export const statusLevels = { info: 0, warning: 1, error: 2 } as const
+const statusLevels = { info: 0, warning: 1, error: 2 } as const
 export type StatusLevel = keyof typeof statusLevels
 
 /** Returns a text that the client shows to its user. */

@@ -12,6 +12,8 @@ const groups: Readonly<Record<string, string>> = {
   'session-counts': 'The number of your sessions for each status',
   'session-robots': 'The robots of your sessions, to filter the sessions by',
   'session-exports': 'Exports of sessions that the platform writes in the background',
+  recordings: 'Recordings of sessions: files, parts, links, bookmarks, who has read them',
+  shared: 'Recordings of links, which anyone can replay until the links expire',
   events: 'The stream of numbered events of your account, your robots and your sessions',
   webhooks: 'Webhooks: endpoints for your events, their secrets and deliveries',
   notifications: 'Notifications: reading them, marking them as read',

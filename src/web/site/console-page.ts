@@ -61,6 +61,27 @@ export function consolePage({
 }
 
 /**
+ * Serves the page of links to recordings at `/replay/<token>`, to everyone: the API decides whether the link is valid. The address
+ * is a secret, so that it appears neither in the requests of the page nor in an index.
+ */
+export const sharedReplayPage =
+  ({ folder = DIST_FOLDER }: { folder?: string } = {}): Middleware =>
+  async (http, next) => {
+    if (!/^\/replay\/[\w-]+$/.test(http.path)) return await next()
+    if (http.method !== 'GET' && http.method !== 'HEAD') throw notAllowed(http.method, ['GET', 'HEAD'])
+    const page = await readFile(join(folder, 'replay.html'), 'utf8').catch(ignoreMissing)
+    if (page === undefined) return sendNotBuilt(http)
+    http.set('Content-Security-Policy', POLICY)
+    http.set('Referrer-Policy', 'no-referrer')
+    http.set('X-Robots-Tag', 'noindex')
+    http.type = 'html'
+    http.body = page
+  }
+
+const sendNotBuilt = (http: Context): void =>
+  sendPage(http, { status: 503, title: 'The console is not built', body: notBuiltTemplate({}) })
+
+/**
  * Sends the index page, or the sign-in page. Caches must not store the index page, because it refers to the assets of
  * the newest build.
  */
@@ -69,13 +90,7 @@ async function sendIndex(
   { folder, signedIn }: { folder: string; signedIn: boolean },
 ): Promise<void> {
   const page = await readFile(join(folder, 'index.html'), 'utf8').catch(ignoreMissing)
-  if (page === undefined) {
-    return sendPage(http, {
-      status: 503,
-      title: 'The console is not built',
-      body: notBuiltTemplate({}),
-    })
-  }
+  if (page === undefined) return sendNotBuilt(http)
   if (!signedIn) {
     const signInUrl = `/auth/login?${new URLSearchParams({ return_to: http.url })}`
     return sendPage(http, { status: 200, title: 'Wheelhouse', body: signInTemplate({ signInUrl }) })

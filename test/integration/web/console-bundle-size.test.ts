@@ -16,6 +16,6 @@ test('the scripts of the first view stay below the limit', () => {
 test('the build contains the console only, not the gallery and its font', async () => {
   const folder = fileURLToPath(new URL('../../../packages/console/dist', import.meta.url))
   const files = await readdir(folder, { recursive: true })
-  expect(files.filter((file) => file.endsWith('.html'))).toEqual(['index.html'])
+  expect(files.filter((file) => file.endsWith('.html')).sort()).toEqual(['index.html', 'replay.html'])
   expect(files.filter((file) => /gallery|inter-|\.woff/.test(file))).toEqual([])
 })

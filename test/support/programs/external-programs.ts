@@ -20,6 +20,8 @@ export async function installOutsidePrograms(): Promise<void> {
     // For the tests of the cluster, which starts both servers.
     ...(findProgram('haproxy') ? [] : ['haproxy']),
     ...(findProgram('redis-server') ? [] : ['redis-server']),
+    // A second client of the storage.
+    ...((await findPython(['boto3'])) ? [] : ['python3-boto3']),
     // For the test of video through TURN.
     ...(findProgram('turnserver') ? [] : ['coturn']),
   ]

@@ -47,7 +47,7 @@ function checkFolders(paths: readonly string[]): Finding[] {
     paths.filter((path) => /^[^./][^/]*\//.test(path)).map((path) => path.split('/')[0] as string),
   )
   const misplaced = paths.filter((path) =>
-    /^src\/(?!(?:app|core|media|web|modules\/[^/]+)\/|main\.ts$)/.test(path),
+    /^src\/(?!(?:app|core|media|recorder|web|modules\/[^/]+)\/|main\.ts$)/.test(path),
   )
   return [
     ...(top.size > MAX_TOP_FOLDERS
@@ -62,7 +62,8 @@ function checkFolders(paths: readonly string[]): Finding[] {
     ...misplaced.map((file) => ({
       file,
       rule: 'src-folders',
-      message: 'place the file in src/app, src/core, src/media, src/modules/<module> or src/web',
+      message:
+        'place the file in src/app, src/core, src/media, src/modules/<module>, src/recorder or src/web',
     })),
   ]
 }

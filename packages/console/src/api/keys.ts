@@ -15,6 +15,7 @@ export const keys = {
   sessions: ['sessions'],
   cameras: ['cameras'],
   exports: ['exports'],
+  recordings: ['recordings'],
   robots: ['robots'],
   certifications: ['certifications'],
   datasets: ['datasets'],

@@ -6,6 +6,8 @@ import { exportRoutes } from '../exports/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
 import { wallNavigation, wallRoutes } from '../live/wall/routes.ts'
 import { operatorNavigation, operatorRoutes } from '../operator/routes.ts'
+import { recordingNavigation, recordingRoutes } from '../recording/routes.ts'
+import { replayRoutes } from '../replay/routes.ts'
 import { robotNavigation, robotRoutes } from '../robots/routes.ts'
 import { sessionNavigation, sessionRoutes } from '../session/routes.ts'
 import { settingsNavigation, settingsRoutes } from '../settings/routes.ts'
@@ -14,7 +16,7 @@ import { webhookRoutes } from '../webhooks/routes.ts'
 import type { NavigationEntry } from './navigation.ts'
 
 /** The routes of pages that fill the window. */
-export const fullWindowRoutes = driveRoutes
+export const fullWindowRoutes = [...driveRoutes, ...replayRoutes] as const
 
 /** The routes of all other pages. */
 export const routes = [
@@ -22,6 +24,7 @@ export const routes = [
   ...wallRoutes,
   ...sessionRoutes,
   ...exportRoutes,
+  ...recordingRoutes,
   ...operatorRoutes,
   ...robotRoutes,
   ...dataRoutes,
@@ -35,6 +38,7 @@ export const routes = [
 /** The navigation links of all features, in display order. */
 export const navigation: readonly NavigationEntry[] = [
   ...sessionNavigation,
+  ...recordingNavigation,
   ...operatorNavigation,
   ...wallNavigation,
   ...robotNavigation,

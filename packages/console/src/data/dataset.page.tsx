@@ -1,14 +1,17 @@
-import { Anchor, Badge, Code, Table } from '@mantine/core'
+import { Anchor, Badge, Checkbox, Code, Group, Table } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { dataSize } from '../ui/format.ts'
-import { LinkButton } from '../ui/links.tsx'
+import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { MoreButton } from '../ui/more-button.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { toggled } from '../ui/toggled.ts'
 import { webAddress } from '../ui/web-address.ts'
+import { ExportButton } from './export-dialog.tsx'
 import { type Episode, useDatasets, useEpisodes } from './use-datasets.ts'
 
 /** Lists the episodes of one dataset. */
@@ -45,28 +48,64 @@ export function DatasetPage() {
   )
 }
 
-const EpisodeTable = ({ episodes }: { episodes: readonly Episode[] }) => (
-  <DataTable
-    label={t('data.dataset.label')}
-    minWidth={680}
-    columns={[
-      t('data.dataset.episode'),
-      t('data.dataset.started'),
-      t('data.dataset.length'),
-      t('data.dataset.size'),
-      t('data.dataset.outcome'),
-      t('data.dataset.file'),
-    ]}
-  >
-    {episodes.map((episode) => (
-      <Row key={episode.id} episode={episode} />
-    ))}
-  </DataTable>
-)
+/** Whether the platform has recorded an episode, so that it can be replayed and exported. */
+const isRecorded = ({ recording_id }: Episode) => recording_id !== null && recording_id !== undefined
 
-const Row = ({ episode }: { episode: Episode }) => (
+function EpisodeTable({ episodes }: { episodes: readonly Episode[] }) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const ids = episodes.map(({ id }) => id).filter((id) => chosen.has(id))
+  return (
+    <>
+      <Group>
+        <ExportButton chosen={{ episode_ids: ids }} disabled={ids.length === 0}>
+          {ids.length === 0
+            ? t('data.export.button')
+            : t('data.export.buttonEpisodes', { count: ids.length })}
+        </ExportButton>
+      </Group>
+      <DataTable
+        label={t('data.dataset.label')}
+        minWidth={860}
+        columns={[
+          t('data.dataset.choose'),
+          t('data.dataset.episode'),
+          t('data.dataset.task'),
+          t('data.dataset.source'),
+          t('data.dataset.started'),
+          t('data.dataset.length'),
+          t('data.dataset.size'),
+          t('data.dataset.outcome'),
+          t('data.dataset.file'),
+        ]}
+      >
+        {episodes.map((episode) => (
+          <Row
+            key={episode.id}
+            episode={episode}
+            isChosen={chosen.has(episode.id)}
+            onChoose={() => setChosen(toggled(chosen, episode.id))}
+          />
+        ))}
+      </DataTable>
+    </>
+  )
+}
+
+const Row = ({ episode, ...choice }: { episode: Episode; isChosen: boolean; onChoose: () => void }) => (
   <Table.Tr>
+    <Table.Td>
+      <Checkbox
+        aria-label={t('data.dataset.chooseLabel', { episode: episode.episode_id })}
+        disabled={!isRecorded(episode)}
+        checked={choice.isChosen}
+        onChange={choice.onChoose}
+      />
+    </Table.Td>
     <Table.Td style={{ overflowWrap: 'anywhere' }}>{episode.episode_id}</Table.Td>
+    <Table.Td style={{ overflowWrap: 'anywhere' }}>{episode.task ?? t('data.dataset.noTask')}</Table.Td>
+    <Table.Td>
+      {episode.source === 'platform' ? t('data.dataset.platform') : t('data.dataset.robot')}
+    </Table.Td>
     <Table.Td>
       <Time at={episode.started_at} exact />
     </Table.Td>
@@ -76,10 +115,26 @@ const Row = ({ episode }: { episode: Episode }) => (
       <Outcome success={episode.success} />
     </Table.Td>
     <Table.Td>
-      <Recording uri={episode.uri} />
+      <Content episode={episode} />
     </Table.Td>
   </Table.Tr>
 )
+
+/** Links to the replay of an episode, or to the file that the robot reported. */
+function Content({ episode }: { episode: Episode }) {
+  const { session_id, started_at, episode_id, uri } = episode
+  if (!isRecorded(episode) || session_id === null) return <Recording uri={uri} />
+  return (
+    <LinkAnchor
+      to="/sessions/$sessionId/replay"
+      params={{ sessionId: session_id }}
+      search={{ at: started_at }}
+      aria-label={t('data.dataset.replayLabel', { episode: episode_id })}
+    >
+      {t('data.dataset.replay')}
+    </LinkAnchor>
+  )
+}
 
 /** Returns the length as `1:56`. */
 function length({ started_at, ended_at }: Episode): string {

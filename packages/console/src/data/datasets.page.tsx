@@ -1,16 +1,27 @@
-import { Table, Text } from '@mantine/core'
+import { Checkbox, Group, Table, Text } from '@mantine/core'
+import { useState } from 'react'
 import { language, t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { dataSize } from '../ui/format.ts'
-import { LinkAnchor } from '../ui/links.tsx'
+import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { toggled } from '../ui/toggled.ts'
+import { ExportButton } from './export-dialog.tsx'
 import { type Dataset, useDatasets } from './use-datasets.ts'
 
 /** Lists the datasets of the owner's robots. */
 export const DatasetsPage = () => (
-  <Page title={t('data.datasets.title')} description={t('data.datasets.description')}>
+  <Page
+    title={t('data.datasets.title')}
+    description={t('data.datasets.description')}
+    actions={
+      <LinkButton to="/datasets/exports" variant="default">
+        {t('data.exports.link')}
+      </LinkButton>
+    }
+  >
     <QueryView
       query={useDatasets()}
       isEmpty={({ datasets }) => datasets.length === 0}
@@ -21,33 +32,66 @@ export const DatasetsPage = () => (
   </Page>
 )
 
-const DatasetTable = ({ datasets }: { datasets: readonly Dataset[] }) => (
-  <DataTable
-    label={t('data.datasets.label')}
-    minWidth={520}
-    columns={[
-      t('data.datasets.robot'),
-      t('data.datasets.episodes'),
-      t('data.datasets.size'),
-      t('data.datasets.lastAdded'),
-    ]}
-  >
-    {datasets.map((dataset) => (
-      <Table.Tr key={dataset.id}>
-        <Table.Td>
-          <LinkAnchor to="/datasets/$datasetId" params={{ datasetId: dataset.id }} fw={600}>
-            {dataset.robot_name}
-          </LinkAnchor>
-          <Text size="sm" c="dimmed">
-            {dataset.robot_type}
-          </Text>
-        </Table.Td>
-        <Table.Td>{dataset.episode_count.toLocaleString(language)}</Table.Td>
-        <Table.Td>{dataSize(dataset.size_mb)}</Table.Td>
-        <Table.Td>
-          <Time at={dataset.updated_at} />
-        </Table.Td>
-      </Table.Tr>
-    ))}
-  </DataTable>
-)
+function DatasetTable({ datasets }: { datasets: readonly Dataset[] }) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const ids = datasets.map(({ id }) => id).filter((id) => chosen.has(id))
+  return (
+    <>
+      <Group>
+        <ExportButton chosen={{ dataset_ids: ids }} disabled={ids.length === 0}>
+          {ids.length === 0
+            ? t('data.export.button')
+            : t('data.export.buttonDatasets', { count: ids.length })}
+        </ExportButton>
+      </Group>
+      <DataTable
+        label={t('data.datasets.label')}
+        minWidth={560}
+        columns={[
+          t('data.datasets.choose'),
+          t('data.datasets.robot'),
+          t('data.datasets.episodes'),
+          t('data.datasets.size'),
+          t('data.datasets.lastAdded'),
+        ]}
+      >
+        {datasets.map((dataset) => (
+          <Row
+            key={dataset.id}
+            dataset={dataset}
+            isChosen={chosen.has(dataset.id)}
+            onChoose={() => setChosen(toggled(chosen, dataset.id))}
+          />
+        ))}
+      </DataTable>
+    </>
+  )
+}
+
+const Row = (props: { dataset: Dataset; isChosen: boolean; onChoose: () => void }) => {
+  const { id, robot_name, robot_type, episode_count, size_mb, updated_at } = props.dataset
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Checkbox
+          aria-label={t('data.datasets.chooseLabel', { robot: robot_name })}
+          checked={props.isChosen}
+          onChange={props.onChoose}
+        />
+      </Table.Td>
+      <Table.Td>
+        <LinkAnchor to="/datasets/$datasetId" params={{ datasetId: id }} fw={600}>
+          {robot_name}
+        </LinkAnchor>
+        <Text size="sm" c="dimmed">
+          {robot_type}
+        </Text>
+      </Table.Td>
+      <Table.Td>{episode_count.toLocaleString(language)}</Table.Td>
+      <Table.Td>{dataSize(size_mb)}</Table.Td>
+      <Table.Td>
+        <Time at={updated_at} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}

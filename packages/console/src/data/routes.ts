@@ -14,6 +14,11 @@ export const dataRoutes = [
   }),
   createRoute({
     getParentRoute,
+    path: '/datasets/exports',
+    component: lazyRouteComponent(() => import('./dataset-exports.page.tsx'), 'DatasetExportsPage'),
+  }),
+  createRoute({
+    getParentRoute,
     path: '/datasets/$datasetId',
     component: lazyRouteComponent(() => import('./dataset.page.tsx'), 'DatasetPage'),
   }),

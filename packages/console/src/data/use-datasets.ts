@@ -1,10 +1,16 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import type { EpisodeSource } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 
 export type Dataset = Schemas['Dataset']
-export type Episode = Schemas['Episode']
+/** An episode that a robot reported, or that was marked in a session. */
+export type Episode = Schemas['Episode'] & {
+  readonly recording_id?: string | null
+  readonly task?: string | null
+  readonly source?: EpisodeSource
+}
 
 const PAGE_SIZE = 50
 
@@ -27,7 +33,7 @@ export function useEpisodes(id: string) {
       const { episodes } = await answerOf(
         rest.GET('/api/client/datasets/{id}/episodes', { params: { path: { id }, query } }),
       )
-      return episodes
+      return episodes as readonly Episode[]
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => (page.length < PAGE_SIZE ? undefined : page.at(-1)?.id),

@@ -14,6 +14,8 @@ interface Props {
   readonly gamepadName: Store<string | undefined>
   /** Whether the robot declares inputs beyond driving. */
   readonly hasInputs: boolean
+  /** Whether the viewer may mark episodes. */
+  readonly hasEpisodes: boolean
   readonly actions: DriveActions
   readonly hud: Hud
   readonly perform: (action: HudAction) => void
@@ -68,7 +70,7 @@ function GamepadState({ gamepadName }: Pick<Props, 'gamepadName'>) {
 
 /** Lists the tools: in a row, or on a phone in a menu. */
 export function Tools(props: Omit<Props, 'actions' | 'gamepadName'> & { isWatching?: boolean }) {
-  const { hasInputs, hud, perform, onFloat, isWatching = false } = props
+  const { hasInputs, hasEpisodes, hud, perform, onFloat, isWatching = false } = props
   const [isOpen, setOpen] = useState(false)
   return (
     <>
@@ -79,6 +81,11 @@ export function Tools(props: Omit<Props, 'actions' | 'gamepadName'> & { isWatchi
       <div className={styles.tools} data-open={isOpen} onClick={() => setOpen(false)}>
         {hasInputs && (
           <HudButton onClick={() => toggle(hud.areInputsShown)}>{t('drive.bar.inputs')}</HudButton>
+        )}
+        {hasEpisodes && (
+          <HudButton hint="E" onClick={() => toggle(hud.areEpisodesShown)}>
+            {t('drive.bar.episodes')}
+          </HudButton>
         )}
         {!isWatching && (
           <HudButton onClick={() => hud.sheet.set('controls')}>{t('drive.bar.controls')}</HudButton>

@@ -14,6 +14,8 @@ import styles from './cockpit.module.css'
 import { type Cockpit, openCockpit } from './cockpit.ts'
 import { CommandInputs } from './command-inputs.tsx'
 import { useDriveActions } from './drive-actions.ts'
+import { EpisodeOverlay } from './episodes/episode-overlay.tsx'
+import { useEpisodeMarks } from './episodes/use-episode-marks.ts'
 import { Figures } from './figures.tsx'
 import { useFullScreen } from './full-screen.ts'
 import { createHud, type Hud } from './hud.ts'
@@ -58,7 +60,15 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
   const readAges = useReadAges(watch, operatorConnection.ages)
   const actions = useDriveActions(session, status)
   const { toggle: toggleFullScreen } = useFullScreen(cockpit.stop)
-  const perform = useHudActions({ hud, preferences, actions, toggleFullScreen, nextCamera: cameras.next })
+  const episodes = useEpisodeMarks(session.id, session.robot_id)
+  const perform = useHudActions({
+    hud,
+    preferences,
+    actions,
+    toggleFullScreen,
+    nextCamera: cameras.next,
+    episodes,
+  })
   useHudKeys(perform)
   useWakeLock(status === 'ACTIVE')
   useHaptics(cockpit, session)
@@ -104,11 +114,13 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
           preferences={preferences}
           fullSpeed={plan.fullSpeed}
         />
+        <EpisodeOverlay marks={episodes} hud={hud} />
         <ChatOverlay live={live} hud={hud} quickReplies={OPERATOR_REPLIES} />
         <BottomBar
           gamepadName={cockpit.gamepad.name}
           hasInputs={plan.inputs.length > 0 || plan.speeds.length > 0}
           actions={actions}
+          hasEpisodes={episodes.state !== undefined}
           hud={hud}
           perform={perform}
           onFloat={canFloat() ? float : undefined}

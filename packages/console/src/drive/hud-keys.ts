@@ -14,6 +14,10 @@ export type HudAction =
   | 'values'
   | 'chat'
   | 'keys'
+  | 'episode'
+  | 'episodeSuccess'
+  | 'episodeFailure'
+  | 'episodeDiscard'
 
 /** By the character, wherever the layout has it. */
 const BY_KEY: Readonly<Record<string, HudAction>> = {
@@ -26,6 +30,10 @@ const BY_KEY: Readonly<Record<string, HudAction>> = {
   v: 'camera',
   t: 'values',
   '?': 'keys',
+  e: 'episode',
+  y: 'episodeSuccess',
+  n: 'episodeFailure',
+  backspace: 'episodeDiscard',
 }
 /** By the physical position, for characters that some layouts need a modifier for. */
 const BY_CODE: Readonly<Record<string, HudAction>> = {

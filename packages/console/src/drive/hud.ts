@@ -17,6 +17,8 @@ export interface Hud {
   readonly areValuesShown: Store<boolean>
   /** Whether the inputs that the robot declares beyond driving are shown. */
   readonly areInputsShown: Store<boolean>
+  /** Whether the panel that marks episodes is shown. */
+  readonly areEpisodesShown: Store<boolean>
   readonly sheet: Store<HudSheet | undefined>
 }
 
@@ -31,6 +33,7 @@ export function createHud(): Hud {
     isChatOpen: createStore(isRoomy),
     areValuesShown: createStore(false),
     areInputsShown: createStore(isRoomy),
+    areEpisodesShown: createStore(false),
     sheet: createStore<HudSheet | undefined>(undefined),
   }
 }

@@ -50,6 +50,13 @@ export function Sheets({ cockpit, live, hud }: Props) {
 
 type KeyTexts = readonly (readonly [keys: readonly string[], text: string])[]
 
+/** The keys that mark episodes. */
+const episodeKeyTexts: KeyTexts = [
+  [['E'], t('drive.keys.episodeStart')],
+  [['Y', 'N'], t('drive.keys.episodeEnd')],
+  [['⌫'], t('drive.keys.episodeDiscard')],
+]
+
 /** The keys of the picture and its overlay. */
 const viewKeyTexts: KeyTexts = [
   [[t('drive.keys.enter')], t('drive.keys.chat')],
@@ -69,12 +76,14 @@ const keyTexts: KeyTexts = [
   [['P'], t('drive.keys.pause')],
   [['R'], t('drive.keys.resume')],
   [['C'], t('drive.keys.askToClear')],
+  ...episodeKeyTexts,
   ...viewKeyTexts,
 ]
 
 /** The keys of a viewer who watches. */
 const watchKeyTexts: KeyTexts = [
   [[t('drive.keys.escape')], t('drive.watch.stopHint')],
+  ...episodeKeyTexts,
   ...viewKeyTexts,
   [['Q'], t('drive.watch.leave')],
 ]

@@ -18,6 +18,8 @@ interface Props {
   readonly freshness: ReactNode
   readonly latency: ReactNode
   readonly battery: ReactNode
+  /** The mark of a session that is recorded. */
+  readonly recording?: ReactNode
   /** Whether the viewer watches the session and does not drive. */
   readonly isWatching?: boolean
   /** Instances of `Warning`. Each keeps its place while others come and go. */
@@ -56,6 +58,7 @@ export const TopBarView = ({
         {t('drive.watch.mark')}
       </Badge>
     )}
+    {figures.recording}
     <section aria-label={t('drive.topBar.status')} className={styles.status}>
       <span className={styles.word} role="status">
         <Badge color={robotWordColors[word]} variant="filled">

@@ -5,6 +5,8 @@ import { FreshnessBadge } from '../live/freshness-badge.tsx'
 import type { ReadAges } from '../live/freshness-sampler.ts'
 import { useConnection } from '../live/hooks.ts'
 import { useFreshness } from '../live/use-freshness.ts'
+import { interruptionText, RecordingMarkView } from '../recording/recording-mark.tsx'
+import { useSessionRecording } from '../replay/use-recordings.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { speedLimitText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
@@ -47,6 +49,7 @@ export function TopBar({ cockpit, session, fetchedAtMs, readAges, cameras }: Pro
   const { operatorConnection } = cockpit
   const link = useStore(operatorConnection.link)
   const state = useStore(operatorConnection.state)
+  const recording = useSessionRecording(session.id).data
   const word = robotWord(link, state, {
     status: session.status,
     isStopped: session.control.stop !== null,
@@ -64,7 +67,8 @@ export function TopBar({ cockpit, session, fetchedAtMs, readAges, cameras }: Pro
         </Latency>
       }
       battery={<Battery operatorConnection={operatorConnection} />}
-      warnings={<Warnings cockpit={cockpit} />}
+      recording={<RecordingMarkView recording={recording} />}
+      warnings={<Warnings cockpit={cockpit} recordingText={interruptionText(recording)} />}
     />
   )
 }
@@ -73,8 +77,13 @@ const Freshness = ({ readAges }: { readAges: ReadAges }) => (
   <FreshnessBadge freshness={useFreshness(readAges)} />
 )
 
-/** Shows what slows the robot down, and an outage of the hub. */
-function Warnings({ cockpit: { operatorConnection } }: { cockpit: Cockpit }) {
+interface WarningsProps {
+  readonly cockpit: Cockpit
+  readonly recordingText: string | undefined
+}
+
+/** Shows what slows the robot down, an interrupted recording, and an outage of the hub. */
+function Warnings({ cockpit: { operatorConnection }, recordingText }: WarningsProps) {
   const isOnline = useStore(operatorConnection.link).phase === 'online'
   const limitText = speedLimitText(useStore(operatorConnection.limits))
   const { cause, maxRateHz } = useStore(operatorConnection.congestion)
@@ -83,6 +92,7 @@ function Warnings({ cockpit: { operatorConnection } }: { cockpit: Cockpit }) {
     <>
       <Warning text={isOnline ? limitText : undefined} />
       <Warning text={isOnline && cause ? congestionText(cause, maxRateHz) : undefined} />
+      <Warning text={recordingText} />
       {hub !== 'live' && <ConnectionBadge />}
     </>
   )

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef } from 'react'
 import type { DriveActions } from './drive-actions.ts'
+import type { EpisodeMarks } from './episodes/use-episode-marks.ts'
 import { CHAT_ID, type Hud, toggle } from './hud.ts'
 import type { HudAction } from './hud-keys.ts'
 import type { DrivePreferences } from './preferences.ts'
@@ -10,6 +11,7 @@ interface Options {
   readonly actions: Pick<DriveActions, 'pause' | 'resume'>
   readonly toggleFullScreen: () => void
   readonly nextCamera: () => void
+  readonly episodes: Pick<EpisodeMarks, 'mark'>
 }
 
 /** Returns a function that performs the actions of keys and tools, stable between renders. */
@@ -19,7 +21,7 @@ export function useHudActions(options: Options): (action: HudAction) => void {
     latest.current = options
   })
   return useCallback((action) => {
-    const { hud, preferences, actions, toggleFullScreen, nextCamera } = latest.current
+    const { hud, preferences, actions, toggleFullScreen, nextCamera, episodes } = latest.current
     const performed: Record<HudAction, () => void> = {
       pause: actions.pause,
       resume: actions.resume,
@@ -32,6 +34,13 @@ export function useHudActions(options: Options): (action: HudAction) => void {
       values: () => toggle(hud.areValuesShown),
       chat: () => openChat(hud),
       keys: () => hud.sheet.set('keys'),
+      episode: () => {
+        hud.areEpisodesShown.set(true)
+        episodes.mark('start')
+      },
+      episodeSuccess: () => episodes.mark('success'),
+      episodeFailure: () => episodes.mark('failure'),
+      episodeDiscard: () => episodes.mark('discard'),
     }
     performed[action]()
   }, [])

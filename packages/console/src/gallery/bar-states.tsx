@@ -33,6 +33,7 @@ function Bottom(props: { actions: DriveActions; gamepad?: string }) {
       <BottomBar
         gamepadName={gamepadName}
         hasInputs={false}
+        hasEpisodes={false}
         actions={props.actions}
         hud={hud}
         perform={doNothing}

@@ -4,6 +4,13 @@ import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import {
+  RecordingFields,
+  type RecordingValues,
+  recordingFields,
+  recordingSettings,
+  recordingValues,
+} from '../recording/recording-fields.tsx'
 import { t } from '../texts/texts.ts'
 import { fieldErrors } from '../ui/field-errors.ts'
 import { FormFooter } from '../ui/form-footer.tsx'
@@ -37,6 +44,8 @@ interface Values extends RobotValues {
   /** In percent. */
   readonly low_battery_threshold: number | string
   readonly log_event_level: RobotDetail['log_event_level']
+  /** Undefined on a platform without recordings. */
+  readonly recorded: RecordingValues | undefined
 }
 const fields = [
   'name',
@@ -53,6 +62,7 @@ const fields = [
   'low_battery_threshold',
   'log_event_level',
   'stop_clear',
+  ...recordingFields,
 ] as const
 
 /** Edits the settings of a robot. A refetch does not overwrite the typed values. */
@@ -73,6 +83,7 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
     stop_clear: robot.stop_clear,
     low_battery_threshold: Math.round(robot.low_battery_threshold * 100),
     log_event_level: robot.log_event_level,
+    recorded: recordingValues(robot),
   })
   const form = useRef<HTMLFormElement>(null)
   const save = useSave(robot.id)
@@ -126,6 +137,13 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
           error={errors?.telemetry_schema}
           onChange={(telemetry_schema) => change({ telemetry_schema })}
         />
+        {values.recorded && (
+          <RecordingFields
+            values={values.recorded}
+            errors={errors ?? {}}
+            onChange={(part) => change({ recorded: values.recorded && { ...values.recorded, ...part } })}
+          />
+        )}
         <StopClearField
           value={values.stop_clear}
           error={errors?.stop_clear}
@@ -151,7 +169,7 @@ function useSave(id: string) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: (values: Values) => {
+    mutationFn: ({ recorded, ...values }: Values) => {
       const notes = values.notes.trim() === '' ? null : values.notes
       const operator_notes = values.operator_notes.trim() === '' ? null : values.operator_notes
       const latency_limit_ms = Number(values.latency_limit_ms)
@@ -163,6 +181,7 @@ function useSave(id: string) {
           params: { path: { id } },
           body: {
             ...values,
+            ...(recorded && recordingSettings(recorded)),
             notes,
             operator_notes,
             latency_limit_ms,

@@ -1,5 +1,6 @@
 import { type SessionEventType, type SessionLogEvent, SessionEventType as Types } from '@wheelhouse/protocol'
-import { reasonText } from '../texts/code-texts.ts'
+import { recordedText } from '../recording/recording-texts.ts'
+import { gapText, reasonText } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 import { timeOfDay } from '../ui/format.ts'
 
@@ -93,6 +94,23 @@ const texts: Record<SessionEventType, (actor: string, data: Data) => string> = {
   'robot.lost': (_, data) => withOutage(t('session.events.robotLost'), data),
   'robot.back': () => t('session.events.robotBack'),
   'operator.back': () => t('session.events.operatorBack'),
+  'recording.started': (_, { mode }) => t('session.events.recordingStarted', { what: recordedText(mode) }),
+  'recording.paused': (_, { reason }) => t('session.events.recordingPaused', { reason: gapText(reason) }),
+  'recording.resumed': () => t('session.events.recordingResumed'),
+  'recording.stopped': () => t('session.events.recordingStopped'),
+  'episode.started': (actor, { task }) => {
+    const words = text(task)
+    return words
+      ? t('session.events.episodeStartedTask', { actor, task: words })
+      : t('session.events.episodeStarted', { actor })
+  },
+  'episode.ended': (actor, { success }) => {
+    if (typeof success !== 'boolean') return t('session.events.episodeEnded', { actor })
+    return success
+      ? t('session.events.episodeSucceeded', { actor })
+      : t('session.events.episodeFailed', { actor })
+  },
+  'episode.discarded': (actor) => t('session.events.episodeDiscarded', { actor }),
   'chat.message': (_, { sender_name, body }) =>
     t('session.events.message', {
       sender: text(sender_name) ?? t('session.events.unknownUser'),

@@ -1,9 +1,13 @@
 import { Group, Paper, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { useSessionCameras } from '../cameras/use-cameras.ts'
+import { EpisodePanel } from '../drive/episodes/episode-panel.tsx'
+import { useEpisodeMarks } from '../drive/episodes/use-episode-marks.ts'
 import { FreshnessBadge } from '../live/freshness-badge.tsx'
 import type { LiveSession } from '../live/hooks.ts'
 import { useFreshness, useIsSilent, useReportOutdated } from '../live/use-freshness.ts'
+import { RecordingMark } from '../recording/recording-mark.tsx'
+import { SessionRecording } from '../recording/session-recording.tsx'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
 import { t } from '../texts/texts.ts'
@@ -53,6 +57,7 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
   return (
     <Stack>
       <SessionStatusLine session={session} live={live} observerState={observerState} isOutdated={isOutdated}>
+        <RecordingMark sessionId={session.id} />
         {observerConnection && <Freshness watch={watch} observerConnection={observerConnection} />}
       </SessionStatusLine>
       <AbandonedNotice session={session} />
@@ -102,6 +107,8 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
                 )}
               </Group>
             </Section>
+            <SessionRecording sessionId={session.id} />
+            <Episodes session={session} />
             <Section gap="xs" title={t('session.page.chat')}>
               <ChatPanel live={live} />
             </Section>
@@ -123,6 +130,18 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
       />
       <StopBar stop={stop} inForce={inForce} />
     </Stack>
+  )
+}
+
+/** Marks episodes from the page of the session. The operator marks them in the cockpit. */
+function Episodes({ session }: { session: SessionDetail }) {
+  const marks = useEpisodeMarks(session.id, session.robot_id)
+  return (
+    marks.state && (
+      <Section gap="xs" title={t('drive.episodes.title')}>
+        <EpisodePanel marks={marks} />
+      </Section>
+    )
   )
 }
 

@@ -5,6 +5,7 @@ import { ApiError } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
 import { usePlatform } from '../app/platform.ts'
 import { type LiveSession, useLiveSession } from '../live/hooks.ts'
+import { SessionRecording } from '../recording/session-recording.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { duration } from '../ui/format.ts'
@@ -89,7 +90,10 @@ const NotOpen = ({ session, live }: { session: SessionDetail; live: LiveSession 
         <SessionActions live={live} />
       </Section>
     ) : (
-      <Summary session={session} />
+      <>
+        <SessionRecording sessionId={session.id} />
+        <Summary session={session} />
+      </>
     )}
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Section gap="xs" title={t('session.page.chat')}>

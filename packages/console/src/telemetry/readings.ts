@@ -35,14 +35,18 @@ export function collectReadings(value: unknown, path: readonly string[], reading
     return
   }
   const key = path.at(-1) ?? ''
-  const [ending, unit] = UNITS.find(([end]) => key.endsWith(end)) ?? ['', '']
-  const names = [
-    ...path.slice(0, -1),
-    key.slice(0, key.length - ending.length) || t('telemetry.reading.value'),
-  ]
+  const { label, unit } = labelAndUnit(path)
   const isShare = key === 'battery' && typeof value === 'number' && value >= 0 && value <= 1
   const text = isShare ? shareText(value) : withUnit(value, unit)
-  readings.push([labelOf(names), text])
+  readings.push([label, text])
+}
+
+/** Returns the label and the unit of a field from its names, such as `Velocity, linear` and `m/s`. */
+export function labelAndUnit(path: readonly string[]): { label: string; unit: string } {
+  const key = path.at(-1) ?? ''
+  const [ending, unit] = UNITS.find(([end]) => key.endsWith(end)) ?? ['', '']
+  const name = key.slice(0, key.length - ending.length) || t('telemetry.reading.value')
+  return { label: labelOf([...path.slice(0, -1), name]), unit }
 }
 
 /** Returns a label from the names of fields, such as `Velocity, linear`. */

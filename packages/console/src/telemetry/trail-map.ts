@@ -1,5 +1,5 @@
 import type { Pose, PosePrediction } from '@wheelhouse/sdk'
-import { drawPrediction, drawRobot, fitCanvas, type Point } from './drawing.ts'
+import { drawPrediction, drawRobot, fitCanvas, type Pixels, type Point } from './drawing.ts'
 
 const MAX_TRAIL = 1_500
 /** The minimum distance between two points of the trail. */
@@ -32,28 +32,54 @@ export class TrailMap {
 
   draw(prediction: PosePrediction | null): void {
     const pose = this.#pose
-    const area = pose && fitCanvas(this.#canvas)
-    if (!area) return
-    const { context, width, height } = area
-    const spanX = Math.max(MIN_SPAN_M, this.#high.xM - this.#low.xM + 2 * MARGIN_M)
-    const spanY = Math.max(MIN_SPAN_M, this.#high.yM - this.#low.yM + 2 * MARGIN_M)
-    const scale = Math.min(width / spanX, height / spanY)
-    const middle = { xM: (this.#low.xM + this.#high.xM) / 2, yM: (this.#low.yM + this.#high.yM) / 2 }
-    const toPixels = ({ xM, yM }: Point): [number, number] => [
-      width / 2 + (xM - middle.xM) * scale,
-      height / 2 - (yM - middle.yM) * scale,
-    ]
-    drawGrid(context, { width, height, scale, origin: toPixels({ xM: 0, yM: 0 }) })
-    context.beginPath()
-    for (const point of this.#trail) context.lineTo(...toPixels(point))
-    context.lineTo(...toPixels(pose))
-    context.globalAlpha = 0.6
-    context.lineWidth = 2
-    context.stroke()
-    context.globalAlpha = 1
-    drawRobot(context, toPixels(pose), pose.headingRad)
-    if (prediction) drawPrediction(context, prediction, toPixels, (pose) => pose.headingRad)
+    if (pose)
+      drawTrail(this.#canvas, { trail: this.#trail, pose, low: this.#low, high: this.#high }, prediction)
   }
+}
+
+/** A path and where the robot is on it. */
+export interface Trail {
+  readonly trail: readonly Point[]
+  /** The rest of the path, which is drawn faintly. */
+  readonly ahead?: readonly Point[]
+  /** Undefined draws no robot. */
+  readonly pose: Pose | undefined
+  /** The corners of everything. */
+  readonly low: Point
+  readonly high: Point
+}
+
+/** Draws a trail, so that all of it is in view. */
+export function drawTrail(
+  canvas: HTMLCanvasElement,
+  { trail, ahead = [], pose, low, high }: Trail,
+  prediction: PosePrediction | null,
+): void {
+  const area = fitCanvas(canvas)
+  if (!area) return
+  const { context, width, height } = area
+  const spanX = Math.max(MIN_SPAN_M, high.xM - low.xM + 2 * MARGIN_M)
+  const spanY = Math.max(MIN_SPAN_M, high.yM - low.yM + 2 * MARGIN_M)
+  const scale = Math.min(width / spanX, height / spanY)
+  const middle = { xM: (low.xM + high.xM) / 2, yM: (low.yM + high.yM) / 2 }
+  const toPixels = ({ xM, yM }: Point): [number, number] => [
+    width / 2 + (xM - middle.xM) * scale,
+    height / 2 - (yM - middle.yM) * scale,
+  ]
+  drawGrid(context, { width, height, scale, origin: toPixels({ xM: 0, yM: 0 }) })
+  drawPath(context, ahead.map(toPixels), 0.25)
+  drawPath(context, (pose ? [...trail, pose] : trail).map(toPixels), 0.6)
+  if (pose) drawRobot(context, toPixels(pose), pose.headingRad)
+  if (prediction) drawPrediction(context, prediction, toPixels, (pose) => pose.headingRad)
+}
+
+function drawPath(context: CanvasRenderingContext2D, points: readonly Pixels[], alpha: number): void {
+  context.beginPath()
+  for (const point of points) context.lineTo(...point)
+  context.globalAlpha = alpha
+  context.lineWidth = 2
+  context.stroke()
+  context.globalAlpha = 1
 }
 
 interface Grid {

@@ -24,6 +24,7 @@ export const codeTables = {
   close: english.closeTexts,
   limitReason: english.limitReasonTexts,
   stopReason: stopReasons,
+  gap: english.gapTexts,
   event: { ...english.sessionEventTexts, ...english.notificationTexts },
 } as const
 
@@ -63,6 +64,7 @@ const reasonTexts = inLanguage('reason')
 const closeTexts = inLanguage('close')
 const limitReasonTexts = inLanguage('limitReason')
 const stopReasonTexts = inLanguage('stopReason')
+const gapTexts = inLanguage('gap')
 const eventTexts = inLanguage('event')
 
 /** Returns the text of a code of a table; for a code that this version does not know, the protocol's words for it. */
@@ -75,6 +77,13 @@ export function reasonText(reason: unknown): string {
   if (ours) return stopReasonTexts[ours[0] as keyof typeof stopReasons]
   return known(reasonTexts, reason, () => english.reasonText(reason))
 }
+
+/** Returns why a recording lacks a period, for the end of a sentence. */
+export const gapText = (reason: unknown): string =>
+  known(gapTexts, reason, () => english.plainWords(String(reason)))
+
+/** Returns why a command did not reach the robot. */
+export const dropText = (reason: string): string => known(dropTexts, reason, () => english.plainWords(reason))
 
 /** Returns the title of an event; for a type that this version does not know, its name as words. */
 export const eventTitle = (type: string): string => known(eventTexts, type, () => english.eventTitle(type))

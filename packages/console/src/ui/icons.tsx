@@ -6,7 +6,7 @@
 import type { FC } from 'react'
 
 /** Creates an icon component from SVG paths. Icons are hidden from screen readers, because a text or a label names them. */
-function drawn(...lines: string[]): FC<{ size?: number; stroke?: number }> {
+export function drawn(...lines: string[]): FC<{ size?: number; stroke?: number }> {
   return ({ size = 24, stroke = 2 }) => (
     <svg
       aria-hidden="true"
@@ -137,4 +137,8 @@ export const IconUsers = drawn(
   'M3 21v-2a4 4 0 0 1 4 -4h4a4 4 0 0 1 4 4v2',
   'M16 3.13a4 4 0 0 1 0 7.75',
   'M21 21v-2a4 4 0 0 0 -3 -3.85',
+)
+export const IconVideo = drawn(
+  'M15 10l4.553 -2.276a1 1 0 0 1 1.447 .894v6.764a1 1 0 0 1 -1.447 .894l-4.553 -2.276v-4z',
+  'M3 6m0 2a2 2 0 0 1 2 -2h8a2 2 0 0 1 2 2v8a2 2 0 0 1 -2 2h-8a2 2 0 0 1 -2 -2z',
 )

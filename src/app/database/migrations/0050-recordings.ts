@@ -37,7 +37,7 @@ create table "recordings" (
   "ended_at" timestamptz(3) null,
   "finished_at" timestamptz(3) null,
   "expires_at" timestamptz(3) null,
-  "size_bytes" bigint not null default 0,
+  "size_bytes" bigint not null default '0',
   "segments" int not null default 0,
   "channels" jsonb not null default '[]',
   "file_key" text null,
@@ -172,6 +172,6 @@ create table "running_episodes" (
   "started_by" uuid null,
   primary key ("session_id")
 );
-alter table "running_episodes" add constraint "running_episodes_session_id_foreign" foreign key ("session_id") references "sessions" ("id");
+alter table "running_episodes" add constraint "running_episodes_session_id_foreign" foreign key ("session_id") references "sessions" ("id") on update cascade on delete cascade;
 alter table "running_episodes" add constraint "running_episodes_robot_id_foreign" foreign key ("robot_id") references "robots" ("id");
 `

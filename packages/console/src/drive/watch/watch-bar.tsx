@@ -11,6 +11,7 @@ import type { HudAction } from '../hud-keys.ts'
 
 interface Props {
   readonly session: SessionDetail
+  readonly hasEpisodes: boolean
   readonly hud: Hud
   readonly perform: (action: HudAction) => void
   /** Shows the picture in a floating window; undefined if the browser cannot. */
@@ -18,7 +19,7 @@ interface Props {
 }
 
 /** Shows the actions of an owner or an admin on the session, and the tools of the view. Only the operator resumes. */
-export function WatchBar({ session, hud, perform, onFloat }: Props) {
+export function WatchBar({ session, hasEpisodes, hud, perform, onFloat }: Props) {
   const action = useSessionAction(session.id)
   return (
     <footer className={styles.bottomBar}>
@@ -39,7 +40,14 @@ export function WatchBar({ session, hud, perform, onFloat }: Props) {
         </span>
       )}
       <span className={styles.gamepad} />
-      <Tools hasInputs={false} hud={hud} perform={perform} onFloat={onFloat} isWatching />
+      <Tools
+        hasInputs={false}
+        hasEpisodes={hasEpisodes}
+        hud={hud}
+        perform={perform}
+        onFloat={onFloat}
+        isWatching
+      />
     </footer>
   )
 }

@@ -5,6 +5,8 @@ import { FreshnessBadge } from '../../live/freshness-badge.tsx'
 import type { ReadAges } from '../../live/freshness-sampler.ts'
 import { useConnection } from '../../live/hooks.ts'
 import { useFreshness } from '../../live/use-freshness.ts'
+import { interruptionText, RecordingMarkView } from '../../recording/recording-mark.tsx'
+import { useSessionRecording } from '../../replay/use-recordings.ts'
 import type { ObserverState } from '../../session/observer-connection.ts'
 import type { SessionDetail } from '../../session/session-query.ts'
 import { speedLimitText } from '../../texts/code-texts.ts'
@@ -31,6 +33,7 @@ interface Props {
 /** Shows what the operator sees at a glance, marked as watched: state, freshness, latency, time, cost, battery, warnings. */
 export function WatchTopBar({ session, fetchedAtMs, observerState, readAges, cameras }: Props) {
   const { connection: phase, drive, battery } = observerState
+  const recording = useSessionRecording(session.id).data
   const word = robotWord({ phase }, drive ?? null, {
     status: session.status,
     isStopped: session.control.stop !== null,
@@ -45,7 +48,8 @@ export function WatchTopBar({ session, fetchedAtMs, observerState, readAges, cam
       freshness={<Freshness readAges={readAges} />}
       latency={<Latency observerState={observerState} cameras={cameras} />}
       battery={<BatteryFigure reading={useBatteryReading(battery)} />}
-      warnings={<Warnings observerState={observerState} />}
+      recording={<RecordingMarkView recording={recording} />}
+      warnings={<Warnings observerState={observerState} recordingText={interruptionText(recording)} />}
     />
   )
 }
@@ -86,13 +90,17 @@ function useBatteryReading(battery: ObserverState['battery']): BatteryReading | 
   return reading
 }
 
-/** Shows what slows the robot down, and an outage of the hub. */
-function Warnings({ observerState: { connection, limits } }: Pick<Props, 'observerState'>) {
+/** Shows what slows the robot down, an interrupted recording, and an outage of the hub. */
+function Warnings({
+  observerState: { connection, limits },
+  recordingText,
+}: Pick<Props, 'observerState'> & { recordingText: string | undefined }) {
   const limitText = limits && speedLimitText(limits)
   const hub = useConnection()
   return (
     <>
       <Warning text={connection === 'online' ? limitText : undefined} />
+      <Warning text={recordingText} />
       {hub !== 'live' && <ConnectionBadge />}
     </>
   )

@@ -14,6 +14,8 @@ import { useReadAges } from '../../video/video-view.tsx'
 import { ChatOverlay } from '../chat-overlay.tsx'
 import styles from '../cockpit.module.css'
 import { controlPlanOf } from '../control-plan.ts'
+import { EpisodeOverlay } from '../episodes/episode-overlay.tsx'
+import { useEpisodeMarks } from '../episodes/use-episode-marks.ts'
 import { Figures } from '../figures.tsx'
 import { useFullScreen } from '../full-screen.ts'
 import { createHud } from '../hud.ts'
@@ -64,7 +66,14 @@ function Layout({ session, fetchedAtMs, live, observerConnection, observerState 
   useStopKey(stop)
   useLeaveKey(session.id)
   const { toggle: toggleFullScreen } = useFullScreen(stop.request)
-  const perform = useHudActions({ hud, toggleFullScreen, nextCamera: cameras.next, ...NO_DRIVING })
+  const episodes = useEpisodeMarks(session.id, session.robot_id)
+  const perform = useHudActions({
+    hud,
+    toggleFullScreen,
+    nextCamera: cameras.next,
+    episodes,
+    ...NO_DRIVING,
+  })
   useHudKeys(perform)
   useWakeLock(session.status === 'ACTIVE')
   const float = useCallback(() => {
@@ -112,8 +121,15 @@ function Layout({ session, fetchedAtMs, live, observerConnection, observerState 
           preferences={undefined}
           fullSpeed={useFullSpeed(session)}
         />
+        <EpisodeOverlay marks={episodes} hud={hud} />
         <ChatOverlay live={live} hud={hud} quickReplies={NO_REPLIES} />
-        <WatchBar session={session} hud={hud} perform={perform} onFloat={canFloat() ? float : undefined} />
+        <WatchBar
+          session={session}
+          hasEpisodes={episodes.state !== undefined}
+          hud={hud}
+          perform={perform}
+          onFloat={canFloat() ? float : undefined}
+        />
       </div>
       <StopBar
         state={stop.state}

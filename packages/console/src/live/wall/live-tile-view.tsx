@@ -1,5 +1,6 @@
 import { Button, Card, Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { type RecordingMarkProps, RecordingMarkView } from '../../recording/recording-mark.tsx'
 import { reasonText } from '../../texts/code-texts.ts'
 import { t } from '../../texts/texts.ts'
 import { clockText, timeOfDay } from '../../ui/format.ts'
@@ -58,6 +59,7 @@ export function LiveTileView({ robot, heartbeatAt, picture, freshness, stopResul
               ? t('live.tile.batteryUnknown')
               : t('live.tile.battery', { charge: percent(robot.battery) })}
           </Text>
+          {session && <RecordingMarkView recording={recordingOf(session)} />}
           {!session && <Text size="sm">{t('live.tile.noSession')}</Text>}
         </Group>
         {session && <SessionLines robotName={robot.name} session={session} />}
@@ -66,6 +68,10 @@ export function LiveTileView({ robot, heartbeatAt, picture, freshness, stopResul
     </Card>
   )
 }
+
+/** Returns the recording of a session, if the list has it. */
+const recordingOf = (session: object): RecordingMarkProps['recording'] =>
+  'recording' in session ? (session.recording as RecordingMarkProps['recording']) : null
 
 /** Shows the age of the last heartbeat, marked when it is late. */
 function HeartbeatLine({ at }: { at: string | null }) {

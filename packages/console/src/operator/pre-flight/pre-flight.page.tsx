@@ -1,6 +1,7 @@
 import { Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useRobotStatuses } from '../../live/hooks.ts'
+import { PreFlightRecording } from '../../recording/pre-flight-recording.tsx'
 import { t } from '../../texts/texts.ts'
 import { LinkButton } from '../../ui/links.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -40,6 +41,7 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
     }
   >
     <Stack>
+      <PreFlightRecording robot={robot} />
       <TakeTheWheel robot={robot} />
       <RobotState robot={robot} />
       {robot.may_drive && <OwnerNotes notes={robot.operator_notes} />}

@@ -1,5 +1,7 @@
 import { Text } from '@mantine/core'
 import { latencyMs } from '../../drive/figure-texts.ts'
+import { recordingModeOf } from '../../recording/pre-flight-recording.tsx'
+import { recordedLabel } from '../../recording/recording-texts.ts'
 import { RobotStatusBadge } from '../../robots/robot-status.tsx'
 import { language, t } from '../../texts/texts.ts'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
@@ -88,6 +90,7 @@ export const Terms = ({ robot }: { robot: PreFlight }) => (
       </DescriptionItem>
       <DescriptionItem label={t('operator.terms.certification')}>{certificationText(robot)}</DescriptionItem>
       <DescriptionItem label={t('operator.terms.ratings')}>{ratingText(robot)}</DescriptionItem>
+      <Recorded robot={robot} />
       <DescriptionItem label={t('operator.terms.latencyLimit')}>
         {latencyMs(robot.latency_limit_ms)}
       </DescriptionItem>
@@ -102,6 +105,14 @@ export const Terms = ({ robot }: { robot: PreFlight }) => (
     </DescriptionList>
   </Section>
 )
+
+/** Says what of a session is recorded. */
+function Recorded({ robot }: { robot: PreFlight }) {
+  const mode = recordingModeOf(robot)
+  return (
+    mode && <DescriptionItem label={t('operator.terms.recording')}>{recordedLabel(mode)}</DescriptionItem>
+  )
+}
 
 const certificationTexts = {
   PENDING: t('operator.terms.requiredPending'),

@@ -5,6 +5,7 @@ import { useRobotCameras } from '../../cameras/use-cameras.ts'
 import { type LiveSession, useLiveSession } from '../../live/hooks.ts'
 import { useIsSilent, useReportOutdated } from '../../live/use-freshness.ts'
 import type { LiveRobot } from '../../live/use-live-robots.ts'
+import { RecordingMark } from '../../recording/recording-mark.tsx'
 import { AbandonedNotice } from '../../session/abandoned-notice.tsx'
 import { useStopText } from '../../session/clear-stop.tsx'
 import { LiveStatus, SessionStatusLine } from '../../session/live-status.tsx'
@@ -73,12 +74,9 @@ function OpenPanel(props: {
     <Stack>
       <OpenSession robot={robot} />
       <AbandonedNotice session={session} />
-      <SessionStatusLine
-        session={session}
-        live={live}
-        observerState={observerState}
-        isOutdated={isOutdated}
-      />
+      <SessionStatusLine session={session} live={live} observerState={observerState} isOutdated={isOutdated}>
+        <RecordingMark sessionId={session.id} />
+      </SessionStatusLine>
       <LiveStatus
         session={session}
         fetchedAtMs={fetchedAtMs}

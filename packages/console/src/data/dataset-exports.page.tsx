@@ -1,0 +1,107 @@
+import { Badge, Button, Code, CopyButton, Group, Paper, Progress, Stack, Text } from '@mantine/core'
+import type { DatasetExport } from '../replay/data/api-types.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { language, t } from '../texts/texts.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { dataSize } from '../ui/format.ts'
+import { LinkButton } from '../ui/links.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { isRunning, useDatasetExports, useRemoveExport } from './use-dataset-exports.ts'
+
+const BYTES_PER_MB = 1_000_000
+
+const states = {
+  PENDING: [t('data.exports.pending'), 'blue.8'],
+  RUNNING: [t('data.exports.running'), 'blue.8'],
+  READY: [t('data.exports.ready'), 'teal.9'],
+  FAILED: [t('data.exports.failed'), 'red.9'],
+} as const
+
+/** Lists the exports of datasets with their progress and their addresses. */
+export const DatasetExportsPage = () => (
+  <Page
+    title={t('data.exports.title')}
+    description={t('data.exports.description')}
+    actions={
+      <LinkButton to="/datasets" variant="default">
+        {t('data.dataset.all')}
+      </LinkButton>
+    }
+  >
+    <QueryView
+      query={useDatasetExports()}
+      isEmpty={(exports) => exports.length === 0}
+      empty={<Empty title={t('data.exports.emptyTitle')}>{t('data.exports.emptyText')}</Empty>}
+    >
+      {(exports) => (
+        <Stack component="ul" gap="xs" p={0} m={0} aria-label={t('data.exports.title')}>
+          {exports.map((stored) => (
+            <ExportRow key={stored.id} stored={stored} />
+          ))}
+        </Stack>
+      )}
+    </QueryView>
+  </Page>
+)
+
+function ExportRow({ stored }: { stored: DatasetExport }) {
+  const { name, status, fps, episodes, frames, size_bytes, base_url, error, created_at, progress } = stored
+  const remove = useRemoveExport()
+  const [label, color] = states[status]
+  return (
+    <Paper component="li" withBorder p="sm" style={{ listStyle: 'none' }}>
+      <Group justify="space-between" align="flex-start">
+        <Stack gap={4} miw={0} flex="1 1 280px">
+          <Group gap="xs">
+            <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+              {name}
+            </Text>
+            <Badge color={color}>{label}</Badge>
+          </Group>
+          <Text size="sm">
+            {t('data.exports.content', {
+              count: episodes,
+              frames: frames.toLocaleString(language),
+              size: dataSize(size_bytes / BYTES_PER_MB),
+            })}
+          </Text>
+          {isRunning(stored) && (
+            <Progress value={progress * 100} aria-label={t('data.exports.progress', { name })} />
+          )}
+          {error && (
+            <Text size="sm" c="var(--mantine-color-error)">
+              {error}
+            </Text>
+          )}
+          {base_url && <Code style={{ overflowWrap: 'anywhere' }}>{base_url}</Code>}
+          <Text size="sm" c="dimmed">
+            {textParts('data.exports.rate', { fps, created: <Time at={created_at} /> })}
+          </Text>
+        </Stack>
+        <Group gap="xs">
+          {base_url && (
+            <CopyButton value={new URL(base_url, location.href).href}>
+              {({ copied, copy }) => (
+                <Button size="xs" variant="default" onClick={copy} aria-live="polite">
+                  {copied ? t('data.exports.copied') : t('data.exports.copy')}
+                </Button>
+              )}
+            </CopyButton>
+          )}
+          <ConfirmButton
+            size="xs"
+            variant="default"
+            question={t('data.exports.removeQuestion', { name })}
+            consequence={t('data.exports.removeConsequence')}
+            confirmLabel={t('data.exports.remove')}
+            onConfirm={() => remove.mutateAsync(stored.id)}
+          >
+            {t('data.exports.remove')}
+          </ConfirmButton>
+        </Group>
+      </Group>
+    </Paper>
+  )
+}

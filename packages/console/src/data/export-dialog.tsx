@@ -1,0 +1,101 @@
+import {
+  Button,
+  type ButtonProps,
+  Group,
+  Modal,
+  NumberInput,
+  Stack,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { t } from '../texts/texts.ts'
+import { fieldErrors } from '../ui/field-errors.ts'
+import { Problem } from '../ui/states.tsx'
+import { type NewExport, useStartExport } from './use-dataset-exports.ts'
+
+const DEFAULT_FPS = 30
+const MAX_FPS = 120
+const fields = ['name', 'fps', 'cameras'] as const
+
+interface Props extends ButtonProps {
+  /** Episodes or datasets. */
+  readonly chosen: Pick<NewExport, 'episode_ids' | 'dataset_ids'>
+  readonly children: ReactNode
+}
+
+/** Renders a button whose dialog exports episodes as a LeRobot dataset. */
+export function ExportButton({ chosen, children, ...button }: Props) {
+  const [opened, { open, close }] = useDisclosure(false)
+  return (
+    <>
+      <Button {...button} onClick={open}>
+        {children}
+      </Button>
+      <Modal opened={opened} onClose={close} title={t('data.export.title')}>
+        {opened && <ExportForm chosen={chosen} onCancel={close} />}
+      </Modal>
+    </>
+  )
+}
+
+function ExportForm({ chosen, onCancel }: { chosen: Props['chosen']; onCancel: () => void }) {
+  const start = useStartExport()
+  const navigate = useNavigate()
+  const [name, setName] = useState('')
+  const [fps, setFps] = useState<number | string>(DEFAULT_FPS)
+  const [cameras, setCameras] = useState<string[]>([])
+  const errors = fieldErrors(start.error, fields)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    start.mutate(
+      { ...chosen, name: name.trim(), fps: Number(fps), ...(cameras.length > 0 && { cameras }) },
+      { onSuccess: () => void navigate({ to: '/datasets/exports' }) },
+    )
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Text size="sm">{t('data.export.explanation')}</Text>
+        <TextInput
+          label={t('data.export.name')}
+          description={t('data.export.nameNote')}
+          value={name}
+          error={errors?.name}
+          onChange={({ currentTarget: { value } }) => setName(value)}
+          required
+          data-autofocus
+        />
+        <NumberInput
+          label={t('data.export.fps')}
+          description={t('data.export.fpsNote')}
+          min={1}
+          max={MAX_FPS}
+          value={fps}
+          error={errors?.fps}
+          onChange={setFps}
+          required
+        />
+        <TagsInput
+          label={t('data.export.cameras')}
+          description={t('data.export.camerasNote')}
+          value={cameras}
+          error={errors?.cameras}
+          onChange={setCameras}
+        />
+        {!errors && <Problem error={start.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onCancel}>
+            {t('common.cancel')}
+          </Button>
+          <Button type="submit" loading={start.isPending}>
+            {t('data.export.start')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

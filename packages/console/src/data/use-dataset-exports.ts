@@ -1,0 +1,52 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import type { DatasetExport } from '../replay/data/api-types.ts'
+import { send } from '../replay/recordings-api.ts'
+
+const POLL_MS = 2_000
+const PATH = '/api/client/datasets/exports'
+const queryKey = [...keys.datasets, 'exports']
+
+/** What a new export contains. */
+export interface NewExport {
+  readonly name: string
+  readonly fps: number
+  readonly cameras?: readonly string[]
+  readonly episode_ids?: readonly string[]
+  readonly dataset_ids?: readonly string[]
+}
+
+export const isRunning = ({ status }: DatasetExport): boolean => status === 'PENDING' || status === 'RUNNING'
+
+/** Queries the exports of datasets, newest first. Polls while one is unfinished. */
+export function useDatasetExports() {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey,
+    queryFn: async ({ signal }) =>
+      (await send<{ exports: DatasetExport[] }>(rest, 'get', PATH, { signal })).exports,
+    refetchInterval: ({ state }) => (state.data?.some(isRunning) ? POLL_MS : false),
+  })
+}
+
+/** Returns the mutation that starts an export. */
+export function useStartExport() {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (wanted: NewExport) =>
+      send<DatasetExport>(rest, 'post', PATH, { body: { format: 'lerobot_v3', ...wanted } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey }),
+  })
+}
+
+/** Returns the mutation that deletes an export. */
+export function useRemoveExport() {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (id: string) => send<undefined>(rest, 'delete', `${PATH}/{id}`, { path: { id } }),
+    onSettled: () => queries.invalidateQueries({ queryKey }),
+  })
+}

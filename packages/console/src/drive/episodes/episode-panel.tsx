@@ -1,0 +1,101 @@
+import type { EpisodeAction } from '@wheelhouse/protocol'
+import { type ReactNode, useId } from 'react'
+import { t } from '../../texts/texts.ts'
+import { clockText } from '../../ui/format.ts'
+import { messageOf } from '../../ui/message-of.ts'
+import { useNow } from '../../ui/use-now.ts'
+import { HudButton } from '../hud-button.tsx'
+import styles from './episode-panel.module.css'
+import type { EpisodeMarks } from './use-episode-marks.ts'
+
+interface Props {
+  readonly marks: Omit<EpisodeMarks, 'state'>
+  /** Episodes of the session that have ended. */
+  readonly count: number
+  /** Whether it lies on the picture. */
+  readonly isOnPicture?: boolean
+}
+
+interface EndButton {
+  readonly action: EpisodeAction
+  readonly key: string
+  readonly text: string
+}
+
+const endButtons: readonly EndButton[] = [
+  { action: 'success', key: 'Y', text: t('drive.episodes.success') },
+  { action: 'failure', key: 'N', text: t('drive.episodes.failure') },
+  { action: 'discard', key: '⌫', text: t('drive.episodes.discard') },
+]
+
+/** Starts and ends episodes: the task, the running episode with its clock, and how many there are. */
+export function EpisodePanelView({ marks, count, isOnPicture = false }: Props) {
+  const { running, isBusy, error, mark } = marks
+  const hint = (key: string) => (isOnPicture ? { hint: key } : {})
+  return (
+    <section
+      className={isOnPicture ? styles.onPicture : styles.panel}
+      aria-label={t('drive.episodes.title')}
+      data-testid="episodes"
+    >
+      {running ? (
+        <Row>
+          <span className={styles.running} role="status">
+            <span className={styles.dot} />
+            <Clock startedAt={running.started_at} />
+            <span className={styles.task}>{running.task ?? t('drive.episodes.noTask')}</span>
+          </span>
+          {endButtons.map(({ action, key, text }) => (
+            <HudButton key={action} {...hint(key)} disabled={isBusy} onClick={() => mark(action)}>
+              {text}
+            </HudButton>
+          ))}
+        </Row>
+      ) : (
+        <Row>
+          <TaskField marks={marks} />
+          <HudButton {...hint('E')} disabled={isBusy} onClick={() => mark('start')}>
+            {t('drive.episodes.start')}
+          </HudButton>
+          <span className={styles.count} role="status">
+            {t('drive.episodes.count', { count })}
+          </span>
+        </Row>
+      )}
+      {error !== null && error !== undefined && (
+        <p className={styles.problem} role="alert">
+          {messageOf(error)}
+        </p>
+      )}
+    </section>
+  )
+}
+
+const Row = ({ children }: { children: ReactNode }) => <div className={styles.row}>{children}</div>
+
+function TaskField({ marks: { task, setTask } }: Pick<Props, 'marks'>) {
+  const id = useId()
+  return (
+    <span className={styles.field}>
+      <label htmlFor={id}>{t('drive.episodes.task')}</label>
+      <input
+        id={id}
+        value={task}
+        placeholder={t('drive.episodes.taskExample')}
+        onChange={({ currentTarget: { value } }) => setTask(value)}
+        // The next key is no text: E starts the episode.
+        onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
+      />
+    </span>
+  )
+}
+
+const Clock = ({ startedAt }: { startedAt: string }) => (
+  <b className={styles.clock}>{clockText((useNow() - Date.parse(startedAt)) / 1_000)}</b>
+)
+
+/** Marks the episodes of a session; nothing for a viewer who cannot. */
+export const EpisodePanel = ({ marks, isOnPicture }: { marks: EpisodeMarks; isOnPicture?: boolean }) =>
+  marks.state && (
+    <EpisodePanelView marks={marks} count={marks.state.episodes.length} isOnPicture={isOnPicture} />
+  )

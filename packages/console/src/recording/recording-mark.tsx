@@ -1,0 +1,41 @@
+import type { Recording } from '../replay/data/api-types.ts'
+import { useSessionRecording } from '../replay/use-recordings.ts'
+import { gapText } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
+import styles from './recording-mark.module.css'
+import { recordedText } from './recording-texts.ts'
+
+type MarkedRecording = Pick<Recording, 'mode' | 'status' | 'paused_reason'>
+
+/** Whether the owner has turned the recording of a session off. */
+const isOff = ({ paused_reason }: MarkedRecording) => paused_reason === 'off'
+
+/** Returns why a session that should be recorded is not recorded now; undefined if it is. */
+export function interruptionText(recording: MarkedRecording | null | undefined): string | undefined {
+  if (recording?.status !== 'RECORDING' || recording.paused_reason === null || isOff(recording))
+    return undefined
+  return t('recording.mark.interrupted', { reason: gapText(recording.paused_reason) })
+}
+
+export interface RecordingMarkProps {
+  readonly recording: MarkedRecording | null | undefined
+}
+
+/** Shows that a session is recorded, and what. Shows nothing for a session that is not recorded. */
+export function RecordingMarkView({ recording }: RecordingMarkProps) {
+  if (recording?.status !== 'RECORDING' || isOff(recording)) return null
+  const interruption = interruptionText(recording)
+  const text = interruption ?? t('recording.mark.explanation', { what: recordedText(recording.mode) })
+  return (
+    <span className={styles.mark} role="img" aria-label={text} title={text} data-testid="recording-mark">
+      <span className={styles.dot} data-interrupted={interruption !== undefined} />
+      {t('recording.mark.rec')}
+      {recording.mode === 'video' && <span className={styles.what}>{t('recording.mark.video')}</span>}
+    </span>
+  )
+}
+
+/** Shows whether a session is recorded now. */
+export const RecordingMark = ({ sessionId }: { sessionId: string }) => (
+  <RecordingMarkView recording={useSessionRecording(sessionId).data} />
+)

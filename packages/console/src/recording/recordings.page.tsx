@@ -1,0 +1,142 @@
+import { Group, Progress, Stack, Table, Text } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
+import type { Recording, RecordingPage } from '../replay/data/api-types.ts'
+import { RecordingStatusBadge } from '../replay/recording-status.tsx'
+import { isUnfinished, useRecordingsApi } from '../replay/use-recordings.ts'
+import { t } from '../texts/texts.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { clockText, dataSize } from '../ui/format.ts'
+import { LinkAnchor } from '../ui/links.tsx'
+import { ServerSelect } from '../ui/list/server-select.tsx'
+import { MoreButton } from '../ui/more-button.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { recordedLabel } from './recording-texts.ts'
+
+const POLL_MS = 10_000
+const BYTES_PER_MB = 1_000_000
+
+/** Lists the recordings of the user's robots and sessions, newest first. */
+export function RecordingsPage() {
+  const { robot } = useSearch({ from: '/shell/recordings' })
+  const query = useRecordings(robot)
+  return (
+    <Page title={t('recording.list.title')} description={t('recording.list.description')}>
+      <Group justify="space-between" align="flex-end">
+        <RobotFilter robot={robot} />
+        {query.data?.pages[0] && <Usage page={query.data.pages[0]} />}
+      </Group>
+      <QueryView
+        query={query}
+        isEmpty={({ pages }) => pages.every(({ recordings }) => recordings.length === 0)}
+        empty={<Empty title={t('recording.list.emptyTitle')}>{t('recording.list.emptyText')}</Empty>}
+      >
+        {({ pages }) => (
+          <>
+            <RecordingTable recordings={pages.flatMap(({ recordings }) => recordings)} />
+            <MoreButton query={query}>{t('recording.list.older')}</MoreButton>
+          </>
+        )}
+      </QueryView>
+    </Page>
+  )
+}
+
+function useRecordings(robot: string | undefined) {
+  const api = useRecordingsApi()
+  return useInfiniteQuery({
+    queryKey: [...keys.recordings, 'list', robot],
+    queryFn: ({ pageParam: cursor, signal }) => api.list({ robot_id: robot, cursor }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ recordings }) => recordings.some(isUnfinished)) ? POLL_MS : false,
+  })
+}
+
+function RobotFilter({ robot }: { robot: string | undefined }) {
+  const { rest } = usePlatform()
+  const navigate = useNavigate({ from: '/recordings' })
+  const robotsAt = async (query: { search?: string; robotId?: string }, signal: AbortSignal) => {
+    const { robots } = await answerOf(rest.GET('/api/session-robots', { params: { query }, signal }))
+    return robots.map(({ id, name }) => ({ value: id, label: name }))
+  }
+  return (
+    <ServerSelect
+      label={t('session.list.robot')}
+      placeholder={t('session.list.allRobots')}
+      value={robot}
+      onChange={(chosen) =>
+        void navigate({ search: chosen === undefined ? {} : { robot: chosen }, replace: true })
+      }
+      queryKey={[...keys.robots, 'of-sessions']}
+      load={(text, signal) => robotsAt({ search: text }, signal)}
+      find={async (robotId, signal) => (await robotsAt({ robotId }, signal))[0]}
+    />
+  )
+}
+
+/** Shows how much of the storage the recordings of the user use. */
+function Usage({ page: { used_bytes, quota_bytes } }: { page: RecordingPage }) {
+  const used = dataSize(used_bytes / BYTES_PER_MB)
+  if (quota_bytes === null) return <Text size="sm">{t('recording.list.used', { used })}</Text>
+  const share = Math.min(1, used_bytes / quota_bytes)
+  const text = t('recording.list.usedOf', { used, quota: dataSize(quota_bytes / BYTES_PER_MB) })
+  return (
+    <Stack gap={4} miw={220}>
+      <Text size="sm">{text}</Text>
+      <Progress value={share * 100} color={share > 0.9 ? 'orange.9' : 'blue.8'} aria-label={text} />
+    </Stack>
+  )
+}
+
+const RecordingTable = ({ recordings }: { recordings: readonly Recording[] }) => (
+  <DataTable
+    label={t('recording.list.title')}
+    minWidth={760}
+    columns={[
+      t('recording.list.started'),
+      t('recording.list.robot'),
+      t('recording.list.content'),
+      { label: t('recording.list.length'), align: 'right' },
+      { label: t('recording.list.size'), align: 'right' },
+      t('recording.list.status'),
+      t('recording.list.gaps'),
+    ]}
+  >
+    {recordings.map((recording) => (
+      <Row key={recording.id} recording={recording} />
+    ))}
+  </DataTable>
+)
+
+function Row({ recording }: { recording: Recording }) {
+  const { session_id, robot_name, mode, started_at, ended_at, size_bytes, gaps } = recording
+  const length = ended_at === null ? undefined : (Date.parse(ended_at) - Date.parse(started_at)) / 1_000
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <LinkAnchor to="/sessions/$sessionId/replay" params={{ sessionId: session_id }} fw={600}>
+          <Time at={started_at} exact />
+        </LinkAnchor>
+      </Table.Td>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>{robot_name}</Table.Td>
+      <Table.Td>{recordedLabel(mode)}</Table.Td>
+      <Table.Td ta="right" style={{ fontVariantNumeric: 'tabular-nums' }}>
+        {length === undefined ? '–' : clockText(length)}
+      </Table.Td>
+      <Table.Td ta="right" style={{ fontVariantNumeric: 'tabular-nums' }}>
+        {dataSize(size_bytes / BYTES_PER_MB)}
+      </Table.Td>
+      <Table.Td>
+        <RecordingStatusBadge recording={recording} />
+      </Table.Td>
+      <Table.Td>{gaps.length === 0 ? '–' : t('replay.header.gaps', { count: gaps.length })}</Table.Td>
+    </Table.Tr>
+  )
+}

@@ -1,0 +1,28 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { z } from 'zod'
+import type { NavigationEntry } from '../app/navigation.ts'
+import { shellRoute } from '../app/root-routes.ts'
+import { t } from '../texts/texts.ts'
+import { IconVideo } from '../ui/icons.tsx'
+
+const search = z.object({ robot: z.guid().optional().catch(undefined) })
+
+export const recordingRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/recordings',
+    validateSearch: (given: Record<string, unknown>) => search.parse(given),
+    component: lazyRouteComponent(() => import('./recordings.page.tsx'), 'RecordingsPage'),
+  }),
+] as const
+
+export const recordingNavigation: readonly NavigationEntry[] = [
+  {
+    to: '/recordings',
+    label: t('recording.navigation.label'),
+    description: t('recording.navigation.description'),
+    icon: IconVideo,
+    participantsOnly: true,
+    first: true,
+  },
+]

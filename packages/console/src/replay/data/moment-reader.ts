@@ -1,0 +1,111 @@
+import type { RecordedMessage } from './part-reader.ts'
+import type { RecordingSource } from './recording-source.ts'
+
+/** Messages are read in windows of this length. */
+const WINDOW_MS = 4_000
+const MAX_WINDOWS = 10
+/** Most messages of a window. A hostile robot sends more; the first ones are kept. */
+const MAX_MESSAGES = 8_000
+
+/** A JSON message of a window. */
+export interface Moment {
+  readonly topic: string
+  readonly atMs: number
+  readonly value: Readonly<Record<string, unknown>>
+}
+
+interface Window {
+  readonly moments: readonly Moment[]
+  /** Whether the recording had reached its end when it was read. */
+  readonly isWhole: boolean
+}
+
+const text = new TextDecoder()
+
+/** Returns the newest messages at a time. It keeps the windows around the last one, and no more. */
+export function createMomentReader(source: RecordingSource, topics: readonly string[]) {
+  /** By number of the window, least recently used first; undefined while it is read. */
+  const windows = new Map<number, Window | undefined>()
+  const listeners = new Set<() => void>()
+
+  const unsubscribe = source.parts.subscribe(() => {
+    // What was cut off at the end of the recording is read again.
+    for (const [number, window] of windows) if (window && !window.isWhole) windows.delete(number)
+  })
+
+  function load(number: number): void {
+    if (number < 0 || windows.has(number)) return
+    windows.set(number, undefined)
+    read(number).then(
+      (window) => {
+        windows.set(number, window)
+        for (const [oldest] of windows) {
+          if (windows.size <= MAX_WINDOWS) break
+          windows.delete(oldest)
+        }
+        for (const listener of listeners) listener()
+      },
+      () => windows.delete(number),
+    )
+  }
+
+  async function read(number: number): Promise<Window> {
+    const fromMs = number * WINDOW_MS
+    const toMs = fromMs + WINDOW_MS
+    const isWhole = Math.max(...source.parts.get().map((part) => part.toMs)) >= toMs
+    const moments: Moment[] = []
+    for await (const message of source.messages({ topics, fromMs, toMs: toMs - 0.001 })) {
+      const moment = parse(message)
+      if (moment) moments.push(moment)
+      if (moments.length >= MAX_MESSAGES) break
+    }
+    return { moments, isWhole }
+  }
+
+  return {
+    /** Begins to read what surrounds a time. */
+    prepare(atMs: number): void {
+      const number = Math.floor(atMs / WINDOW_MS)
+      for (const near of [number, number - 1, number + 1]) load(near)
+    },
+
+    /**
+     * Returns the newest message of a topic up to a time, if it is at most four seconds old; undefined for none, and until it was
+     * read.
+     */
+    at(topic: string, atMs: number): Moment | undefined {
+      const number = Math.floor(atMs / WINDOW_MS)
+      for (const near of [number, number - 1]) {
+        const found = windows
+          .get(near)
+          ?.moments.findLast((moment) => moment.topic === topic && moment.atMs <= atMs)
+        if (found) return atMs - found.atMs <= WINDOW_MS ? found : undefined
+      }
+      return undefined
+    },
+
+    /** Whether everything at a time was read. */
+    isReady(atMs: number): boolean {
+      const number = Math.floor(atMs / WINDOW_MS)
+      return [number, number - 1].every((near) => near < 0 || windows.get(near) !== undefined)
+    },
+
+    /** Calls a listener when a window was read. Returns a function that removes it. */
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close: unsubscribe,
+  }
+}
+export type MomentReader = ReturnType<typeof createMomentReader>
+
+function parse({ topic, atMs, data }: RecordedMessage): Moment | undefined {
+  try {
+    const value: unknown = JSON.parse(text.decode(data))
+    if (typeof value !== 'object' || value === null) return undefined
+    return { topic, atMs, value: value as Record<string, unknown> }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,214 @@
+import { recordingTopics } from '@wheelhouse/protocol'
+import { BucketGrid, type BucketStore, CountBuckets, PoseBuckets, ValueBuckets } from './bucket-grid.ts'
+import { eachNumber } from './number-leaves.ts'
+import type { RecordedMessage } from './part-reader.ts'
+
+/** More fields than anyone compares. Those that appear first are kept. */
+const MAX_SERIES = 48
+const MAX_ENTRIES = 5_000
+
+/** The state of the session from a time on, as the gateway had it. */
+export interface StopEntry {
+  readonly atMs: number
+  readonly status: string
+  readonly isConnected: boolean
+  readonly stop: { readonly reason: string; readonly latched: boolean; readonly byRole: string | null } | null
+}
+export interface EventEntry {
+  readonly atMs: number
+  readonly seq: number
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+export interface ChatEntry {
+  readonly atMs: number
+  readonly seq: number
+  readonly id: string
+  readonly senderName: string
+  readonly senderRole: string
+  readonly body: string
+}
+
+/** A recording in a bounded size: what its time axis shows. */
+export interface Overview {
+  readonly originMs: number
+  readonly widthMs: number
+  /** Two values for each bucket, by the source and the path of the number, such as `telemetry:battery`. */
+  readonly series: ReadonlyMap<string, Float64Array<ArrayBuffer>>
+  readonly passed: Uint32Array<ArrayBuffer>
+  /** Commands that did not reach the robot, by reason. */
+  readonly dropped: ReadonlyMap<string, Uint32Array<ArrayBuffer>>
+  /** Time, x, y and heading for each bucket. */
+  readonly poses: Float64Array<ArrayBuffer>
+  readonly stops: readonly StopEntry[]
+  readonly events: readonly EventEntry[]
+  readonly chat: readonly ChatEntry[]
+}
+
+export interface OverviewOptions {
+  readonly fromMs: number
+  readonly spanMs: number
+  readonly buckets: number
+  /** Whether later messages make the buckets wider; otherwise they are left out. */
+  readonly grows: boolean
+  /** Where a sample has the pose; null for nowhere. */
+  readonly posePath: readonly string[] | null
+}
+
+const { control, dropped, telemetry, latency, limits, stop, events, chat } = recordingTopics
+/** The topics of which a recording has few messages. They are read first. */
+export const SPARSE_TOPICS: readonly string[] = [stop, events, chat]
+export const DENSE_TOPICS: readonly string[] = [telemetry, control, dropped, latency, limits]
+
+const text = new TextDecoder()
+
+/** Collects the messages of a recording. */
+export class OverviewBuilder {
+  readonly #options: OverviewOptions
+  readonly #grid: BucketGrid
+  readonly #series = new Map<string, ValueBuckets>()
+  readonly #passed: CountBuckets
+  readonly #dropped = new Map<string, CountBuckets>()
+  readonly #poses: PoseBuckets
+  readonly #stops: StopEntry[] = []
+  readonly #events: EventEntry[] = []
+  readonly #chat: ChatEntry[] = []
+
+  constructor(options: OverviewOptions) {
+    this.#options = options
+    const { fromMs, spanMs, buckets } = options
+    this.#grid = new BucketGrid({ originMs: fromMs, spanMs, count: buckets })
+    this.#passed = new CountBuckets(buckets)
+    this.#poses = new PoseBuckets(buckets)
+  }
+
+  /** Adds a message of any topic. A message that cannot be read is left out. */
+  add({ topic, atMs, data }: RecordedMessage): void {
+    const value = parse(data)
+    if (value === undefined) return
+    if (topic === stop) this.#addStop(atMs, value)
+    else if (topic === events) this.#addEvent(atMs, value)
+    else if (topic === chat) this.#addChat(atMs, value)
+    else {
+      const index = this.#bucketOf(atMs)
+      if (index !== undefined) this.#addSample(topic, index, atMs, value)
+    }
+  }
+
+  build(): Overview {
+    const byTime = <T extends { atMs: number }>(entries: readonly T[]) =>
+      [...entries].sort((a, b) => a.atMs - b.atMs)
+    return {
+      originMs: this.#grid.originMs,
+      widthMs: this.#grid.widthMs,
+      series: new Map([...this.#series].map(([key, values]) => [key, values.pairs()])),
+      passed: this.#passed.counts.slice(),
+      dropped: new Map([...this.#dropped].map(([why, { counts }]) => [why, counts.slice()])),
+      poses: this.#poses.poses.slice(),
+      stops: byTime(this.#stops),
+      events: byTime(this.#events),
+      chat: byTime(this.#chat),
+    }
+  }
+
+  #bucketOf(atMs: number): number | undefined {
+    let index = this.#grid.indexOf(atMs)
+    while (index !== undefined && index >= this.#grid.count) {
+      if (!this.#options.grows) return undefined
+      this.#grid.widen()
+      const stores: BucketStore[] = [
+        ...this.#series.values(),
+        ...this.#dropped.values(),
+        this.#passed,
+        this.#poses,
+      ]
+      for (const store of stores) store.halve()
+      index = this.#grid.indexOf(atMs)
+    }
+    return index
+  }
+
+  #addSample(topic: string, index: number, atMs: number, message: Values): void {
+    if (topic === control || topic === dropped) {
+      if (topic === control) this.#passed.add(index)
+      else this.#addDropped(index, message.why)
+      eachNumber(message.data, (path, value) => this.#addNumber(`control:${path}`, index, atMs, value))
+    } else if (topic === telemetry) {
+      eachNumber(message.data, (path, value) => this.#addNumber(`telemetry:${path}`, index, atMs, value))
+      this.#addPose(index, atMs, message.data)
+    } else {
+      const source = topic.slice(1)
+      eachNumber(message, (path, value) => this.#addNumber(`${source}:${path}`, index, atMs, value))
+    }
+  }
+
+  #addNumber(key: string, index: number, atMs: number, value: number): void {
+    let series = this.#series.get(key)
+    if (!series) {
+      if (this.#series.size >= MAX_SERIES) return
+      series = new ValueBuckets(this.#grid.count)
+      this.#series.set(key, series)
+    }
+    series.add(index, atMs, value)
+  }
+
+  #addDropped(index: number, why: unknown): void {
+    const reason = typeof why === 'string' ? why : ''
+    let counts = this.#dropped.get(reason)
+    if (!counts) {
+      if (this.#dropped.size >= MAX_SERIES) return
+      counts = new CountBuckets(this.#grid.count)
+      this.#dropped.set(reason, counts)
+    }
+    counts.add(index)
+  }
+
+  #addPose(index: number, atMs: number, data: unknown): void {
+    let value = data
+    for (const name of this.#options.posePath ?? []) value = isRecord(value) ? value[name] : undefined
+    if (!this.#options.posePath || !isRecord(value)) return
+    const { x_m: x, y_m: y, heading_rad: heading } = value
+    if (typeof x === 'number' && typeof y === 'number' && typeof heading === 'number')
+      this.#poses.add(index, atMs, x, y, heading)
+  }
+
+  #addStop(atMs: number, value: Values): void {
+    if (this.#stops.length >= MAX_ENTRIES) return
+    const given = isRecord(value.stop) ? value.stop : null
+    this.#stops.push({
+      atMs,
+      status: String(value.status),
+      isConnected: value.robot_connected === true,
+      stop: given && {
+        reason: String(given.reason),
+        latched: given.latched === true,
+        byRole: typeof given.by_role === 'string' ? given.by_role : null,
+      },
+    })
+  }
+
+  #addEvent(atMs: number, { seq, type, data }: Values): void {
+    if (this.#events.length >= MAX_ENTRIES) return
+    this.#events.push({ atMs, seq: Number(seq), type: String(type), data: isRecord(data) ? data : {} })
+  }
+
+  #addChat(atMs: number, { seq, id, sender_name, sender_role, body }: Values): void {
+    if (this.#chat.length >= MAX_ENTRIES) return
+    const [senderName, senderRole] = [String(sender_name), String(sender_role)]
+    this.#chat.push({ atMs, seq: Number(seq), id: String(id), senderName, senderRole, body: String(body) })
+  }
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+const isRecord = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function parse(data: Uint8Array): Values | undefined {
+  try {
+    const value: unknown = JSON.parse(text.decode(data))
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

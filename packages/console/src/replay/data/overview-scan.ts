@@ -1,0 +1,135 @@
+import type { RecordingPart } from './api-types.ts'
+import type { FetchRange } from './block-cache.ts'
+import { DENSE_TOPICS, type Overview, OverviewBuilder, SPARSE_TOPICS } from './overview-builder.ts'
+import { timedPart } from './part-reader.ts'
+import { createRecordingSource } from './recording-source.ts'
+
+/** Two points for each: more than a wide screen has columns. */
+export const BUCKETS = 1_500
+const REPORT_MS = 400
+/** A running recording grows, so that its first buckets cover more than there is. */
+const SPARE = 1.5
+const SHORTEST_MS = 60_000
+
+export interface ScanParts {
+  readonly parts: readonly RecordingPart[]
+  readonly complete: boolean
+  readonly fromMs: number
+  readonly toMs: number
+  readonly posePath: readonly string[] | null
+}
+
+/** A range that is shown larger than the overview allows. */
+export interface DetailRange {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+interface Options {
+  readonly fetchRange: FetchRange
+  readonly cacheBytes: number
+  /** Called while a scan advances. `scannedToMs` is infinite at its end. */
+  readonly onOverview: (kind: 'overview' | 'detail', overview: Overview, scannedToMs: number) => void
+  readonly onError: (cause: unknown) => void
+}
+
+/** Reads a recording from its start to its end, and ranges of it in more detail. */
+export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError }: Options) {
+  const source = createRecordingSource(fetchRange, cacheBytes)
+  let given: ScanParts | undefined
+  let builder: OverviewBuilder | undefined
+  /** The parts that the builder contains. */
+  let scanned = new Set<string>()
+  let wanted: DetailRange | undefined
+  let isRunning = false
+
+  const options = (fromMs: number, spanMs: number, grows: boolean) => ({
+    fromMs,
+    spanMs,
+    grows,
+    buckets: BUCKETS,
+    posePath: given?.posePath ?? null,
+  })
+
+  async function run(): Promise<void> {
+    if (isRunning) return
+    isRunning = true
+    try {
+      while (given) {
+        const range = wanted
+        wanted = undefined
+        if (range) await scanDetail(range)
+        else if (!(await scanNext(given))) return
+      }
+    } catch (cause) {
+      onError(cause)
+    } finally {
+      isRunning = false
+    }
+  }
+
+  /** Scans the next part. Returns false if there is none. */
+  async function scanNext({ parts, complete, fromMs, toMs }: ScanParts): Promise<boolean> {
+    const part = parts.find(({ url }) => !scanned.has(url))
+    if (!part) return false
+    const isWhole = complete && scanned.size > 0 && !parts.some(({ url }) => scanned.has(url))
+    // The finished file replaces the segments: what is shown stays until the file was read.
+    const span = complete ? toMs - fromMs + 1 : Math.max(SHORTEST_MS, SPARE * (toMs - fromMs))
+    const into = isWhole || !builder ? new OverviewBuilder(options(fromMs, span, true)) : builder
+    if (!isWhole) builder = into
+    const range = timedPart(part)
+    const report = every(REPORT_MS, (atMs) => !isWhole && onOverview('overview', into.build(), atMs))
+    for (const topics of [SPARSE_TOPICS, DENSE_TOPICS]) {
+      const reader = await source.open(range)
+      if (!topics.some((topic) => reader.topics.has(topic))) continue
+      for await (const message of reader.messages({ topics, fromMs: range.fromMs, toMs: range.toMs })) {
+        into.add(message)
+        report(message.atMs)
+        if (wanted) await scanDetailNow()
+      }
+    }
+    builder = into
+    scanned = isWhole ? new Set([part.url]) : scanned.add(part.url)
+    const isLast = parts.every(({ url }) => scanned.has(url))
+    onOverview('overview', into.build(), isLast ? Number.POSITIVE_INFINITY : range.toMs)
+    return true
+  }
+
+  async function scanDetailNow(): Promise<void> {
+    const range = wanted
+    wanted = undefined
+    if (range) await scanDetail(range)
+  }
+
+  async function scanDetail({ fromMs, toMs }: DetailRange): Promise<void> {
+    const detail = new OverviewBuilder(options(fromMs, toMs - fromMs, false))
+    for await (const message of source.messages({ topics: DENSE_TOPICS, fromMs, toMs })) {
+      if (wanted) return
+      detail.add(message)
+    }
+    onOverview('detail', detail.build(), Number.POSITIVE_INFINITY)
+  }
+
+  return {
+    /** Scans the parts that are new. */
+    setParts(next: ScanParts): void {
+      given = next
+      source.setParts(next.parts)
+      void run()
+    },
+    /** Scans a range, before everything else. A newer range replaces one that is waiting. */
+    requestDetail(range: DetailRange): void {
+      wanted = range
+      void run()
+    },
+  }
+}
+
+function every(ms: number, report: (atMs: number) => void): (atMs: number) => void {
+  let dueMs = performance.now() + ms
+  return (atMs) => {
+    if (performance.now() < dueMs) return
+    report(atMs)
+    dueMs = performance.now() + ms
+  }
+}

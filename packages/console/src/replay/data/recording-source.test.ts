@@ -1,0 +1,167 @@
+import { expect, test } from 'vitest'
+import { decodeFrame } from '../../../../../src/core/mcap/compressed-frame.ts'
+import {
+  createTestMessages,
+  type TestMessage,
+  writeTestFile,
+} from '../../../../../test/support/recordings/test-recording.ts'
+import type { RecordingPart } from './api-types.ts'
+import { createKeyframeFinder } from './keyframes.ts'
+import { createMomentReader } from './moment-reader.ts'
+import type { Overview } from './overview-builder.ts'
+import { BUCKETS, createOverviewScan } from './overview-scan.ts'
+import { createRecordingSource } from './recording-source.ts'
+
+const startMs = Date.UTC(2026, 10, 24, 9)
+const seconds = 40
+const messages = await createTestMessages({ startMs, seconds })
+const at = (second: number) => startMs + second * 1_000
+
+const files = new Map<string, Buffer>()
+
+async function part(url: string, own: readonly TestMessage[]): Promise<RecordingPart> {
+  const file = await writeTestFile(own)
+  files.set(url, file)
+  const times = own.map(({ atMs }) => atMs)
+  const iso = (ms: number) => new Date(Math.floor(ms)).toISOString()
+  return {
+    url,
+    source: 'all',
+    from: iso(Math.min(...times)),
+    to: iso(Math.max(...times)),
+    size_bytes: file.length,
+  }
+}
+
+/** Cuts messages as the recorder does: a stream for the gateway and one for each camera, in segments. */
+async function segments(): Promise<RecordingPart[]> {
+  const parts: RecordingPart[] = []
+  for (const isCamera of [false, true])
+    for (let from = 0; from < seconds; from += 10) {
+      const own = messages.filter(
+        ({ topic, atMs }) =>
+          topic.startsWith('/camera') === isCamera && atMs >= at(from) && atMs < at(from + 10),
+      )
+      parts.push(await part(`/segments/${isCamera}/${from}`, own))
+    }
+  return parts
+}
+
+const fetchRange = async (url: string, start: number, end: number) =>
+  new Uint8Array(files.get(url)?.subarray(start, end) ?? [])
+
+const whole = [await part('/file', messages)]
+const cut = await segments()
+
+function open(parts: readonly RecordingPart[]) {
+  const source = createRecordingSource(fetchRange, 4 * 1024 * 1024)
+  source.setParts(parts)
+  return source
+}
+
+test.each([
+  ['one file', whole],
+  ['segments', cut],
+])('reads messages in order in both directions from %s', async (_, parts) => {
+  const source = open(parts)
+  const topics = ['/telemetry', '/camera/front', '/chat']
+  const expected = messages.filter(
+    ({ topic, atMs }) => topics.includes(topic) && atMs >= at(8.5) && atMs <= at(22),
+  )
+  for (const reverse of [false, true]) {
+    const read: string[] = []
+    for await (const { topic, atMs } of source.messages({ topics, fromMs: at(8.5), toMs: at(22), reverse }))
+      read.push(`${atMs} ${topic}`)
+    const wanted = expected.map(({ topic, atMs }) => `${atMs} ${topic}`)
+    expect([...read].sort()).toEqual([...wanted].sort())
+    const times = read.map((line) => Number(line.split(' ')[0]))
+    expect(times).toEqual([...times].sort((a, b) => (reverse ? b - a : a - b)))
+  }
+})
+
+test('finds the keyframe before a time', async () => {
+  const finder = createKeyframeFinder(open(cut), '/camera/front', 'foxglove.CompressedVideo')
+  const { signal } = new AbortController()
+  const isKey = ({ message }: TestMessage) =>
+    ((decodeFrame('CompressedVideo', message.data).data[0] ?? 1) & 1) === 0
+  const keyframes = messages.filter((message) => message.topic === '/camera/front' && isKey(message))
+  for (const second of [9.9, 8, 0, 33.3])
+    expect(await finder.before(at(second), signal)).toBe(
+      keyframes.findLast(({ atMs }) => atMs <= at(second))?.atMs,
+    )
+  expect(await finder.before(at(-1), signal)).toBeUndefined()
+})
+
+test('returns what was the newest at a time, and nothing that is old', async () => {
+  const moments = createMomentReader(open(whole), ['/telemetry', '/stop'])
+  const ready = (atMs: number) =>
+    new Promise<void>((resolve) => {
+      const check = () => moments.isReady(atMs) && resolve()
+      moments.subscribe(check)
+      moments.prepare(atMs)
+      check()
+    })
+  await ready(at(12.05))
+  expect(moments.at('/telemetry', at(12.05))?.atMs).toBe(at(12) + 7)
+  expect(moments.at('/stop', at(12.05))).toBeUndefined()
+})
+
+/** Scans parts to the end. */
+function scan(parts: readonly RecordingPart[]): Promise<Overview> {
+  return new Promise((resolve, reject) => {
+    const running = createOverviewScan({
+      fetchRange,
+      cacheBytes: 1024 * 1024,
+      onError: reject,
+      onOverview: (_, overview, scannedToMs) => scannedToMs === Number.POSITIVE_INFINITY && resolve(overview),
+    })
+    const complete = parts === whole
+    running.setParts({ parts, complete, fromMs: startMs, toMs: at(seconds), posePath: ['pose'] })
+  })
+}
+
+test.each([
+  ['one file', whole],
+  ['segments', cut],
+])('an overview of %s has every message in a bounded size', async (_, parts) => {
+  const overview = await scan(parts)
+  const sum = (counts: Iterable<number> | undefined) => [...(counts ?? [])].reduce((a, b) => a + b, 0)
+  const count = (topic: string) => messages.filter((message) => message.topic === topic).length
+  expect(sum(overview.passed)).toBe(count('/control'))
+  expect(sum(overview.dropped.get('latency'))).toBe(count('/control/dropped'))
+  expect(overview.passed.length).toBe(BUCKETS)
+  expect(overview.chat.map(({ body }) => body)).toEqual([
+    'Message at 5 s',
+    'Message at 15 s',
+    'Message at 25 s',
+    'Message at 35 s',
+  ])
+  expect(overview.stops.map(({ stop }) => stop?.latched ?? false)).toEqual([false, true, false, false])
+  const battery = overview.series.get('telemetry:battery') ?? new Float64Array()
+  const values = [...battery].filter((value) => !Number.isNaN(value))
+  expect([Math.max(...values), Math.min(...values)]).toEqual([0.9, 0.896])
+  expect(overview.series.has('latency:robot_ms')).toBe(true)
+})
+
+test('a recording that grows beyond its buckets keeps every message', async () => {
+  let last: Overview | undefined
+  const done = Promise.withResolvers<void>()
+  const running = createOverviewScan({
+    fetchRange,
+    cacheBytes: 1024 * 1024,
+    onError: done.reject,
+    onOverview: (_, overview, scannedToMs) => {
+      last = overview
+      if (scannedToMs === Number.POSITIVE_INFINITY && overview.passed.reduce((a, b) => a + b, 0) > 700)
+        done.resolve()
+    },
+  })
+  const rest = { complete: false, fromMs: at(-4_000), posePath: null }
+  running.setParts({ ...rest, parts: cut.slice(0, 1), toMs: at(-3_900) })
+  running.setParts({ ...rest, parts: cut, toMs: at(seconds) })
+  await done.promise
+  expect(last?.widthMs).toBeGreaterThan(4_000_000 / BUCKETS / 2)
+  expect(last?.passed.reduce((a, b) => a + b, 0)).toBe(
+    messages.filter(({ topic }) => topic === '/control').length,
+  )
+})

@@ -1,0 +1,84 @@
+import { ControlSchema, TelemetrySchema } from '@wheelhouse/protocol'
+import { useEffect, useState } from 'react'
+import type { Recording, RecordingParts } from './data/api-types.ts'
+import { BlockCache, fetchRangeWith } from './data/block-cache.ts'
+import { openPart, timedPart } from './data/part-reader.ts'
+import { openReplay, type Replay } from './player/replay.ts'
+import { posePathOf } from './view/plot-lines.ts'
+
+/** A live session begins this much before its end. */
+const SCRUB_BACK_MS = 15_000
+const PROBE_BYTES = 1024 * 1024
+
+/** What a robot declares about its messages. */
+export interface RecordedSchemas {
+  readonly telemetry: TelemetrySchema | null
+  readonly control: ControlSchema | null
+}
+
+/** Reads declared schemas; null for one that this page does not understand. */
+export const readSchemas = (telemetry: unknown, control: unknown): RecordedSchemas => ({
+  telemetry: TelemetrySchema.safeParse(telemetry).data ?? null,
+  control: ControlSchema.safeParse(control).data ?? null,
+})
+
+/** Reads the schemas that a finished file contains; undefined if it contains none. */
+export async function readFileSchemas(
+  send: (request: Request) => Promise<Response>,
+  parts: RecordingParts,
+): Promise<RecordedSchemas | undefined> {
+  const [part] = parts.parts
+  if (!part || !parts.complete) return undefined
+  const file = await openPart(new BlockCache(fetchRangeWith(send), PROBE_BYTES), timedPart(part))
+  const values = await file.metadata('schemas')
+  if (!values) return undefined
+  const parse = (name: string): unknown => {
+    try {
+      return JSON.parse(values.get(name) ?? 'null')
+    } catch {
+      return null
+    }
+  }
+  return readSchemas(parse('telemetry_schema'), parse('control_schema'))
+}
+
+interface Options {
+  readonly recording: Recording
+  readonly parts: RecordingParts
+  readonly schemas: RecordedSchemas
+  readonly send: (request: Request) => Promise<Response>
+  /** Where to begin, in seconds since the start; undefined for the start, or what was just recorded. */
+  readonly atSeconds: number | undefined
+}
+
+/** Opens a replay while the component is mounted, and passes it new parts. Returns undefined until it is open. */
+export function useReplay({ recording, parts, schemas, send, atSeconds }: Options): Replay | undefined {
+  const [replay, setReplay] = useState<Replay>()
+  const { id, status, started_at, ended_at } = recording
+  const lastPartMs = Math.max(...parts.parts.map(({ to }) => Date.parse(to)))
+  const fromMs = Date.parse(started_at)
+  const toMs = Math.max(fromMs + 1, ended_at === null ? lastPartMs : Date.parse(ended_at))
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: parts and status change while it is open, see below
+  useEffect(() => {
+    const isLive = status === 'RECORDING' && atSeconds === undefined
+    const opened = openReplay({
+      fetchRange: fetchRangeWith(send),
+      parts,
+      fromMs,
+      toMs,
+      startMs: isLive ? toMs - SCRUB_BACK_MS : fromMs + (atSeconds ?? 0) * 1_000,
+      posePath: posePathOf(schemas.telemetry),
+    })
+    setReplay(opened)
+    return () => {
+      opened.close()
+      setReplay(undefined)
+    }
+  }, [id, fromMs, schemas, send])
+
+  useEffect(() => {
+    if (replay) replay.setParts(parts, toMs)
+  }, [replay, parts, toMs])
+  return replay
+}

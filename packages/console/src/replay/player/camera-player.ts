@@ -1,0 +1,258 @@
+import { createStore, type Store } from '../../ui/store.ts'
+import { isKeyframe } from '../data/access-unit.ts'
+import { RangeRefused } from '../data/block-cache.ts'
+import { type CompressedFrame, decodeFrame, type FrameSchema } from '../data/compressed-frame.ts'
+import { createKeyframeFinder } from '../data/keyframes.ts'
+import type { RecordingSource } from '../data/recording-source.ts'
+import {
+  createFrameDecoder,
+  type DecodedFrame,
+  type FrameDecoder,
+  UnsupportedVideo,
+} from './frame-decoder.ts'
+
+/** Decoded pictures that wait to be shown: they hold memory of the decoder. */
+const MAX_DECODED = 4
+const MAX_PENDING = 6
+/** Frames are decoded this much ahead. */
+const AHEAD_MS = 500
+/** Over longer distances a keyframe is nearer than the frames between. */
+const LONGEST_WAY_MS = 3_000
+/** While the user drags, a jump gets this long to show its picture before the next one. */
+const PATIENCE_MS = 600
+/** A decoder that keeps a frame back without a next one. */
+const HELD_BACK_MS = 250
+
+export type CameraProblem = 'unsupported' | 'unreadable' | 'undecodable'
+
+/** One playing through the frames of a camera, from a keyframe on. */
+interface Run {
+  readonly abort: AbortController
+  readonly fromMs: number
+  readonly startedMs: number
+  decoder: FrameDecoder | undefined
+  /** Time of the newest frame that was read. Everything before it is decoded or being decoded. */
+  headMs: number
+  /** Whether the picture of `fromMs` is still to come. */
+  isSeeking: boolean
+  hasEnded: boolean
+  /** When the decoder last got or returned a frame, by `performance.now()`. */
+  activeMs: number
+}
+
+/** Plays the frames of one camera. It follows a time that is given on each animation frame. */
+export class CameraPlayer {
+  readonly topic: string
+  readonly problem: Store<CameraProblem | undefined> = createStore<CameraProblem | undefined>(undefined)
+  readonly #source: RecordingSource
+  readonly #schema: FrameSchema
+  readonly #keyframes
+  readonly #canvases = new Set<HTMLCanvasElement>()
+  #run: Run | undefined
+  #decoded: DecodedFrame[] = []
+  #shown: DecodedFrame | undefined
+  #wantedMs = Number.NaN
+  #wake: (() => void) | undefined
+
+  constructor(source: RecordingSource, topic: string, schema: FrameSchema) {
+    this.#source = source
+    this.topic = topic
+    this.#schema = schema
+    this.#keyframes = createKeyframeFinder(source, topic, schema)
+  }
+
+  /** Time of the shown picture; undefined while there is none. */
+  get shownMs(): number | undefined {
+    return this.#shown?.atMs
+  }
+
+  /** Pictures in memory, for tests of their limit. */
+  get heldFrames(): number {
+    return this.#decoded.length + (this.#shown ? 1 : 0)
+  }
+
+  /** Draws the pictures on a canvas too. Returns a function that ends it. */
+  attach(canvas: HTMLCanvasElement): () => void {
+    this.#canvases.add(canvas)
+    drawFrame(canvas, this.#shown)
+    return () => this.#canvases.delete(canvas)
+  }
+
+  /** Shows the picture of a time as soon as it is decoded. */
+  follow(atMs: number): void {
+    this.#wantedMs = atMs
+    const run = this.#run
+    const isPatient = run?.isSeeking && performance.now() - run.startedMs < PATIENCE_MS
+    if (!this.#isOnWay() && !isPatient) this.#start(atMs)
+    this.#present()
+    this.#wake?.()
+  }
+
+  /** Whether the picture of the time is shown, or there is none. A camera with a problem does not hold up the others. */
+  isReady(): boolean {
+    const run = this.#run
+    if (this.problem.get() !== undefined) return true
+    if (!run || run.isSeeking || !this.#isOnWay()) return false
+    if (!run.hasEnded && run.headMs <= this.#wantedMs) return false
+    const next = this.#decoded[0]
+    if (next) return next.atMs > this.#wantedMs
+    if ((run.decoder?.pending() ?? 0) === 0) return true
+    return performance.now() - run.activeMs > HELD_BACK_MS
+  }
+
+  /** Reads on after parts were added or replaced. */
+  continue(): void {
+    if (this.#run?.hasEnded || this.problem.get() !== undefined) this.#start(this.#wantedMs)
+  }
+
+  close(): void {
+    this.#stop()
+    this.#shown?.close()
+    this.#shown = undefined
+  }
+
+  /** Whether the run reaches the wanted time sooner than a new one would. */
+  #isOnWay(): boolean {
+    const run = this.#run
+    if (!run) return false
+    const wantedMs = this.#wantedMs
+    if (this.problem.get() !== undefined) return Math.abs(wantedMs - run.fromMs) < LONGEST_WAY_MS
+    const earliestMs = run.isSeeking ? run.fromMs : (this.#shown?.atMs ?? run.fromMs)
+    if (wantedMs < earliestMs) return false
+    return run.hasEnded || run.isSeeking || wantedMs - run.headMs < LONGEST_WAY_MS
+  }
+
+  #stop(): void {
+    this.#run?.abort.abort()
+    this.#run?.decoder?.close()
+    this.#run = undefined
+    for (const frame of this.#decoded) frame.close()
+    this.#decoded = []
+    this.#wake?.()
+  }
+
+  #start(atMs: number): void {
+    if (Number.isNaN(atMs)) return
+    this.#stop()
+    const nowMs = performance.now()
+    const run: Run = {
+      abort: new AbortController(),
+      fromMs: atMs,
+      startedMs: nowMs,
+      decoder: undefined,
+      headMs: Number.NEGATIVE_INFINITY,
+      isSeeking: true,
+      hasEnded: false,
+      activeMs: nowMs,
+    }
+    this.#run = run
+    this.problem.set(undefined)
+    this.#play(run).catch((cause: unknown) => run.abort.signal.aborted || this.#fail(run, cause))
+  }
+
+  #fail(run: Run, cause: unknown): void {
+    if (this.#run !== run) return
+    run.hasEnded = true
+    run.isSeeking = false
+    run.decoder?.close()
+    const isUnsupported = cause instanceof UnsupportedVideo
+    if (!isUnsupported) console.warn('replay:', this.topic, cause)
+    this.problem.set(
+      isUnsupported ? 'unsupported' : cause instanceof RangeRefused ? 'unreadable' : 'undecodable',
+    )
+  }
+
+  async #play(run: Run): Promise<void> {
+    const { signal } = run.abort
+    const start = await this.#keyframes.before(run.fromMs, signal)
+    if (signal.aborted) return
+    if (start === undefined) {
+      run.isSeeking = false
+      this.#show(undefined)
+    }
+    const toMs = Math.max(...this.#source.parts.get().map((part) => part.toMs))
+    const messages = this.#source.messages({ topics: [this.topic], fromMs: start ?? run.fromMs, toMs })
+    for await (const { atMs, data } of messages) {
+      if (signal.aborted) return
+      run.headMs = atMs
+      this.#present()
+      await this.#untilWanted(run, atMs)
+      if (signal.aborted) return
+      await this.#decode(run, decodeFrame(this.#schema, data), atMs)
+    }
+    await run.decoder?.flush()
+    if (signal.aborted) return
+    run.hasEnded = true
+    this.#present()
+    // Without any frame of its own, the jump is over too.
+    run.isSeeking = false
+  }
+
+  async #decode(run: Run, frame: CompressedFrame, atMs: number): Promise<void> {
+    run.decoder ??= createFrameDecoder(frame.format, {
+      originMs: run.fromMs,
+      onFrame: (decoded) => this.#onDecoded(run, decoded),
+      onError: (cause) => this.#fail(run, cause),
+    })
+    if (isKeyframe(frame.format, frame.data)) this.#keyframes.add(atMs)
+    run.activeMs = performance.now()
+    await run.decoder.decode(frame, atMs)
+  }
+
+  #onDecoded(run: Run, frame: DecodedFrame): void {
+    if (this.#run !== run) return frame.close()
+    run.activeMs = performance.now()
+    this.#decoded.push(frame)
+    this.#present()
+    this.#wake?.()
+  }
+
+  /** Waits until a frame is needed soon and the decoder has space. */
+  async #untilWanted(run: Run, atMs: number): Promise<void> {
+    const isEarly = () =>
+      atMs > this.#targetMs(run) + AHEAD_MS ||
+      this.#decoded.length >= MAX_DECODED ||
+      (run.decoder?.pending() ?? 0) >= MAX_PENDING
+    while (!run.abort.signal.aborted && isEarly()) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      await promise
+    }
+  }
+
+  /** A jump first shows its own picture, also while the user drags on. */
+  #targetMs(run: Run): number {
+    return run.isSeeking ? run.fromMs : this.#wantedMs
+  }
+
+  /** Shows the newest decoded picture up to the wanted time, once it is known that no newer one follows. */
+  #present(): void {
+    const run = this.#run
+    if (!run) return
+    const targetMs = this.#targetMs(run)
+    while (this.#decoded[1] && this.#decoded[1].atMs <= targetMs) this.#decoded.shift()?.close()
+    const next = this.#decoded[0]
+    if (!next || next.atMs > targetMs) return
+    const isNewest = this.#decoded[1] !== undefined || run.headMs > targetMs || run.hasEnded
+    if (!isNewest) return
+    if (this.#decoded[1] === undefined && (run.decoder?.pending() ?? 0) > 0 && run.isSeeking) return
+    this.#decoded.shift()
+    run.isSeeking = false
+    this.#show(next)
+  }
+
+  #show(frame: DecodedFrame | undefined): void {
+    this.#shown?.close()
+    this.#shown = frame
+    for (const canvas of this.#canvases) drawFrame(canvas, frame)
+  }
+}
+
+function drawFrame(canvas: HTMLCanvasElement, frame: DecodedFrame | undefined): void {
+  const context = canvas.getContext('2d')
+  if (!context) return
+  if (!frame) return context.clearRect(0, 0, canvas.width, canvas.height)
+  if (canvas.width !== frame.width) canvas.width = frame.width
+  if (canvas.height !== frame.height) canvas.height = frame.height
+  context.drawImage(frame.picture, 0, 0)
+}

@@ -1,0 +1,79 @@
+import { createStore } from '../../ui/store.ts'
+
+export const RATES: readonly number[] = [0.25, 0.5, 1, 2, 4, 8]
+/** After a longer pause of the page, such as one in the background, playing goes on where it was. */
+const LONGEST_TICK_MS = 250
+/** The longest wait for pictures. A camera that does not arrive does not hold up the rest for ever. */
+const LONGEST_WAIT_MS = 4_000
+
+export interface TimeRange {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** Creates the clock of a replay. @param isReady whether everything of the present position is shown */
+export function createClock(range: TimeRange, startMs: number, isReady: () => boolean) {
+  const limits = createStore(range)
+  const position = createStore(clamp(startMs, range))
+  const isPlaying = createStore(false)
+  const rate = createStore(1)
+  /** Whether playing waits for data. */
+  const isWaiting = createStore(false)
+  /** Whether the position stays at the end of a recording that grows. */
+  const isFollowing = createStore(false)
+  let lastMs: number | undefined
+  let waitingSinceMs: number | undefined
+
+  function seek(atMs: number): void {
+    isFollowing.set(false)
+    position.set(clamp(atMs, limits.get()))
+  }
+
+  return {
+    limits,
+    position,
+    isPlaying,
+    rate,
+    isWaiting,
+    isFollowing,
+    seek,
+    play(): void {
+      const { fromMs, toMs } = limits.get()
+      if (position.get() >= toMs && !isFollowing.get()) position.set(fromMs)
+      isPlaying.set(true)
+    },
+    pause(): void {
+      isPlaying.set(false)
+      isFollowing.set(false)
+    },
+    /** Goes to the end and plays on as the recording grows. */
+    followEnd(): void {
+      position.set(limits.get().toMs)
+      rate.set(1)
+      isFollowing.set(true)
+      isPlaying.set(true)
+    },
+    /** Advances the position. Call it on each animation frame. @param isGrowing whether more may follow the end */
+    tick(nowMs: number, isGrowing: boolean): void {
+      const passedMs = Math.min(LONGEST_TICK_MS, nowMs - (lastMs ?? nowMs))
+      lastMs = nowMs
+      if (!isPlaying.get()) return isWaiting.set(false)
+      const { toMs } = limits.get()
+      const isAtEnd = position.get() >= toMs
+      if (isAtEnd && !isGrowing) {
+        isPlaying.set(false)
+        isFollowing.set(false)
+        return isWaiting.set(false)
+      }
+      const isHeld = isAtEnd || !isReady()
+      waitingSinceMs = isHeld ? (waitingSinceMs ?? nowMs) : undefined
+      const isOverdue = !isAtEnd && waitingSinceMs !== undefined && nowMs - waitingSinceMs > LONGEST_WAIT_MS
+      isWaiting.set(isHeld && !isOverdue && nowMs - (waitingSinceMs ?? nowMs) > LONGEST_TICK_MS)
+      if (!isHeld || isOverdue) position.set(clamp(position.get() + passedMs * rate.get(), limits.get()))
+    },
+  }
+}
+export type ReplayClock = ReturnType<typeof createClock>
+
+export const clamp = (atMs: number, { fromMs, toMs }: TimeRange): number =>
+  Math.min(toMs, Math.max(fromMs, atMs))

@@ -1,0 +1,159 @@
+import { cameraOfTopic, recordingTopics } from '@wheelhouse/protocol'
+import { createStore } from '../../ui/store.ts'
+import type { RecordingParts } from '../data/api-types.ts'
+import type { FetchRange } from '../data/block-cache.ts'
+import { type FrameSchema, isFrameSchema } from '../data/compressed-frame.ts'
+import { createMomentReader } from '../data/moment-reader.ts'
+import { openOverview } from '../data/overview-client.ts'
+import type { ScanParts } from '../data/overview-scan.ts'
+import { createRecordingSource } from '../data/recording-source.ts'
+import { CameraPlayer } from './camera-player.ts'
+import { createClock } from './clock.ts'
+import { createTimeView } from './time-view.ts'
+
+const CACHE_BYTES = 32 * 1024 * 1024
+/** Parts that are opened to find the cameras: each stream has its own. */
+const PROBED_PARTS = 8
+/** The overview waits no longer for the first picture. */
+const LONGEST_DELAY_MS = 2_000
+/** The topics whose values are shown at the position. */
+const MOMENT_TOPICS = [
+  recordingTopics.telemetry,
+  recordingTopics.control,
+  recordingTopics.dropped,
+  recordingTopics.latency,
+  recordingTopics.limits,
+]
+
+export interface ReplayOptions {
+  readonly fetchRange: FetchRange
+  readonly parts: RecordingParts
+  readonly fromMs: number
+  readonly toMs: number
+  /** Where playing begins. */
+  readonly startMs: number
+  /** Where a sample has the pose; null for nowhere. */
+  readonly posePath: readonly string[] | null
+}
+
+/** A camera of the recording. */
+export interface ReplayCamera {
+  readonly name: string
+  readonly player: CameraPlayer
+}
+
+/** A replay: the clock, and what follows it. Close it. */
+export type Replay = ReturnType<typeof openReplay>
+
+/** Opens a recording for playing. */
+export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath }: ReplayOptions) {
+  const source = createRecordingSource(fetchRange, CACHE_BYTES)
+  const moments = createMomentReader(source, MOMENT_TOPICS)
+  const overview = openOverview()
+  const cameras = createStore<readonly ReplayCamera[]>([])
+  /** Whether it is known which cameras there are. */
+  const isProbed = createStore(false)
+  const problem = createStore<unknown>(undefined)
+  const clock = createClock({ fromMs, toMs }, startMs, () =>
+    cameras.get().every(({ player }) => player.isReady()),
+  )
+  const view = createTimeView(clock)
+  const probed = new Set<string>()
+  let isComplete = parts.complete
+  /** The first picture comes before everything else: the overview would compete with it for processor and network. */
+  let isOverviewDue = false
+  let scanned: ScanParts | undefined
+  const openedMs = performance.now()
+
+  function startOverview(nowMs: number): void {
+    const isPictureShown = isProbed.get() && cameras.get().every(({ player }) => player.isReady())
+    if (isOverviewDue || !scanned || !(isPictureShown || nowMs - openedMs > LONGEST_DELAY_MS)) return
+    isOverviewDue = true
+    overview.setParts(scanned)
+  }
+
+  async function probe(): Promise<void> {
+    const all = source.parts.get()
+    const ends =
+      all.length <= 2 * PROBED_PARTS ? all : [...all.slice(0, PROBED_PARTS), ...all.slice(-PROBED_PARTS)]
+    for (const part of ends) {
+      if (probed.has(part.url)) continue
+      const { topics } = await source.open(part)
+      probed.add(part.url)
+      for (const [topic, schema] of topics) if (isFrameSchema(schema)) addCamera(topic, schema)
+    }
+    isProbed.set(true)
+  }
+
+  function addCamera(topic: string, schema: FrameSchema): void {
+    const name = cameraOfTopic(topic)
+    if (name === undefined || cameras.get().some((camera) => camera.name === name)) return
+    const camera = { name, player: new CameraPlayer(source, topic, schema) }
+    cameras.update((old) => [...old, camera].sort((a, b) => a.name.localeCompare(b.name)))
+  }
+
+  function setParts({ parts: next, complete }: RecordingParts, untilMs: number): void {
+    isComplete = complete
+    source.setParts(next)
+    clock.limits.set({ fromMs, toMs: Math.max(fromMs + 1, untilMs) })
+    view.grow()
+    scanned = { parts: next, complete, fromMs, toMs: untilMs, posePath }
+    if (isOverviewDue) overview.setParts(scanned)
+    for (const { player } of cameras.get()) player.continue()
+    probe().then(
+      () => problem.set(undefined),
+      (cause: unknown) => problem.set(cause),
+    )
+  }
+
+  function tick(nowMs: number): void {
+    frame = requestAnimationFrame(tick)
+    clock.tick(nowMs, !isComplete)
+    const atMs = clock.position.get()
+    for (const { player } of cameras.get()) player.follow(atMs)
+    moments.prepare(atMs)
+    view.keepInView(atMs)
+    startOverview(nowMs)
+  }
+
+  setParts(parts, toMs)
+  let frame = requestAnimationFrame(tick)
+  return {
+    source,
+    clock,
+    view,
+    cameras,
+    isProbed,
+    moments,
+    overview,
+    problem,
+    setParts,
+    /** Goes to a time, and shows it on the axis. */
+    jump(atMs: number): void {
+      view.attach()
+      clock.seek(atMs)
+    },
+    /** Goes to the next or the previous frame of a camera, or sample of the telemetry without one. */
+    async step(direction: 1 | -1): Promise<void> {
+      clock.pause()
+      const [camera] = cameras.get()
+      const atMs = camera?.player.shownMs ?? clock.position.get()
+      const topic = camera?.player.topic ?? recordingTopics.telemetry
+      const next =
+        direction > 0
+          ? await source.firstAfter(topic, atMs + STEP_MS)
+          : await source.lastBefore(topic, atMs - STEP_MS)
+      view.attach()
+      if (next) clock.seek(next.atMs)
+    },
+    close(): void {
+      cancelAnimationFrame(frame)
+      overview.close()
+      moments.close()
+      for (const { player } of cameras.get()) player.close()
+    },
+  }
+}
+
+/** The smallest difference of two times: a microsecond. */
+const STEP_MS = 0.001

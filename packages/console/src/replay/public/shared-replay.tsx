@@ -1,0 +1,131 @@
+import { Anchor, Badge, Box, Container, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ApiError, type RestClient } from '@wheelhouse/sdk'
+import 'uplot/dist/uPlot.min.css'
+import { useEffect, useMemo, useState } from 'react'
+import { t } from '../../texts/texts.ts'
+import { Loading, Problem } from '../../ui/states.tsx'
+import type { RecordedEpisode, Recording, RecordingParts } from '../data/api-types.ts'
+import { type RecordedSchemas, readFileSchemas, readSchemas, useReplay } from '../open-replay.ts'
+import { RecordingNotice } from '../recording-notice.tsx'
+import { createRecordingsApi } from '../recordings-api.ts'
+import { ReplayHeader } from '../view/header.tsx'
+import { ReplayView } from '../view/replay-view.tsx'
+
+const POLL_MS = 3_000
+const NO_EPISODES: readonly RecordedEpisode[] = []
+const NO_SCHEMAS: RecordedSchemas = readSchemas(null, null)
+/** The log of a recording names nobody but the platform and the participants by their roles. */
+const NOBODY = { meId: '' }
+
+const send = (request: Request) => fetch(request)
+
+/** Returns where a link begins, in seconds since the start; undefined without a time in it. */
+function startSeconds({ started_at }: Recording): number | undefined {
+  const parameters = new URLSearchParams(location.search)
+  const [seconds, atMs] = [Number(parameters.get('t') ?? 'none'), Date.parse(parameters.get('at') ?? '')]
+  if (Number.isFinite(seconds)) return seconds
+  return Number.isNaN(atMs) ? undefined : (atMs - Date.parse(started_at)) / 1_000
+}
+
+/** Shows a recording to someone with a link. */
+export function SharedReplay({ rest, token }: { rest: RestClient; token: string }) {
+  const api = useMemo(() => createRecordingsApi(rest), [rest])
+  const recording = useQuery({ queryKey: ['shared', token], queryFn: () => api.shared(token) })
+  const parts = useQuery({
+    queryKey: ['shared', token, 'parts'],
+    queryFn: () => api.sharedParts(token),
+    refetchInterval: ({ state }) => (state.data?.complete ? false : POLL_MS),
+    enabled: recording.data !== undefined,
+  })
+  const schemas = useQuery({
+    queryKey: ['shared', token, 'schemas'],
+    queryFn: async () => (parts.data && (await readFileSchemas(send, parts.data))) ?? NO_SCHEMAS,
+    enabled: parts.data !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const error = recording.error ?? parts.error ?? schemas.error
+  if (error instanceof ApiError && error.status >= 400 && error.status < 500) return <Invalid />
+  if (error) {
+    return (
+      <Plain>
+        <Problem error={error} onRetry={() => void recording.refetch()} />
+      </Plain>
+    )
+  }
+  if (!recording.data || !parts.data || !schemas.data) return <Loading />
+  if (parts.data.parts.length === 0)
+    return (
+      <Plain>
+        <Text>{t('replay.page.nothingYet')}</Text>
+      </Plain>
+    )
+  return <Opened recording={recording.data} parts={parts.data} schemas={schemas.data} />
+}
+
+const Plain = ({ children }: { children: React.ReactNode }) => (
+  <Container component="main" size="sm" py="xl">
+    <Stack>
+      <Title order={1}>{t('replay.page.kind')}</Title>
+      {children}
+    </Stack>
+  </Container>
+)
+
+const Invalid = () => (
+  <Plain>
+    <Text>{t('replay.shared.invalid')}</Text>
+    <Anchor href="/">{t('common.product')}</Anchor>
+  </Plain>
+)
+
+interface OpenedProps {
+  readonly recording: Recording
+  readonly parts: RecordingParts
+  readonly schemas: RecordedSchemas
+}
+
+function Opened({ recording, parts, schemas }: OpenedProps) {
+  const [atSeconds] = useState(() => startSeconds(recording))
+  const replay = useReplay({ recording, parts, schemas, send, atSeconds })
+  const title = t('replay.page.title', { robot: recording.robot_name })
+  useEffect(() => {
+    document.title = `${title} · ${t('common.product')}`
+  }, [title])
+  if (!replay) return <Loading />
+  const copyLink = () => {
+    const address = new URL(location.href)
+    address.searchParams.delete('at')
+    const seconds = (replay.clock.position.get() - Date.parse(recording.started_at)) / 1_000
+    address.searchParams.set('t', Math.max(0, seconds).toFixed(1))
+    navigator.clipboard.writeText(address.href).catch(() => history.replaceState(null, '', address))
+  }
+  return (
+    <Box component="main" p="md" mih="100dvh">
+      <ReplayView
+        replay={replay}
+        recording={recording}
+        episodes={recording.episodes ?? NO_EPISODES}
+        schemas={schemas}
+        liveLog={undefined}
+        participants={NOBODY}
+        bookmarks={[]}
+        bookmarkActions={undefined}
+        onCopyLink={copyLink}
+        notice={<RecordingNotice recording={recording} />}
+        header={() => (
+          <ReplayHeader
+            recording={recording}
+            operatorName={recording.operator_name}
+            onCopyLink={copyLink}
+            back={
+              <Badge variant="default" tt="none">
+                {t('replay.shared.mark')}
+              </Badge>
+            }
+          />
+        )}
+      />
+    </Box>
+  )
+}

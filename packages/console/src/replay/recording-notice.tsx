@@ -1,0 +1,28 @@
+import { gapText } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
+import type { Recording } from './data/api-types.ts'
+import styles from './view/replay.module.css'
+
+/** Says what a viewer must know about the recording as a whole; nothing for most. */
+export function RecordingNotice({ recording }: { recording: Recording }) {
+  const lines = linesOf(recording)
+  if (lines.length === 0) return null
+  return (
+    <div className={styles.notice} role="status">
+      {lines.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines have a fixed order
+        <div key={index}>{line}</div>
+      ))}
+    </div>
+  )
+}
+
+function linesOf({ status, paused_reason }: Recording) {
+  return [
+    ...(status === 'FAILED' ? [t('replay.notice.failed')] : []),
+    ...(status === 'FINISHING' ? [t('replay.notice.finishing')] : []),
+    ...(status === 'RECORDING' && paused_reason !== null
+      ? [t('replay.notice.interrupted', { reason: gapText(paused_reason) })]
+      : []),
+  ]
+}

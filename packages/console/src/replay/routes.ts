@@ -1,0 +1,26 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { fullWindowRoute } from '../app/root-routes.ts'
+
+/** Where the replay begins, in seconds since the start of the recording. */
+export interface ReplaySearch {
+  readonly t?: number | undefined
+  /** A time in ISO 8601 instead. */
+  readonly at?: string | undefined
+}
+
+/** Reads the search parameters; an invalid time counts as missing. */
+function readReplaySearch({ t, at }: Record<string, unknown>): ReplaySearch {
+  // Both, because the router keeps what is not named.
+  if (typeof t === 'number' && Number.isFinite(t) && t >= 0) return { t, at: undefined }
+  const isTime = typeof at === 'string' && !Number.isNaN(Date.parse(at))
+  return { t: undefined, at: isTime ? at : undefined }
+}
+
+export const replayRoutes = [
+  createRoute({
+    getParentRoute: () => fullWindowRoute,
+    path: '/sessions/$sessionId/replay',
+    validateSearch: readReplaySearch,
+    component: lazyRouteComponent(() => import('./replay.page.tsx'), 'ReplayPage'),
+  }),
+] as const

@@ -1,0 +1,112 @@
+import uPlot from 'uplot'
+import { language } from '../../texts/texts.ts'
+import type { Overview } from '../data/overview-builder.ts'
+import type { TimeRange } from '../player/clock.ts'
+import { timesOf, valuesOf } from './plot-data.ts'
+import type { Plot } from './plot-lines.ts'
+import type { GapSpan } from './spans.ts'
+import { type Colors, hatch } from './track-drawing.ts'
+import { END_PX, GUTTER_PX } from './tracks.ts'
+
+export const PLOT_HEIGHT_PX = 76
+export const LINE_COLORS = 8
+
+const numbers = new Intl.NumberFormat(language, { maximumSignificantDigits: 4 })
+
+interface Options {
+  readonly plot: Plot
+  readonly startMs: number
+  readonly colors: Colors
+  readonly fontFamily: string
+  /** The gaps as they are now. */
+  readonly gaps: () => readonly GapSpan[]
+}
+
+/** Draws the lines of one plot. Its axis of time is that of the tracks. */
+export function createPlotView(element: HTMLElement, { plot, startMs, colors, fontFamily, gaps }: Options) {
+  const font = `11px ${fontFamily}`
+  let shown: TimeRange = { fromMs: startMs, toMs: startMs + 1 }
+  const seconds = (atMs: number) => (atMs - startMs) / 1_000
+  const chart = new uPlot(
+    {
+      width: Math.max(1, element.clientWidth),
+      height: PLOT_HEIGHT_PX,
+      padding: [6, END_PX, 6, 0],
+      cursor: { show: false },
+      legend: { show: false },
+      scales: {
+        x: { time: false, range: () => [seconds(shown.fromMs), seconds(shown.toMs)] },
+        y: { range: rangeOf },
+      },
+      axes: [
+        { show: false },
+        {
+          size: GUTTER_PX,
+          font,
+          stroke: colors('dimmed'),
+          space: 22,
+          gap: 6,
+          ticks: { show: false },
+          grid: { stroke: colors('grid'), width: 1 },
+          values: (_, ticks) => ticks.map((tick) => numbers.format(tick)),
+        },
+      ],
+      series: [
+        {},
+        ...plot.lines.map((_, index) => ({
+          stroke: colors(`line-${index % LINE_COLORS}`),
+          width: 1.5,
+          points: { show: false },
+        })),
+      ],
+      hooks: { drawAxes: [(self) => drawGaps(self, gaps(), seconds, colors)] },
+    },
+    [[], ...plot.lines.map(() => [])],
+    element,
+  )
+  return {
+    /** Shows values. */
+    setData(overview: Overview): void {
+      const { series, widthMs } = overview
+      const empty = new Float64Array(2 * overview.passed.length).fill(Number.NaN)
+      chart.setData(
+        [
+          timesOf(overview, startMs) as unknown as number[],
+          ...plot.lines.map(({ key, factor }) => valuesOf(series.get(key) ?? empty, widthMs, factor)),
+        ] as uPlot.AlignedData,
+        false,
+      )
+      this.show(shown)
+    },
+    /** Shows a range of time. */
+    show(range: TimeRange): void {
+      shown = range
+      chart.setScale('x', { min: seconds(range.fromMs), max: seconds(range.toMs) })
+    },
+    resize: () => chart.setSize({ width: Math.max(1, element.clientWidth), height: PLOT_HEIGHT_PX }),
+    close: () => chart.destroy(),
+  }
+}
+export type PlotView = ReturnType<typeof createPlotView>
+
+/** Returns the range of an axis: with some space, and not narrower than the noise of a constant. */
+function rangeOf(_: uPlot, low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null) return [0, 1]
+  const padding = Math.max((high - low) * 0.08, Math.abs(high) * 1e-3, 1e-3)
+  return [low >= 0 && low < padding * 2 ? 0 : low - padding, high + padding]
+}
+
+function drawGaps(
+  chart: uPlot,
+  gaps: readonly GapSpan[],
+  seconds: (atMs: number) => number,
+  colors: Colors,
+): void {
+  const { left, top, width, height } = chart.bbox
+  for (const gap of gaps) {
+    const from = Math.max(left, chart.valToPos(seconds(gap.fromMs), 'x', true))
+    const to = Math.min(left + width, chart.valToPos(seconds(gap.toMs), 'x', true))
+    if (to <= from) continue
+    hatch(chart.ctx, { left: from, right: to, top, bottom: top + height }, colors)
+  }
+}

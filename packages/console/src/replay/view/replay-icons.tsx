@@ -1,0 +1,62 @@
+/**
+ * @license Tabler Icons 3.51.0, MIT, Copyright (c) 2020-2026 Paweł Kuna: packages/console/src/ui/icons.LICENSE
+ *
+ * The icons of a replay, apart from those of the first view.
+ */
+import { drawn } from '../../ui/icons.tsx'
+
+export const IconPlay = drawn('M7 4v16l13 -8z')
+export const IconPause = drawn(
+  'M6 5m0 1a1 1 0 0 1 1 -1h2a1 1 0 0 1 1 1v12a1 1 0 0 1 -1 1h-2a1 1 0 0 1 -1 -1z',
+  'M14 5m0 1a1 1 0 0 1 1 -1h2a1 1 0 0 1 1 1v12a1 1 0 0 1 -1 1h-2a1 1 0 0 1 -1 -1z',
+)
+export const IconStepForward = drawn('M4 5v14l12 -7z', 'M20 5l0 14')
+export const IconStepBack = drawn('M20 5v14l-12 -7z', 'M4 5l0 14')
+export const IconBookmark = drawn('M18 7v14l-6 -4l-6 4v-14a4 4 0 0 1 4 -4h4a4 4 0 0 1 4 4z')
+export const IconLink = drawn(
+  'M9 15l6 -6',
+  'M11 6l.463 -.536a5 5 0 0 1 7.071 7.072l-.534 .464',
+  'M13 18l-.397 .534a5.068 5.068 0 0 1 -7.127 0a4.972 4.972 0 0 1 0 -7.071l.524 -.463',
+)
+export const IconShare = drawn(
+  'M6 12m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0',
+  'M18 6m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0',
+  'M18 18m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0',
+  'M8.7 10.7l6.6 -3.4',
+  'M8.7 13.3l6.6 3.4',
+)
+export const IconDownload = drawn(
+  'M4 17v2a2 2 0 0 0 2 2h12a2 2 0 0 0 2 -2v-2',
+  'M7 11l5 5l5 -5',
+  'M12 4l0 12',
+)
+export const IconMore = drawn(
+  'M5 12m-1 0a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
+  'M12 12m-1 0a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
+  'M19 12m-1 0a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
+)
+export const IconZoomIn = drawn(
+  'M10 10m-7 0a7 7 0 1 0 14 0a7 7 0 1 0 -14 0',
+  'M7 10l6 0',
+  'M10 7l0 6',
+  'M21 21l-6 -6',
+)
+export const IconZoomOut = drawn('M10 10m-7 0a7 7 0 1 0 14 0a7 7 0 1 0 -14 0', 'M7 10l6 0', 'M21 21l-6 -6')
+export const IconFit = drawn('M7 8l-4 4l4 4', 'M17 8l4 4l-4 4', 'M3 12l18 0')
+export const IconKeyboard = drawn(
+  'M2 6m0 2a2 2 0 0 1 2 -2h16a2 2 0 0 1 2 2v8a2 2 0 0 1 -2 2h-16a2 2 0 0 1 -2 -2z',
+  'M6 10l0 .01',
+  'M10 10l0 .01',
+  'M14 10l0 .01',
+  'M18 10l0 .01',
+  'M6 14l0 .01',
+  'M18 14l0 .01',
+  'M10 14l4 .01',
+)
+export const IconTrash = drawn(
+  'M4 7l16 0',
+  'M10 11l0 6',
+  'M14 11l0 6',
+  'M5 7l1 12a2 2 0 0 0 2 2h8a2 2 0 0 0 2 -2l1 -12',
+  'M9 7v-3a1 1 0 0 1 1 -1h4a1 1 0 0 1 1 1v3',
+)

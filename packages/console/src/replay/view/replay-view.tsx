@@ -1,0 +1,184 @@
+import { Tabs } from '@mantine/core'
+import type { ControlSchema, SessionLogEvent, TelemetrySchema } from '@wheelhouse/protocol'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import type { SessionParticipants } from '../../session/event-texts.ts'
+import { t } from '../../texts/texts.ts'
+import { useStore } from '../../ui/store.ts'
+import type { Bookmark, RecordedEpisode, Recording } from '../data/api-types.ts'
+import type { Replay } from '../player/replay.ts'
+import { Cameras } from './cameras.tsx'
+import { requestDetail } from './detail.ts'
+import { KeysSheet } from './keys-sheet.tsx'
+import { useLogEntries } from './log-entries.ts'
+import { LogPanel } from './log-panel.tsx'
+import { type BookmarkActions, MarksPanel } from './marks-panel.tsx'
+import { NowPanel } from './now-panel.tsx'
+import { PathMap } from './path-map.tsx'
+import { plotsOf } from './plot-lines.ts'
+import { isPlotShown, PlotMenu, plotChoices } from './plot-menu.tsx'
+import styles from './replay.module.css'
+import { useReplayKeys } from './replay-keys.ts'
+import { gapSpans, stateSpans } from './spans.ts'
+import { Timeline } from './timeline.tsx'
+import type { Tracks } from './tracks.ts'
+import { Transport } from './transport.tsx'
+
+const DETAIL_DELAY_MS = 250
+
+export interface ReplayViewProps {
+  readonly replay: Replay
+  readonly recording: Recording
+  readonly episodes: readonly RecordedEpisode[]
+  readonly schemas: { readonly telemetry: TelemetrySchema | null; readonly control: ControlSchema | null }
+  /** The log of the session, while the recording does not contain it. */
+  readonly liveLog: readonly SessionLogEvent[] | undefined
+  readonly participants: SessionParticipants
+  readonly bookmarks: readonly Bookmark[]
+  readonly bookmarkActions: BookmarkActions | undefined
+  readonly onCopyLink: () => void
+  /** Returns the bar at the top. @param onBookmark marks the present moment; undefined for a viewer who cannot */
+  readonly header: (onBookmark: (() => void) | undefined) => ReactNode
+  /** What is said about the recording as a whole. */
+  readonly notice?: ReactNode
+}
+
+/** Shows a recording on one axis of time: pictures, path, values, log, tracks and plots. */
+export function ReplayView(props: ReplayViewProps) {
+  const { replay, recording, schemas, bookmarkActions, header, notice } = props
+  const startMs = Date.parse(recording.started_at)
+  const isGrowing = recording.status === 'RECORDING'
+  const tracks = useTracks(props)
+  const cameras = useStore(replay.cameras)
+  const [selected, setSelected] = useState<string>()
+  const main = cameras.find(({ name }) => name === selected) ?? cameras[0]
+  const [tab, setTab] = useState<string | null>('now')
+  const [areKeysShown, showKeys] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  const { plots, menu } = usePlots(replay, schemas)
+  useDetail(replay)
+  const onBookmark =
+    bookmarkActions &&
+    (() => {
+      setTab('marks')
+      requestAnimationFrame(() => field.current?.focus())
+    })
+  useReplayKeys({
+    replay,
+    isGrowing,
+    onSelect: ({ name }) => setSelected(name),
+    onBookmark,
+    onCopyLink: props.onCopyLink,
+    onKeys: () => showKeys(true),
+  })
+  const isMapOnly = useStore(replay.isProbed) && !main
+  return (
+    <div className={styles.replay}>
+      {header(onBookmark)}
+      {notice}
+      <div className={styles.stage} data-map-only={isMapOnly}>
+        <div className={styles.pictures}>
+          {main ? (
+            <Cameras
+              replay={replay}
+              cameras={cameras}
+              main={main}
+              gaps={tracks.gaps}
+              onSelect={({ name }) => setSelected(name)}
+            />
+          ) : (
+            isMapOnly && <PathMap replay={replay} schema={schemas.telemetry} />
+          )}
+        </div>
+        <aside className={styles.side} aria-label={t('replay.side.label')}>
+          {!isMapOnly && <PathMap replay={replay} schema={schemas.telemetry} />}
+          <Tabs value={tab} onChange={setTab} className={styles.tabs} keepMounted={false}>
+            <Tabs.List grow>
+              <Tabs.Tab value="now">{t('replay.side.now')}</Tabs.Tab>
+              <Tabs.Tab value="log">{t('replay.side.log')}</Tabs.Tab>
+              <Tabs.Tab value="marks">{t('replay.side.marks')}</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="now" className={styles.panel} tabIndex={0}>
+              <NowPanel replay={replay} schema={schemas.telemetry} states={tracks.states} />
+            </Tabs.Panel>
+            <Tabs.Panel value="log" className={styles.panel}>
+              <LogPanel replay={replay} startMs={startMs} entries={tracks.entries} />
+            </Tabs.Panel>
+            <Tabs.Panel value="marks" className={styles.panel}>
+              <MarksPanel
+                replay={replay}
+                startMs={startMs}
+                episodes={tracks.episodes}
+                marks={tracks.marks}
+                actions={bookmarkActions}
+                field={field}
+              />
+            </Tabs.Panel>
+          </Tabs>
+        </aside>
+      </div>
+      <Transport replay={replay} startMs={startMs} isGrowing={isGrowing} onKeys={() => showKeys(true)}>
+        {menu}
+      </Transport>
+      <Timeline replay={replay} startMs={startMs} tracks={tracks} plots={plots} />
+      <KeysSheet opened={areKeysShown} onClose={() => showKeys(false)} />
+    </div>
+  )
+}
+
+function useTracks({
+  replay,
+  recording,
+  episodes,
+  liveLog,
+  participants,
+  bookmarks,
+}: ReplayViewProps): Tracks {
+  const { overview } = useStore(replay.overview.state)
+  const { toMs } = useStore(replay.clock.limits)
+  const entries = useLogEntries(overview, liveLog, participants)
+  const stops = overview?.stops
+  const { gaps } = recording
+  return useMemo(
+    () => ({
+      overview,
+      entries,
+      states: stateSpans(stops ?? [], toMs),
+      gaps: gapSpans(gaps, toMs),
+      episodes: episodes.map((episode) => ({
+        episode,
+        fromMs: Date.parse(episode.started_at),
+        toMs: episode.ended_at === null ? toMs : Date.parse(episode.ended_at),
+      })),
+      marks: [...bookmarks]
+        .map((bookmark) => ({ bookmark, fromMs: Date.parse(bookmark.at), toMs: Date.parse(bookmark.at) }))
+        .sort((a, b) => a.fromMs - b.fromMs),
+    }),
+    [overview, entries, stops, toMs, gaps, episodes, bookmarks],
+  )
+}
+
+function usePlots(replay: Replay, schemas: ReplayViewProps['schemas']) {
+  const { overview } = useStore(replay.overview.state)
+  const choices = useStore(plotChoices)
+  // As text: each report of the worker has new maps with mostly the same keys.
+  const keys = [...(overview?.series.keys() ?? [])].join('\n')
+  const all = useMemo(() => plotsOf(keys.split('\n').filter(Boolean), schemas), [keys, schemas])
+  const plots = useMemo(() => all.filter((plot) => isPlotShown(choices, plot)), [all, choices])
+  return { plots, menu: all.length > 0 && <PlotMenu plots={all} choices={choices} /> }
+}
+
+/** Requests more detail a moment after the view has stopped moving. */
+function useDetail(replay: Replay): void {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const onChange = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => requestDetail(replay, replay.view.range.get()), DETAIL_DELAY_MS)
+    }
+    const unsubscribe = replay.view.range.subscribe(onChange)
+    return () => {
+      clearTimeout(timer)
+      unsubscribe()
+    }
+  }, [replay])
+}

@@ -1,0 +1,90 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
+import { z } from 'zod'
+import { referenceTo } from '../../core/database/reference.ts'
+import type { TablesOf } from '../../core/database/tables.ts'
+import type { ExportState } from './exports/export-state.ts'
+import type { DatasetPlan } from './lerobot/dataset-plan.ts'
+
+export const DatasetExportStatus = z.enum(['PENDING', 'RUNNING', 'READY', 'FAILED'])
+export const DatasetExportFormat = z.enum(['lerobot_v3'])
+
+/** A version of a dataset that a job makes from recorded episodes. */
+export const DatasetExport = defineEntity({
+  name: 'DatasetExport',
+  tableName: 'dataset_exports',
+  uniques: [{ name: 'one_dataset_export_per_version', properties: ['user', 'name', 'version'] }],
+  indexes: [
+    {
+      name: 'dataset_exports_by_user',
+      expression:
+        'create index "dataset_exports_by_user" on "dataset_exports" ("user_id", "created_at" desc, "id" desc)',
+    },
+    {
+      name: 'dataset_exports_unfinished',
+      expression: `create index "dataset_exports_unfinished" on "dataset_exports" ("id") where "status" in ('PENDING', 'RUNNING')`,
+    },
+  ],
+  checks: [
+    {
+      name: 'dataset_exports_finished',
+      expression: `("status" in ('READY', 'FAILED')) = ("finished_at" is not null)`,
+    },
+    { name: 'dataset_exports_error', expression: `("status" = 'FAILED') = ("error" is not null)` },
+    { name: 'dataset_exports_commit', expression: `("status" = 'READY') = ("commit_sha" is not null)` },
+    {
+      name: 'dataset_exports_sizes',
+      expression:
+        '"version" > 0 and "episodes" >= 0 and "frames" >= 0 and "size_bytes" >= 0 and "fps" between 1 and 120',
+    },
+    { name: 'dataset_exports_progress', expression: '"progress" between 0 and 1' },
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    user: () => referenceTo('User').deleteRule('cascade'),
+    format: p.enum(DatasetExportFormat.options),
+    name: p.text(),
+    /** Counts from 1 for each name of a user. */
+    version: p.integer(),
+    fps: p.integer(),
+    /** The cameras that the user chose; null for all that every recording has. */
+    cameras: p.json<readonly string[]>().nullable(),
+    /** The episodes, in the order of the dataset. */
+    episodeIds: p.json<readonly string[]>(),
+    status: p.enum(DatasetExportStatus.options).default('PENDING'),
+    progress: p.float().columnType('double precision').default(0),
+    /** The features and cameras; null until all episodes were read once. */
+    plan: p.json<DatasetPlan>().nullable(),
+    /** How far the job is. */
+    state: p.json<ExportState>(),
+    /** How many episodes, frames and bytes are stored so far. */
+    episodes: p.integer().default(0),
+    frames: p.bigint('number').default(0),
+    sizeBytes: p.bigint('number').default(0),
+    /** Identifies the content of a finished version, 40 hexadecimal digits as of a commit. */
+    commitSha: p.text().nullable(),
+    error: p.text().nullable(),
+    createdAt: p.datetime(3),
+    finishedAt: p.datetime(3).nullable(),
+  },
+})
+export type DatasetExport = InferEntity<typeof DatasetExport>
+
+/** A file of a dataset, and the object of the storage that holds it. */
+export const DatasetExportFile = defineEntity({
+  name: 'DatasetExportFile',
+  tableName: 'dataset_export_files',
+  checks: [{ name: 'dataset_export_files_size', expression: '"size_bytes" >= 0' }],
+  properties: {
+    export: () => p.manyToOne(DatasetExport).mapToPk().primary().deleteRule('cascade'),
+    path: p.text().primary(),
+    objectKey: p.text(),
+    sizeBytes: p.bigint('number'),
+    /** Checksum, hexadecimal. */
+    sha256: p.text(),
+  },
+})
+export type DatasetExportFile = InferEntity<typeof DatasetExportFile>
+
+declare module '../../core/database/tables.ts' {
+  interface Tables extends TablesOf<typeof DatasetExport | typeof DatasetExportFile> {}
+}

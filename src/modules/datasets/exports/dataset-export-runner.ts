@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import type { CoreServices } from '../../../core/core-services.ts'
+import { type Attempt, ClaimLostError } from '../../../core/jobs/queue.ts'
+import type { ObjectStore } from '../../../core/storage/object-store.ts'
+import type { DatasetPlan } from '../lerobot/dataset-plan.ts'
+import { ExportProblem } from '../lerobot/export-problem.ts'
+import { mergeStats } from '../lerobot/running-stats.ts'
+import type { PartResult } from '../lerobot/write-part.ts'
+import type { DatasetExportRow } from './dataset-export.view.ts'
+import type { DatasetExportFailures } from './dataset-export-failures.ts'
+import { DATASET_EXPORTS, type DatasetExportJob } from './dataset-export-queue.ts'
+import { type DatasetObjects, exportPrefix } from './dataset-objects.ts'
+import { type DatasetThread, startDatasetThread } from './dataset-thread.ts'
+import { type ExportedEpisodes, loadEpisodes } from './export-episodes.ts'
+import { type FinishExport, fileRow } from './export-finish.ts'
+import { nextPart, planningProgress, writingProgress } from './export-parts.ts'
+import { createExportProgress } from './export-progress.ts'
+import { type ExportState, jsonb } from './export-state.ts'
+
+/** What an attempt works with. */
+interface Run {
+  readonly attempt: Attempt<DatasetExportJob>
+  readonly exported: ExportedEpisodes
+  readonly thread: DatasetThread
+  /** Prefix of the keys of the objects of this attempt. */
+  readonly keyPrefix: string
+  /** Sets how the progress of the thread's task becomes that of the export. */
+  readonly onProgress: (progressOf: (done: number) => number) => void
+}
+
+/**
+ * Creates the handler that exports datasets part by part. The files of a part and the position after it are one commit that only the
+ * next part in order can make, so an attempt after a crash, or two attempts at once, never repeat an episode.
+ */
+export function createDatasetExportRunner(
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'report'> & {
+    storage: ObjectStore
+    objects: DatasetObjects
+    failures: DatasetExportFailures
+    finish: FinishExport
+    /** A folder for temporary files. */
+    tempDir: string
+  },
+) {
+  const { db, transact, report, storage, objects, failures, finish, tempDir } = deps
+
+  /** Returns the export to write; undefined when it is finished, or its user has deleted it. */
+  const begin = (exportId: string): Promise<DatasetExportRow | undefined> =>
+    db
+      .updateTable('dataset_exports')
+      .set({ status: 'RUNNING' })
+      .where('id', '=', exportId)
+      .where('status', 'in', ['PENDING', 'RUNNING'])
+      .returningAll()
+      .executeTakeFirst()
+
+  async function plan({ exported, thread, onProgress }: Run, row: DatasetExportRow): Promise<DatasetPlan> {
+    if (row.plan) return row.plan
+    onProgress(planningProgress)
+    const { episodes, cameras } = exported
+    const made = await thread.run('plan', { fps: row.fps, episodes, cameras, isChosen: row.cameras !== null })
+    const { numUpdatedRows } = await db
+      .updateTable('dataset_exports')
+      .set({ plan: jsonb(made) })
+      .where('id', '=', row.id)
+      .where('status', '=', 'RUNNING')
+      .where('plan', 'is', null)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) throw claimLost()
+    return made
+  }
+
+  /** Stores the files of a part together with the position after it. */
+  async function commit(
+    row: DatasetExportRow,
+    part: PartResult,
+    episodes: number,
+  ): Promise<DatasetExportRow> {
+    const state = stateAfter(row.state, part, episodes)
+    return await transact(async (tx) => {
+      const stored = await tx.db
+        .updateTable('dataset_exports')
+        .set((eb) => ({
+          state: jsonb(state),
+          episodes: state.doneEpisodes,
+          frames: state.frames,
+          size_bytes: eb(
+            'size_bytes',
+            '+',
+            part.files.reduce((sum, file) => sum + file.sizeBytes, 0),
+          ),
+        }))
+        .where('id', '=', row.id)
+        .where('status', '=', 'RUNNING')
+        .where(sql<number>`(state ->> 'doneEpisodes')::int`, '=', row.state.doneEpisodes)
+        .returningAll()
+        .executeTakeFirst()
+      if (!stored) throw claimLost()
+      await tx.db
+        .insertInto('dataset_export_files')
+        .values(part.files.map(fileRow(row.id)))
+        .execute()
+      return stored
+    })
+  }
+
+  async function writeParts(run: Run, first: DatasetExportRow, datasetPlan: DatasetPlan) {
+    const { attempt, thread, keyPrefix, onProgress } = run
+    const { episodes } = run.exported
+    let row = first
+    while (row.state.doneEpisodes < episodes.length) {
+      attempt.signal.throwIfAborted()
+      const { doneEpisodes, nextFile, frames } = row.state
+      const part = nextPart(episodes, doneEpisodes)
+      onProgress((done) => writingProgress(episodes, doneEpisodes, { episodes: part.length, done }))
+      const result = await thread.run('part', {
+        plan: datasetPlan,
+        episodes: part,
+        fileNumber: nextFile,
+        firstIndex: frames,
+        keyPrefix,
+      })
+      row = await commit(row, result, part.length)
+    }
+    return row
+  }
+
+  async function write(attempt: Attempt<DatasetExportJob>): Promise<void> {
+    const row = await begin(attempt.data.exportId)
+    if (!row) return
+    await objects.removeUnreferenced(row.id)
+    const exported = await loadEpisodes(db, row)
+    const folder = join(tempDir, row.id)
+    await rm(folder, { recursive: true, force: true }) // of an attempt whose process ended
+    const attemptDir = join(folder, randomUUID())
+    await mkdir(attemptDir, { recursive: true })
+    const progress = createExportProgress(db, attempt, report)
+    let progressOf = planningProgress
+    const thread = startDatasetThread({
+      store: storage,
+      tempDir: attemptDir,
+      signal: progress.signal,
+      progress: (done) => progress.update(progressOf(done)),
+    })
+    const keyPrefix = `${exportPrefix(row.id)}${randomUUID()}`
+    const onProgress = (next: (done: number) => number) => {
+      progressOf = next
+    }
+    try {
+      const run: Run = { attempt, exported, thread, keyPrefix, onProgress }
+      const datasetPlan = await plan(run, row)
+      const written = await writeParts(run, row, datasetPlan)
+      const totals = { ...exported, episodes: written.episodes, frames: written.frames }
+      await finish(attempt, { row: written, plan: datasetPlan, totals, keyPrefix })
+    } finally {
+      await thread.close()
+      await progress.settled()
+      await rm(attemptDir, { recursive: true, force: true })
+      await objects.removeUnreferenced(row.id).catch(report) // the next attempt, or the clean-up, repeats it
+    }
+  }
+
+  return async (attempt: Attempt<DatasetExportJob>): Promise<void> => {
+    const { exportId } = attempt.data
+    try {
+      await write(attempt)
+    } catch (cause) {
+      if (cause instanceof ExportProblem) return await failures.fail(exportId, cause.message)
+      const isFinal = attempt.number > (DATASET_EXPORTS.retry.limit as number)
+      if (isFinal && !(cause instanceof ClaimLostError)) await failures.fail(exportId)
+      throw cause
+    }
+  }
+}
+
+const claimLost = () => new ClaimLostError('The export was deleted, or another process writes it')
+
+function stateAfter(state: ExportState, { files: _, rows, stats, counts }: PartResult, episodes: number) {
+  const merged = Object.entries(stats).map(([key, added]) => [key, mergeStats(state.stats[key], added)])
+  return {
+    doneEpisodes: state.doneEpisodes + episodes,
+    nextFile: state.nextFile + 1,
+    frames: state.frames + rows,
+    stats: Object.fromEntries(merged),
+    counts: {
+      unreadable: state.counts.unreadable + counts.unreadable,
+      invalid: state.counts.invalid + counts.invalid,
+      unseen: state.counts.unseen + counts.unseen,
+    },
+  } satisfies ExportState
+}

@@ -1,0 +1,56 @@
+import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
+import { CreateDatasetExport, DatasetExportList, DatasetExportView } from './dataset-export.schema.ts'
+import type { DatasetExports } from './dataset-export.service.ts'
+
+const access = { role: 'client' } as const
+
+/** Returns the routes of datasets that a job makes of recorded episodes. */
+export function datasetExportEndpoints({ datasetExports }: { datasetExports: DatasetExports }): Endpoint[] {
+  const params = idParams('datasetExport')
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/client/datasets/exports',
+      summary: 'Exports recorded episodes as a dataset, in the background',
+      access,
+      body: CreateDatasetExport,
+      response: [202, DatasetExportView],
+      example: { status: 'PENDING', progress: 0, episodes: 0, frames: 0, size_bytes: 0, finished_at: null },
+      errors: {
+        404: { not_found: 'when an episode or a dataset does not exist or is not yours' },
+        409: {
+          episode_not_exportable: 'when an episode has no finished recording, or does not fit the others',
+          export_limit_reached: 'when two of your exports are running, or 50 are stored',
+          export_too_large: 'when the datasets have more than 10,000 episodes',
+        },
+      },
+      run: async ({ caller, body }) => await datasetExports.create(caller.userId, body),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/client/datasets/exports',
+      summary: 'Lists your exported datasets, newest first',
+      access,
+      response: [200, DatasetExportList],
+      run: async ({ caller }) => ({ exports: await datasetExports.list(caller.userId) }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/client/datasets/exports/{id}',
+      summary: 'Shows an exported dataset and its progress',
+      access,
+      params,
+      response: [200, DatasetExportView],
+      run: async ({ caller, params }) => await datasetExports.get(caller.userId, params.id),
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/api/client/datasets/exports/{id}',
+      summary: 'Cancels the export of a dataset, or deletes the dataset',
+      access,
+      params,
+      response: [204],
+      run: async ({ caller, params }) => await datasetExports.remove(caller.userId, params.id),
+    }),
+  ]
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { CoreServices } from '../../../core/core-services.ts'
+import type { Db } from '../../../core/database/tables.ts'
+import { type Attempt, ClaimLostError } from '../../../core/jobs/queue.ts'
+import type { ObjectStore } from '../../../core/storage/object-store.ts'
+import { datasetCard } from '../lerobot/dataset-card.ts'
+import { type DatasetTotals, datasetInfo, datasetStats } from '../lerobot/dataset-info.ts'
+import type { DatasetPlan } from '../lerobot/dataset-plan.ts'
+import { type DatasetFile, openDatasetFile, storeDatasetFile } from '../lerobot/stored-file.ts'
+import { writeTasks } from '../lerobot/tasks-file.ts'
+import type { DatasetExportRow } from './dataset-export.view.ts'
+import { notifyAboutDataset } from './dataset-export-failures.ts'
+import type { DatasetExportJob } from './dataset-export-queue.ts'
+import type { DatasetObjects } from './dataset-objects.ts'
+
+const COMMIT_DIGITS = 40
+
+/** A finished export, except for the files that describe the whole dataset. */
+export interface WrittenDataset {
+  readonly row: DatasetExportRow
+  readonly plan: DatasetPlan
+  readonly totals: DatasetTotals
+  readonly keyPrefix: string
+}
+
+/** Sums up what the recordings of episodes lack. */
+async function gapsOf(db: Db, episodeIds: readonly string[]) {
+  const { rows } = await sql<{ episodes: number; seconds: number }>`
+    select count(distinct episodes.id)::int as episodes, coalesce(sum(extract(epoch from
+      least(coalesce(gaps.to_at, episodes.ended_at), episodes.ended_at)
+      - greatest(gaps.from_at, episodes.started_at))), 0)::float8 as seconds
+    from episodes
+    join recordings on recordings.id = episodes.recording_id
+      or (episodes.recording_id is null and recordings.session_id = episodes.session_id)
+    join recording_gaps gaps on gaps.recording_id = recordings.id
+      and gaps.from_at < episodes.ended_at and coalesce(gaps.to_at, episodes.ended_at) > episodes.started_at
+    where episodes.id = any(${[...episodeIds]}::uuid[])`.execute(db)
+  return rows[0] ?? { episodes: 0, seconds: 0 }
+}
+
+async function writeDescriptions(
+  db: Db,
+  storage: ObjectStore,
+  { row, plan, totals, keyPrefix }: WrittenDataset,
+): Promise<DatasetFile[]> {
+  const { name, version, state, episode_ids: episodeIds } = row
+  const gaps = await gapsOf(db, episodeIds)
+  const texts = {
+    'meta/info.json': JSON.stringify(datasetInfo(plan, totals), undefined, 4),
+    'meta/stats.json': JSON.stringify(datasetStats(plan, state.stats), undefined, 4),
+    'README.md': datasetCard({ name, version, plan, totals, counts: state.counts, gaps }),
+  }
+  const files: DatasetFile[] = []
+  for (const [path, text] of Object.entries(texts))
+    files.push(await storeDatasetFile(storage, { path, key: `${keyPrefix}/${path}` }, text))
+  const path = 'meta/tasks.parquet'
+  const tasks = await openDatasetFile(storage, path, `${keyPrefix}/${path}`)
+  await writeTasks(tasks, totals.tasks)
+  files.push(await tasks.complete())
+  return files
+}
+
+/** Returns the digits that identify the content of a dataset. */
+function commitOf(files: readonly { readonly path: string; readonly sha256: string }[]): string {
+  const lines = files.map(({ path, sha256 }) => `${sha256} ${path}\n`).sort()
+  return createHash('sha256').update(lines.join('')).digest('hex').slice(0, COMMIT_DIGITS)
+}
+
+/**
+ * Creates the end of exports: writes the files that describe the dataset, then makes the version the newest one in one transaction,
+ * which removes the earlier versions.
+ */
+export function createExportFinish(
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'report'> & {
+    storage: ObjectStore
+    objects: DatasetObjects
+  },
+) {
+  const { db, transact, now, report, storage, objects } = deps
+  return async (attempt: Attempt<DatasetExportJob>, dataset: WrittenDataset): Promise<void> => {
+    const { row } = dataset
+    const added = await writeDescriptions(db, storage, dataset)
+    const replaced = await transact(async (tx) => {
+      await tx.db
+        .insertInto('dataset_export_files')
+        .values(added.map(fileRow(row.id)))
+        .execute()
+      const files = await tx.db
+        .selectFrom('dataset_export_files')
+        .select(['path', 'sha256', 'size_bytes'])
+        .where('export_id', '=', row.id)
+        .execute()
+      const at = now()
+      const finished = await tx.db
+        .updateTable('dataset_exports')
+        .set({
+          status: 'READY',
+          progress: 1,
+          size_bytes: files.reduce((sum, file) => sum + file.size_bytes, 0),
+          commit_sha: commitOf(files),
+          finished_at: at,
+        })
+        .where('id', '=', row.id)
+        .where('status', '=', 'RUNNING')
+        .returning(['id', 'user_id', 'name', 'version'])
+        .executeTakeFirst()
+      if (!finished) throw new ClaimLostError('The export was deleted, or another process wrote it')
+      const earlier = await tx.db
+        .deleteFrom('dataset_exports')
+        .where('user_id', '=', row.user_id)
+        .where('name', '=', row.name)
+        .where('version', '<', row.version)
+        .returning('id')
+        .execute()
+      await notifyAboutDataset(tx, at, finished, 'dataset_export.ready')
+      await attempt.complete(tx)
+      return earlier.map(({ id }) => id)
+    })
+    await objects.removeAll(replaced).catch(report) // the clean-up deletes the rest
+  }
+}
+export type FinishExport = ReturnType<typeof createExportFinish>
+
+/** Returns the function that makes the row of a file. */
+export const fileRow = (exportId: string) => (file: DatasetFile) => ({
+  export_id: exportId,
+  path: file.path,
+  object_key: file.key,
+  size_bytes: file.sizeBytes,
+  sha256: file.sha256,
+})

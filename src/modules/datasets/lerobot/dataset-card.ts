@@ -1,0 +1,114 @@
+import type { DatasetTotals } from './dataset-info.ts'
+import type { CameraMode, DatasetPlan } from './dataset-plan.ts'
+import { slotName, type VectorFeature } from './features.ts'
+import type { ResamplingCounts } from './resampler.ts'
+
+const MAX_TASKS = 50
+
+export interface CardInput {
+  readonly name: string
+  readonly version: number
+  readonly plan: DatasetPlan
+  readonly totals: DatasetTotals
+  readonly counts: ResamplingCounts
+  /** What the recordings of the episodes lack. */
+  readonly gaps: { readonly episodes: number; readonly seconds: number }
+}
+
+const FRONT_MATTER = `---
+license: other
+task_categories:
+- robotics
+tags:
+- LeRobot
+configs:
+- config_name: default
+  data_files: data/*/*.parquet
+---
+`
+
+const modeTexts: Readonly<Record<CameraMode, string>> = {
+  mux: 'as recorded, without a change of the video',
+  transcode: 'encoded again as H.264',
+  images: 'as JPEG pictures in the data files',
+}
+
+/** Returns text of users without a meaning in Markdown. */
+const plain = (text: string): string =>
+  text.replaceAll(/[\r\n]+/g, ' ').replaceAll(/[\\`*_{}[\]<>()#+!|~-]/g, '\\$&')
+
+function featureLines({ key, slots }: VectorFeature): string[] {
+  const names = slots.map((slot) => {
+    const details = [slot.unit, slot.kind === 'number' ? undefined : slot.kind].filter(Boolean).join(', ')
+    return `\`${slotName(slot)}\`${details ? ` (${plain(details)})` : ''}`
+  })
+  return [`* \`${key}\`: ${names.join(', ')}`]
+}
+
+function rowText({ leadCamera, fps }: DatasetPlan): string {
+  return leadCamera === undefined
+    ? `The rows are at even times, ${fps} in each second.`
+    : `Each frame of the camera \`${leadCamera}\` is a row. The other values are those at the time of the frame. The column \`timestamp\` counts frames at ${fps} per second; the real times differ from it by the jitter of the camera.`
+}
+
+function notes({ plan, counts, gaps }: CardInput): string[] {
+  const { inferred, leftOut, omitted } = plan
+  const names = (list: readonly string[]) => list.map((name) => `\`${name}\``).join(', ')
+  return [
+    ...(inferred.length > 0
+      ? [
+          `The robot declared no schema for ${inferred.join(' and ')}: the fields come from its first messages.`,
+        ]
+      : []),
+    ...(omitted.length > 0
+      ? [`These fields hold no numbers, and are not in the dataset: ${names(omitted)}.`]
+      : []),
+    ...(leftOut.length > 0
+      ? [`These cameras have no pictures in some episodes, and are not in the dataset: ${names(leftOut)}.`]
+      : []),
+    ...(counts.invalid > 0
+      ? [`${counts.invalid} values were no finite numbers. The last finite value of the field replaces them.`]
+      : []),
+    ...(counts.unreadable > 0
+      ? [`${counts.unreadable} messages were binary or damaged, and are left out.`]
+      : []),
+    ...(counts.unseen > 0
+      ? [`In ${counts.unseen} rows, a field of the telemetry had no sample yet. It is 0 there.`]
+      : []),
+    ...(gaps.episodes > 0
+      ? [
+          `The recordings of ${gaps.episodes} episodes have gaps, ${gaps.seconds.toFixed(1)} seconds in total. Values hold over a gap.`,
+        ]
+      : []),
+  ]
+}
+
+/** Returns the content of `README.md`: the dataset card of the Hugging Face Hub. */
+export function datasetCard(input: CardInput): string {
+  const { name, version, plan, totals } = input
+  const tasks = totals.tasks.slice(0, MAX_TASKS).map((task) => `* ${plain(task)}`)
+  const more = totals.tasks.length - tasks.length
+  const remarks = notes(input)
+  return [
+    FRONT_MATTER,
+    `# ${plain(name)}\n`,
+    `Version ${version} of a dataset of recorded teleoperation in the format LeRobot v3.0: ${totals.episodes} episodes and ${totals.frames} rows at ${plan.fps} rows per second, of robots of the type ${plain(totals.robotType)}.\n`,
+    '## Tasks\n',
+    ...tasks,
+    ...(more > 0 ? [`* and ${more} more`] : []),
+    '\n## Features\n',
+    ...plan.vectors.flatMap(featureLines),
+    ...plan.cameras.map(
+      ({ key, mode, size }) => `* \`${key}\`: ${size.width} × ${size.height}, ${modeTexts[mode]}`,
+    ),
+    '* `complementary_info.is_intervention`: whether a command of the operator was in effect',
+    '* `next.done`, `next.success`: true in the last row of an episode, and of one that succeeded\n',
+    '## Times\n',
+    `${rowText(plan)} Times are those of the arrival at the platform.\n`,
+    '* Commands hold until the next one, at most 250 ms. Later, the action is the neutral command: the value nearest to 0 that the field allows.',
+    '* Numbers of the telemetry are those of the nearest sample, up to 500 ms later. Fields that it lacks keep their last value.',
+    '* Booleans and choices of the telemetry hold. A choice is the index of its value.',
+    ...(remarks.length > 0 ? ['\n## Notes\n', ...remarks.map((note) => `* ${note}`)] : []),
+    '',
+  ].join('\n')
+}

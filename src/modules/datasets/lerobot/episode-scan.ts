@@ -1,0 +1,120 @@
+import { cameraOfTopic, recordingTopics } from '@wheelhouse/protocol'
+import { decodeFrame, type FrameSchema } from '../../../core/mcap/compressed-frame.ts'
+import type { McapFileReader } from '../../../core/mcap/mcap-reader.ts'
+import { type FrameFormat, frameHeader, isFrameFormat, type PictureSize } from './frame-format.ts'
+
+/** How long before an episode its first keyframe may be. Cameras send one at least every ten seconds. */
+const KEYFRAME_LOOKBACK_MS = 15_000
+const NS_PER_MS = 1_000_000
+
+/** The frames of a camera in and before an episode. Times are from the start of the episode. */
+export interface CameraScan {
+  readonly name: string
+  /** Undefined if the camera sent several formats, or one that is not supported. */
+  readonly format: FrameFormat | undefined
+  readonly times: Float64Array
+  /** 1 for keyframes. */
+  readonly keys: Uint8Array
+  /** The size of the first keyframe. */
+  readonly size: PictureSize | undefined
+  readonly hasOneSize: boolean
+}
+
+/** A period of a recording in Unix nanoseconds. */
+export interface EpisodePeriod {
+  readonly startNs: bigint
+  readonly endNs: bigint
+}
+
+export const durationMsOf = ({ startNs, endNs }: EpisodePeriod): number => Number(endNs - startNs) / NS_PER_MS
+export const offsetMs = (period: EpisodePeriod, timeNs: bigint): number =>
+  Number(timeNs - period.startNs) / NS_PER_MS
+export const atOffset = ({ startNs }: EpisodePeriod, ms: number): bigint =>
+  startNs + BigInt(Math.round(ms * NS_PER_MS))
+
+/** Numbers in growing memory. */
+class Growing {
+  #values = new Float64Array(1_024)
+  length = 0
+
+  push(value: number): void {
+    if (this.length === this.#values.length) {
+      const larger = new Float64Array(this.length * 2)
+      larger.set(this.#values)
+      this.#values = larger
+    }
+    this.#values[this.length++] = value
+  }
+
+  values(): Float64Array {
+    return this.#values.slice(0, this.length)
+  }
+}
+
+function createCameraScan(name: string) {
+  const [times, keys] = [new Growing(), new Growing()]
+  const formats = new Set<string>()
+  let size: PictureSize | undefined
+  let hasOneSize = true
+  return {
+    add(atMs: number, format: string, data: Uint8Array): void {
+      formats.add(format)
+      if (!isFrameFormat(format)) return
+      const header = frameHeader(format, data)
+      if (header.size) {
+        hasOneSize &&= !size || (size.width === header.size.width && size.height === header.size.height)
+        size ??= header.size
+      }
+      times.push(atMs)
+      keys.push(header.isKey ? 1 : 0)
+    },
+    result(): CameraScan {
+      const [format = ''] = formats
+      return {
+        name,
+        format: formats.size === 1 && isFrameFormat(format) ? format : undefined,
+        times: times.values(),
+        keys: Uint8Array.from(keys.values()),
+        size,
+        hasOneSize,
+      }
+    },
+  }
+}
+
+/** Returns the schema of the frames of a channel; undefined for a channel of a foreign schema. */
+export function frameSchemaOf(reader: McapFileReader, channelId: number): FrameSchema | undefined {
+  const channel = reader.channelsById.get(channelId)
+  const name = channel && reader.schemasById.get(channel.schemaId)?.name
+  if (name === 'foxglove.CompressedVideo') return 'CompressedVideo'
+  return name === 'foxglove.CompressedImage' ? 'CompressedImage' : undefined
+}
+
+/** Reads when the cameras of an episode sent frames, and which are keyframes. */
+export async function scanCameras(
+  reader: McapFileReader,
+  period: EpisodePeriod,
+  cameras: readonly string[] | undefined,
+): Promise<ReadonlyMap<string, CameraScan>> {
+  const topics = [...reader.channelsById.values()]
+    .map(({ topic }) => topic)
+    .filter((topic) => {
+      const camera = cameraOfTopic(topic)
+      return camera !== undefined && (!cameras || cameras.includes(camera))
+    })
+  const scans = new Map<string, ReturnType<typeof createCameraScan>>()
+  if (topics.length === 0) return new Map()
+  const startTime = atOffset(period, -KEYFRAME_LOOKBACK_MS)
+  for await (const message of reader.readMessages({ topics, startTime, endTime: period.endNs })) {
+    const schema = frameSchemaOf(reader, message.channelId)
+    const camera = cameraOfTopic(reader.channelsById.get(message.channelId)?.topic ?? '')
+    if (!schema || camera === undefined) continue
+    const scan = scans.get(camera) ?? createCameraScan(camera)
+    scans.set(camera, scan)
+    const { format, data } = decodeFrame(schema, message.data)
+    scan.add(offsetMs(period, message.logTime), format, data)
+  }
+  return new Map([...scans].map(([name, scan]) => [name, scan.result()]))
+}
+
+export const valueTopics = [recordingTopics.control, recordingTopics.telemetry] as const

@@ -1,0 +1,101 @@
+import type { McapFileReader } from '../../../core/mcap/mcap-reader.ts'
+import { readFrames } from './camera-frames.ts'
+import { fixedColumns } from './data-columns.ts'
+import { type EpisodeInput, periodOf } from './dataset-input.ts'
+import type { CameraPlan, CameraScans, DatasetPlan, EpisodeLayout } from './dataset-plan.ts'
+import { readRows } from './episode-rows.ts'
+import type { CameraScan } from './episode-scan.ts'
+import { ExportProblem } from './export-problem.ts'
+import type { VideoCodecs } from './frame-decoder.ts'
+import type { ParquetFile } from './parquet-file.ts'
+import { isSampled, type PixelStats } from './pixel-stats.ts'
+import type { ResamplingCounts } from './resampler.ts'
+import { keyAtOrBefore, shownFrames } from './row-clock.ts'
+import { RowGroups } from './row-groups.ts'
+import { rowPictures } from './row-pictures.ts'
+import { type FeatureStats, RunningStats } from './running-stats.ts'
+
+/** What the writing of one episode needs. */
+export interface EpisodeContext {
+  readonly plan: DatasetPlan
+  readonly episode: EpisodeInput
+  readonly layout: EpisodeLayout
+  readonly scans: CameraScans
+  /** Opens its recording. Only the newest one stays open. */
+  readonly openReader: () => Promise<McapFileReader>
+  /** Index of its first row in the dataset. */
+  readonly firstIndex: number
+  readonly codecs: VideoCodecs | undefined
+  readonly counts: ResamplingCounts
+  readonly pixels: ReadonlyMap<string, PixelStats>
+  /** Called after each row group, with the number of its rows. */
+  readonly progress: (rows: number) => void
+}
+
+/** Returns the frames of a camera that show the rows of an episode, and the one from which a decoder has to start. */
+export function shownRange(scan: CameraScan, rowTimes: Float64Array) {
+  const shown = shownFrames(scan.times, rowTimes)
+  const from = keyAtOrBefore(scan, shown[0] ?? -1)
+  return { shown, range: { from, to: (shown.at(-1) ?? -1) + 1 } }
+}
+
+export const scanOf = ({ scans, episode }: EpisodeContext, { name }: CameraPlan): CameraScan => {
+  const scan = scans.get(name)
+  if (!scan)
+    throw new ExportProblem(
+      `The camera ${name} has no pictures in the episode ${episode.id}. Start the export again.`,
+    )
+  return scan
+}
+
+function picturesOf(
+  context: EpisodeContext,
+  reader: McapFileReader,
+  camera: CameraPlan,
+): AsyncGenerator<Uint8Array> {
+  const { episode, layout, codecs } = context
+  const scan = scanOf(context, camera)
+  const { shown, range } = shownRange(scan, layout.rowTimes)
+  return rowPictures(readFrames(reader, periodOf(episode), scan, range), {
+    camera: camera.name,
+    format: scan.format ?? 'jpeg',
+    size: camera.size,
+    shown,
+    codecs,
+  })
+}
+
+/** Writes the rows of an episode. Returns the statistics of its features. */
+export async function writeRows(
+  context: EpisodeContext,
+  file: ParquetFile,
+): Promise<ReadonlyMap<string, FeatureStats>> {
+  const { plan, episode, layout, counts, pixels } = context
+  const reader = await context.openReader()
+  const stats = new Map(plan.vectors.map(({ key, slots }) => [key, new RunningStats(slots.length)]))
+  for (const key of Object.keys(fixedColumns)) stats.set(key, new RunningStats(1))
+  const groups = new RowGroups(context, file, stats)
+  const cameras = plan.cameras.filter(({ mode }) => mode === 'images')
+  const sources = cameras.map((camera) => ({
+    key: camera.key,
+    pictures: picturesOf(context, reader, camera),
+  }))
+  try {
+    let row = 0
+    for await (const values of readRows(reader, periodOf(episode), plan.vectors, layout.rowTimes, counts)) {
+      const pictures = new Map<string, Uint8Array>()
+      for (const { key, pictures: source } of sources) {
+        const { value } = await source.next()
+        if (!value) throw new Error(`the pictures of ${key} end before the rows`)
+        pictures.set(key, value)
+        if (isSampled(row, layout.rowTimes.length)) await pixels.get(key)?.addJpeg(value)
+      }
+      await groups.add(values, pictures)
+      row++
+    }
+    await groups.flush()
+  } finally {
+    for (const { pictures } of sources) await pictures.return(undefined)
+  }
+  return new Map([...stats].map(([key, running]) => [key, running.result()]))
+}

@@ -1,0 +1,160 @@
+import { createRequire } from 'node:module'
+import type { CameraFrame } from './camera-frames.ts'
+import type { FrameFormat } from './frame-format.ts'
+
+/** Frames that may be in the decoder at a time. */
+const MAX_PENDING = 8
+
+// The part of WebCodecs (W3C) that decodes video. Its types are of browsers otherwise.
+
+interface DecodedFrame {
+  /** Microseconds, as given with the chunk. Here: the index of the frame. */
+  readonly timestamp: number
+  readonly codedWidth: number
+  readonly codedHeight: number
+  copyTo(destination: Uint8Array, options: { format: 'RGBA' }): Promise<unknown>
+  close(): void
+}
+
+interface VideoDecoder {
+  configure(configuration: {
+    codec: string
+    optimizeForLatency: boolean
+    hardwareAcceleration: 'prefer-software'
+  }): void
+  decode(chunk: object): void
+  flush(): Promise<void>
+  close(): void
+  readonly state: 'unconfigured' | 'configured' | 'closed'
+}
+
+export interface VideoCodecs {
+  readonly VideoDecoder: new (callbacks: {
+    output: (frame: DecodedFrame) => void
+    error: (cause: Error) => void
+  }) => VideoDecoder
+  readonly EncodedVideoChunk: new (chunk: {
+    type: 'key' | 'delta'
+    timestamp: number
+    data: Uint8Array
+  }) => object
+}
+
+/** Optional packages with the decoder, for both C libraries of Linux. */
+const PACKAGES = ['@napi-rs/webcodecs-linux-x64-gnu', '@napi-rs/webcodecs-linux-x64-musl']
+
+/** Returns the decoder; undefined on systems for which none is installed. */
+export function loadVideoCodecs(): VideoCodecs | undefined {
+  const load = createRequire(import.meta.url)
+  for (const name of PACKAGES) {
+    try {
+      return load(name) as VideoCodecs
+    } catch {
+      // It is not installed on this system.
+    }
+  }
+  return undefined
+}
+
+export interface Picture {
+  /** The index of its frame. */
+  readonly index: number
+  readonly width: number
+  readonly height: number
+  readonly rgba: Uint8Array
+}
+
+const CODECS = { vp8: 'vp8', h264: 'avc1.640033' } as const
+
+/** Decodes video, one frame after the other. After a damaged frame, it continues with the next keyframe. */
+class Decoder {
+  readonly #codecs: VideoCodecs
+  readonly #codec: string
+  readonly #isNeeded: (index: number) => boolean
+  readonly #ready: DecodedFrame[] = []
+  #decoder: VideoDecoder | undefined
+  #pending = 0
+  #wake = () => {}
+
+  constructor(codecs: VideoCodecs, codec: string, isNeeded: (index: number) => boolean) {
+    this.#codecs = codecs
+    this.#codec = codec
+    this.#isNeeded = isNeeded
+  }
+
+  #start(): VideoDecoder {
+    const decoder = new this.#codecs.VideoDecoder({
+      output: (frame) => {
+        this.#pending--
+        if (this.#isNeeded(frame.timestamp)) this.#ready.push(frame)
+        else frame.close()
+        this.#wake()
+      },
+      error: () => {
+        if (this.#decoder === decoder) this.#decoder = undefined
+        this.#pending = 0
+        this.#wake()
+      },
+    })
+    decoder.configure({
+      codec: this.#codec,
+      optimizeForLatency: true,
+      hardwareAcceleration: 'prefer-software',
+    })
+    this.#pending = 0
+    return decoder
+  }
+
+  async add({ index, isKey, data }: CameraFrame): Promise<void> {
+    if (!this.#decoder && !isKey) return
+    this.#decoder ??= this.#start()
+    this.#pending++
+    const type = isKey ? 'key' : 'delta'
+    this.#decoder.decode(new this.#codecs.EncodedVideoChunk({ type, timestamp: index, data }))
+    while (this.#pending > MAX_PENDING) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+  }
+
+  async finish(): Promise<void> {
+    await this.#decoder?.flush().catch(() => {}) // frames that cannot be decoded are left out
+  }
+
+  /** Takes the pictures so far. */
+  async *take(): AsyncGenerator<Picture> {
+    for (let frame = this.#ready.shift(); frame; frame = this.#ready.shift()) {
+      const { timestamp: index, codedWidth: width, codedHeight: height } = frame
+      const rgba = new Uint8Array(width * height * 4)
+      await frame.copyTo(rgba, { format: 'RGBA' })
+      frame.close()
+      yield { index, width, height, rgba }
+    }
+  }
+
+  close(): void {
+    for (const frame of this.#ready.splice(0)) frame.close()
+    if (this.#decoder && this.#decoder.state !== 'closed') this.#decoder.close()
+  }
+}
+
+/** Decodes frames. Returns the pictures of those that are needed, except for damaged ones. */
+export async function* decodeFrames(
+  codecs: VideoCodecs,
+  format: Exclude<FrameFormat, 'jpeg'>,
+  frames: AsyncIterable<CameraFrame>,
+  isNeeded: (index: number) => boolean,
+): AsyncGenerator<Picture> {
+  const decoder = new Decoder(codecs, CODECS[format], isNeeded)
+  try {
+    for await (const frame of frames) {
+      await decoder.add(frame)
+      yield* decoder.take()
+    }
+    await decoder.finish()
+    yield* decoder.take()
+  } finally {
+    decoder.close()
+  }
+}

@@ -1,0 +1,169 @@
+import type { VectorFeature } from './features.ts'
+import { INVALID, MISSING, readSlot } from './slot-values.ts'
+
+/** The platform's deadman: a command that is older has no effect at the robot. */
+const COMMAND_MS = 250
+/** A sample after a row is used for it only if it follows within this time. */
+const NEAREST_MS = 500
+
+/** A message of `/control` or `/telemetry`. The time is that of its arrival, from the start of the episode. */
+export interface TimedMessage {
+  readonly source: 'control' | 'telemetry'
+  readonly atMs: number
+  /** Undefined for binary data, and for a message that is damaged. */
+  readonly content: { readonly data: unknown } | undefined
+}
+
+/** What a dataset leaves out or replaces, for its card. */
+export interface ResamplingCounts {
+  /** Messages with binary data, or damaged ones. */
+  unreadable: number
+  /** Values that are no finite numbers. The last finite value replaces them. */
+  invalid: number
+  /** Rows before the first sample of a field, which is 0 in them. */
+  unseen: number
+}
+
+export const noCounts = (): ResamplingCounts => ({ unreadable: 0, invalid: 0, unseen: 0 })
+
+/** The values of one row. */
+export interface Row {
+  readonly atMs: number
+  /** One vector for each feature. */
+  readonly vectors: readonly Float32Array[]
+  /** Whether a command of the operator was in effect. */
+  readonly isIntervention: boolean
+}
+
+/**
+ * Turns messages at any times into rows at given times. A command holds until the next one, at most for the deadman's time.
+ * Booleans and choices of the telemetry hold. Numbers of the telemetry are those of the nearest sample.
+ */
+export class Resampler {
+  readonly #features: readonly VectorFeature[]
+  readonly #rowTimes: Float64Array
+  readonly #counts: ResamplingCounts
+  readonly #current: Float32Array[]
+  readonly #neutral: Float32Array[]
+  readonly #seen: Uint8Array[]
+  #unseen: number
+  #commandMs = Number.NEGATIVE_INFINITY
+  #sampleMs = Number.NEGATIVE_INFINITY
+  #next = 0
+  /** Rows that the next sample may be nearer to. */
+  #open: Row[] = []
+
+  constructor(features: readonly VectorFeature[], rowTimes: Float64Array, counts: ResamplingCounts) {
+    this.#features = features
+    this.#rowTimes = rowTimes
+    this.#counts = counts
+    this.#neutral = features.map(({ slots }) => Float32Array.from(slots, ({ neutral }) => neutral))
+    this.#current = features.map(({ source, slots }, index) =>
+      source === 'control' ? (this.#neutral[index] as Float32Array).slice() : new Float32Array(slots.length),
+    )
+    this.#seen = features.map(({ slots }) => new Uint8Array(slots.length))
+    this.#unseen = features.reduce(
+      (sum, { source, slots }) => sum + (source === 'telemetry' ? slots.length : 0),
+      0,
+    )
+  }
+
+  /** Adds the next message in the order of time. Returns the rows that no later message can change. */
+  *add(message: TimedMessage): Generator<Row> {
+    const { source, atMs, content } = message
+    yield* this.#createRows(atMs)
+    if (content === undefined) {
+      if (atMs >= 0) this.#counts.unreadable++
+      return
+    }
+    if (source === 'control') {
+      this.#applyCommand(content.data, atMs)
+      return
+    }
+    this.#preferNearer(content.data, atMs)
+    this.#applySample(content.data, atMs)
+    yield* this.#open.splice(0)
+  }
+
+  /** Returns the remaining rows. */
+  *end(): Generator<Row> {
+    yield* this.#createRows(Number.POSITIVE_INFINITY)
+    yield* this.#open.splice(0)
+  }
+
+  /** Creates the rows before a time. Returns those that are too old for a sample from that time on. */
+  *#createRows(beforeMs: number): Generator<Row> {
+    for (; this.#next < this.#rowTimes.length; this.#next++) {
+      const atMs = this.#rowTimes[this.#next] as number
+      if (atMs >= beforeMs) break
+      this.#open.push(this.#rowAt(atMs))
+      yield* this.#settle(atMs - NEAREST_MS)
+    }
+    if (beforeMs < Number.POSITIVE_INFINITY) yield* this.#settle(beforeMs - NEAREST_MS)
+  }
+
+  #rowAt(atMs: number): Row {
+    const isIntervention = atMs - this.#commandMs <= COMMAND_MS
+    const vectors = this.#features.map(({ source }, index) => {
+      const isExpired = source === 'control' && !isIntervention
+      return ((isExpired ? this.#neutral[index] : this.#current[index]) as Float32Array).slice()
+    })
+    if (this.#unseen > 0) this.#counts.unseen++
+    return { atMs, vectors, isIntervention }
+  }
+
+  /** Takes the open rows up to a time. */
+  #settle(upToMs: number): Row[] {
+    const first = this.#open.findIndex(({ atMs }) => atMs > upToMs)
+    return this.#open.splice(0, first === -1 ? this.#open.length : first)
+  }
+
+  #applyCommand(data: unknown, atMs: number): void {
+    for (const [index, { source, slots }] of this.#features.entries()) {
+      if (source !== 'control') continue
+      const current = this.#current[index] as Float32Array
+      for (const [slot, definition] of slots.entries()) {
+        const value = readSlot(data, definition)
+        if (value === MISSING) current[slot] = definition.neutral
+        else if (value !== INVALID) current[slot] = value
+        else if (atMs >= 0) this.#counts.invalid++
+      }
+    }
+    this.#commandMs = atMs
+  }
+
+  #applySample(data: unknown, atMs: number): void {
+    for (const [index, { source, slots }] of this.#features.entries()) {
+      if (source !== 'telemetry') continue
+      const current = this.#current[index] as Float32Array
+      const seen = this.#seen[index] as Uint8Array
+      for (const [slot, definition] of slots.entries()) {
+        const value = readSlot(data, definition)
+        if (value === MISSING) continue
+        if (value === INVALID) {
+          if (atMs >= 0) this.#counts.invalid++
+          continue
+        }
+        current[slot] = value
+        this.#unseen -= 1 - (seen[slot] as number)
+        seen[slot] = 1
+      }
+    }
+    this.#sampleMs = atMs
+  }
+
+  /** Gives open rows the numbers of a later sample, where it is nearer than the one before. */
+  #preferNearer(data: unknown, sampleMs: number): void {
+    const nearer = this.#open.filter(({ atMs }) => sampleMs - atMs < atMs - this.#sampleMs)
+    if (nearer.length === 0) return
+    for (const [index, { source, slots }] of this.#features.entries()) {
+      if (source !== 'telemetry') continue
+      for (const [slot, definition] of slots.entries()) {
+        if (definition.kind !== 'number') continue
+        const value = readSlot(data, definition)
+        if (typeof value !== 'number') continue
+        for (const { vectors } of nearer) (vectors[index] as Float32Array)[slot] = value
+      }
+    }
+  }
+}

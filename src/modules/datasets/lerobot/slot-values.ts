@@ -1,0 +1,41 @@
+import type { Slot } from './features.ts'
+
+/** What a message says about a slot: its number, that it lacks the field, or that the value is no finite number. */
+export const MISSING = undefined
+export const INVALID = null
+export type SlotValue = number | typeof MISSING | typeof INVALID
+
+/** Returns a number that is finite as a 32-bit float, which is what datasets store. */
+function finite(value: number): SlotValue {
+  const rounded = Math.fround(value)
+  return Number.isFinite(rounded) ? rounded : INVALID
+}
+
+/** Reads the value of a slot from the data of a message. */
+export function readSlot(data: unknown, { path, kind, choices }: Slot): SlotValue {
+  let value = data
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null) return MISSING
+    if (Array.isArray(value) !== (typeof name === 'number') || !Object.hasOwn(value, name)) return MISSING
+    value = (value as Record<string | number, unknown>)[name]
+  }
+  if (typeof value === 'number') return kind === 'choice' ? INVALID : finite(value)
+  if (kind === 'boolean' && typeof value === 'boolean') return value ? 1 : 0
+  if (kind === 'choice' && typeof value === 'string') {
+    const index = choices.indexOf(value)
+    return index === -1 ? INVALID : index
+  }
+  return INVALID
+}
+
+/** Returns the data of a message of `/control` or `/telemetry`; undefined for binary data and for damaged messages. */
+export function messageData(bytes: Uint8Array): { readonly data: unknown } | undefined {
+  let message: unknown
+  try {
+    message = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
+  } catch {
+    return undefined
+  }
+  if (typeof message !== 'object' || message === null || !('data' in message)) return undefined
+  return { data: message.data }
+}

@@ -1,0 +1,76 @@
+import type { Page } from 'playwright-core'
+import { loadVideoCodecs } from '../../../tools/demo/camera/video-codecs.ts'
+
+export const [PICTURE_WIDTH, PICTURE_HEIGHT] = [320, 180] as const
+const BITS = 16
+const BLOCK_PX = 16
+const [LEFT, TOP, BLOCK_HEIGHT] = [32, 40, 80] as const
+
+/** Draws a number as black and white blocks, which survive the loss of the encoder. */
+function codedPixels(number: number): Uint8Array {
+  const pixels = new Uint8Array(PICTURE_WIDTH * PICTURE_HEIGHT * 4)
+  for (let y = 0; y < PICTURE_HEIGHT; y++)
+    for (let x = 0; x < PICTURE_WIDTH; x++) {
+      const bit = Math.floor((x - LEFT) / BLOCK_PX)
+      const isCode = x >= LEFT && bit < BITS && y >= TOP && y < TOP + BLOCK_HEIGHT
+      const level = isCode ? ((number >> bit) & 1 ? 255 : 0) : 96
+      const at = 4 * (y * PICTURE_WIDTH + x)
+      pixels.set(isCode ? [level, level, level, 255] : [40, level, 130, 255], at)
+    }
+  return pixels
+}
+
+/** Encodes coded pictures as VP8, each with its number, with a keyframe every `keyframeEvery` frames. */
+export async function encodeCodedPictures(count: number, keyframeEvery: number): Promise<Uint8Array[]> {
+  const codecs = loadVideoCodecs()
+  if (!codecs) throw new Error('no encoder is installed on this system')
+  const frames: Uint8Array[] = []
+  let failure: Error | undefined
+  const encoder = new codecs.VideoEncoder({
+    output: (chunk) => {
+      const data = new Uint8Array(chunk.byteLength)
+      chunk.copyTo(data)
+      frames.push(data)
+    },
+    error: (cause) => {
+      failure = cause
+    },
+  })
+  encoder.configure({
+    codec: 'vp8',
+    width: PICTURE_WIDTH,
+    height: PICTURE_HEIGHT,
+    bitrate: 600_000,
+    framerate: 30,
+    latencyMode: 'realtime',
+    hardwareAcceleration: 'prefer-software',
+  })
+  for (let number = 0; number < count; number++) {
+    const layout = { format: 'RGBA' as const, codedWidth: PICTURE_WIDTH, codedHeight: PICTURE_HEIGHT }
+    const frame = new codecs.VideoFrame(codedPixels(number), { ...layout, timestamp: number * 33_333 })
+    encoder.encode(frame, { keyFrame: number % keyframeEvery === 0 })
+    frame.close()
+    while (frames.length < number && !failure) await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  const limit = performance.now() + 20_000
+  while (frames.length < count && !failure && performance.now() < limit)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  encoder.close()
+  if (failure) throw failure
+  if (frames.length !== count) throw new Error(`the encoder returned ${frames.length} of ${count} frames`)
+  return frames
+}
+
+/** Reads the number of the picture that a canvas shows; -1 for no coded picture. */
+export const shownNumber = (page: Page, selector = 'figure canvas'): Promise<number> =>
+  page.evaluate(
+    `(() => {
+      const canvas = document.querySelector(${JSON.stringify(selector)})
+      if (canvas?.width !== ${PICTURE_WIDTH}) return -1
+      const { data } = canvas.getContext('2d').getImageData(0, ${TOP + BLOCK_HEIGHT / 2}, ${PICTURE_WIDTH}, 1)
+      let number = 0
+      for (let bit = 0; bit < ${BITS}; bit++)
+        if (data[4 * (${LEFT} + bit * ${BLOCK_PX} + ${BLOCK_PX / 2}) + 1] > 128) number |= 1 << bit
+      return data[4 * 4 + 3] === 255 ? number : -1
+    })()`,
+  )

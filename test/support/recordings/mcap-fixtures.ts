@@ -1,0 +1,94 @@
+import { cameraTopic, recordingTopics } from '@wheelhouse/protocol'
+import { encodeFrame, type FrameSchema } from '../../../src/core/mcap/compressed-frame.ts'
+import { openMcapFile } from '../../../src/core/mcap/mcap-writer.ts'
+import { topicDefinition } from '../../../src/core/mcap/topics.ts'
+import type { ObjectStore } from '../../../src/core/storage/object-store.ts'
+
+const NS_PER_MS = 1_000_000
+
+/** A JSON message. The time is from the start of the recording. */
+export interface FixtureMessage {
+  readonly atMs: number
+  /** The data of the frame; bytes for a binary one, and a text for one that is damaged. */
+  readonly data?: unknown
+  readonly raw?: string
+}
+
+export interface FixtureCamera {
+  readonly name: string
+  readonly format: 'vp8' | 'h264' | 'jpeg'
+  readonly frames: readonly { readonly atMs: number; readonly data: Uint8Array }[]
+}
+
+export interface FixtureRecording {
+  readonly startMs: number
+  readonly control?: readonly FixtureMessage[]
+  readonly telemetry?: readonly FixtureMessage[]
+  readonly cameras?: readonly FixtureCamera[]
+  readonly controlSchema?: object
+  readonly telemetrySchema?: object
+  readonly gaps?: readonly { from: string; to: string; reason: string }[]
+}
+
+interface Entry {
+  readonly topic: string
+  readonly atMs: number
+  readonly frames?: FrameSchema
+  readonly bytes: () => Uint8Array
+}
+
+function* jsonEntries(topic: string, messages: readonly FixtureMessage[] = []): Generator<Entry> {
+  for (const [index, { atMs, data, raw }] of messages.entries()) {
+    const payload =
+      data instanceof Uint8Array ? { data_base64: Buffer.from(data).toString('base64') } : { data }
+    yield {
+      topic,
+      atMs,
+      bytes: () => Buffer.from(raw ?? JSON.stringify({ seq: index, t: atMs, ...payload })),
+    }
+  }
+}
+
+function* cameraEntries(camera: FixtureCamera, startMs: number): Generator<Entry> {
+  const frames = camera.format === 'jpeg' ? 'CompressedImage' : 'CompressedVideo'
+  for (const { atMs, data } of camera.frames) {
+    const stampNs = BigInt(Math.round((startMs + atMs) * NS_PER_MS))
+    yield {
+      topic: cameraTopic(camera.name),
+      atMs,
+      frames,
+      bytes: () => encodeFrame(frames, { stampNs, frameId: camera.name, format: camera.format, data }),
+    }
+  }
+}
+
+/** Stores a finished recording. Returns what the platform knows about its file. */
+export async function storeRecording(store: ObjectStore, key: string, recording: FixtureRecording) {
+  const { startMs, control, telemetry, cameras = [], controlSchema, telemetrySchema, gaps = [] } = recording
+  const entries = [
+    ...jsonEntries(recordingTopics.control, control),
+    ...jsonEntries(recordingTopics.telemetry, telemetry),
+    ...cameras.flatMap((camera) => [...cameraEntries(camera, startMs)]),
+  ].sort((a, b) => a.atMs - b.atMs)
+  const object = await store.create(key)
+  const file = await openMcapFile(async (bytes) => await object.write(Buffer.from(bytes)))
+  for (const { topic, atMs, frames, bytes } of entries) {
+    const timeNs = BigInt(Math.round((startMs + atMs) * NS_PER_MS))
+    await file.add({ topic, logTimeNs: timeNs, publishTimeNs: timeNs, data: bytes() }, () =>
+      topicDefinition(topic, frames),
+    )
+  }
+  await file.addMetadata('schemas', {
+    control_schema: controlSchema ? JSON.stringify(controlSchema) : '',
+    telemetry_schema: telemetrySchema ? JSON.stringify(telemetrySchema) : '',
+  })
+  await file.addMetadata('gaps', { gaps: JSON.stringify(gaps) })
+  const messages = await file.end()
+  const { sizeBytes } = await object.complete()
+  const channels = [...messages].map(([topic, count]) => ({ topic, schema: '', messages: count }))
+  return { key, sizeBytes, channels }
+}
+
+/** Returns times at a rate, from 0 up to before a duration. */
+export const timesAt = (rate: number, durationMs: number): number[] =>
+  Array.from({ length: Math.floor((durationMs * rate) / 1_000) }, (_, index) => (index * 1_000) / rate)
