@@ -21,6 +21,7 @@ import { createRobotSync } from './connections/robot-sync.ts'
 import { StallClock } from './connections/stall-clock.ts'
 import { createTimerWheel } from './connections/timer-wheel.ts'
 import { createControlSessionService, MEASURE_SLOTS } from './control/control-session-service.ts'
+import type { GatewayCounter } from './gateway-counter.ts'
 import { createBatteryFeed } from './persistence/battery-feed.ts'
 import { createEpisodes } from './persistence/episodes.ts'
 import { createRobotLogs } from './persistence/robot-logs.ts'
@@ -65,17 +66,6 @@ export interface GatewayDeps
   /** Renders the response to GET /metrics. */
   readonly metricsPage: MetricsPage
 }
-
-type ControlCounter = 'passed' | 'dropped' | 'videoStale' | 'limited' | 'deadman' | 'stops' | 'ticketsRefused'
-type GatewayCounter =
-  | 'frames'
-  | 'logLines'
-  | 'logLinesDropped'
-  | 'heartbeats'
-  | 'heartbeatsCoalesced'
-  | 'heartbeatsWritten'
-  | 'lastFlushMs'
-  | ControlCounter
 
 export interface Gateway {
   readonly port: number

@@ -9,6 +9,8 @@ import type { ControlSessionRegistry } from '../control/control-session-registry
 import type { GatewayServices } from '../services.ts'
 import { createSessionTaps } from './session-taps.ts'
 
+/** Records that are kept until they are durable: about two minutes of a session, and a segment of four hundred sessions. */
+const LIMITS = { streamBytes: 2 * 1024 * 1024, totalBytes: 64 * 1024 * 1024 }
 /** How often the list of recorders is read. A lost one is noticed by its connection, at once. */
 const POLL_MS = 1_000
 /** How often sessions are compared with what is recorded of them. */
@@ -36,6 +38,7 @@ export function createSessionRecording(deps: {
     recorders: () => known,
     authorization: deps.recorderAuthorization,
     nowMs: () => performance.timeOrigin + performance.now(),
+    limits: LIMITS,
   })
   const taps = createSessionTaps({ ...deps, open: sender.open })
   const poll = singleFlight(async () => {

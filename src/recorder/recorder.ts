@@ -7,7 +7,7 @@ import type { Guard } from '../core/process/guard.ts'
 import { MAX_RECORD_BYTES, RECORDER_PATH } from '../core/recording/record-wire.ts'
 import type { ObjectStore } from '../core/storage/object-store.ts'
 import type { RecorderFigures, RecorderServices } from './messages.ts'
-import type { AcceptUpgrade, LiveSink } from './recorder-context.ts'
+import type { AcceptUpgrade, LiveSink, RecorderContext } from './recorder-context.ts'
 import { MemoryBudget, SegmentUploads, type UploadEvents } from './segment-uploads.ts'
 import { createSourceConnection, type SourceConnection } from './source-connection.ts'
 
@@ -43,7 +43,7 @@ export async function startRecorder(deps: {
   const counts = { records: 0, bytes: 0, segments: 0, failures: 0, gaps: 0 }
   let draining = false
   const uploadDeps = { services, store, budget, guard, log, stopping: stopping.signal }
-  const context = {
+  const context: Omit<RecorderContext, 'closed'> = {
     services,
     nowMs: deps.nowMs,
     nodeId: deps.nodeId,

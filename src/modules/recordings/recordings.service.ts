@@ -68,7 +68,8 @@ export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'n
   return {
     find,
     findOwn,
-    get: async (reader: RecordingReader, id: string): Promise<RecordingView> => await viewOf(await find(reader, id)),
+    get: async (reader: RecordingReader, id: string): Promise<RecordingView> =>
+      await viewOf(await find(reader, id)),
     viewOf,
 
     /** @throws 404 without a recording. */
