@@ -212,7 +212,7 @@ test('dragging scrubs, the wheel zooms, and the whole comes back', async () => {
 test('the tip on the axis has exact values and reasons', async () => {
   const { page } = await open()
   await shows(page, 0)
-  await page.getByRole('region', { name: 'Latency' }).waitFor()
+  await page.getByRole('region', { name: 'Speed' }).waitFor()
   const box = (await page.getByRole('slider').boundingBox())!
   const x = box.x + GUTTER_PX + ((box.width - GUTTER_PX - END_PX) * 12.5) / SECONDS
   // The track of commands is the fourth.
@@ -221,9 +221,11 @@ test('the tip on the axis has exact values and reasons', async () => {
     await page.mouse.move(x + 1, box.y + 70)
     expect(await page.locator('[data-tip]').innerText()).toMatch(/dropped: .*latency|dropped: .*late/i)
   })
-  const plot = (await page.locator('[data-plot=latency]').boundingBox())!
+  const plot = (await page.locator('[data-plot=speed]').boundingBox())!
   await page.mouse.move(x, plot.y + 40)
-  await waitFor(async () => expect(await page.locator('[data-tip]').innerText()).toMatch(/Operator \d+ ms/))
+  await waitFor(async () =>
+    expect(await page.locator('[data-tip]').innerText()).toMatch(/Measured 0\.\d+ m\/s/),
+  )
 })
 
 test('the page of the session leads to the replay, and says what was recorded', async () => {

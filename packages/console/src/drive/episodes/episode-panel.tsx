@@ -25,7 +25,7 @@ interface EndButton {
 const endButtons: readonly EndButton[] = [
   { action: 'success', key: 'Y', text: t('drive.episodes.success') },
   { action: 'failure', key: 'N', text: t('drive.episodes.failure') },
-  { action: 'discard', key: '⌫', text: t('drive.episodes.discard') },
+  { action: 'discard', key: t('drive.keys.backspace'), text: t('drive.episodes.discard') },
 ]
 
 /** Starts and ends episodes: the task, the running episode with its clock, and how many there are. */
@@ -83,8 +83,12 @@ function TaskField({ marks: { task, setTask } }: Pick<Props, 'marks'>) {
         value={task}
         placeholder={t('drive.episodes.taskExample')}
         onChange={({ currentTarget: { value } }) => setTask(value)}
-        // The next key is no text: E starts the episode.
-        onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return
+          // The next key is no text: E starts the episode. Enter does not open the chat.
+          event.preventDefault()
+          event.currentTarget.blur()
+        }}
       />
     </span>
   )
