@@ -290,6 +290,8 @@ test('episodes lead to their replay, and are exported with progress and an addre
   await page.getByText('/datasets/olive/pick-cubes/resolve/main').waitFor()
   await expectAccessibleLayout(page, 'exports of datasets')
   await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByText('Recordings and episodes stay.').waitFor()
+  await expectAccessibleLayout(page, 'deletion of an export')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByText('No exports').waitFor()
   await link.close()

@@ -169,6 +169,7 @@ test('keys play, step, jump, zoom and mark', async () => {
   expect(Number(link.searchParams.get('t'))).toBeCloseTo(bookmarkedMs / 1_000, 1)
   await page.keyboard.press('?')
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  await expectAccessibleLayout(page, 'keyboard shortcuts')
 })
 
 test('a link to a moment opens it, in seconds or as a time', async () => {
@@ -356,6 +357,7 @@ test('the operator cannot share or delete', async () => {
   expect(await page.getByRole('button', { name: 'Share' }).count()).toBe(0)
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Downloads' }).waitFor()
+  await expectAccessibleLayout(page, 'menu of a recording')
   expect(await page.getByRole('menuitem', { name: 'Delete recording' }).count()).toBe(0)
 })
 
@@ -379,6 +381,9 @@ test.each(['en-GB', 'de-DE'])('the replay is accessible, also on a phone (%s)', 
     await tab.click()
     await expectAccessibleLayout(page, `replay, ${await tab.innerText()}`)
   }
+  await page.getByRole('button', { name: /^(Plots|Diagramme)$/ }).click()
+  await page.getByRole('checkbox').first().waitFor()
+  await expectAccessibleLayout(page, 'choice of plots')
 })
 
 test('playing holds a bounded number of pictures and bytes', async () => {
