@@ -270,7 +270,7 @@ test('sessions without a recording, with a failed one, and with nothing yet say 
   const running = { ...recording, status: 'RECORDING' as const, ended_at: null, file_url: null }
   const { page: begun } = await open({ mocks: { ...nothing, recording: running } })
   await begun.getByText('Nothing is stored yet').waitFor()
-  // What was stored before the failure can be seen.
+  // The parts that were stored before the failure can be seen.
   const { page: partial } = await open({ mocks: { ...recorded.mocks, recording: failed } })
   await partial.getByText('The recording could not be finished.').waitFor()
   await shows(partial, 0)

@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core'
 import type { EpisodeAction } from '@wheelhouse/protocol'
 import { type ReactNode, useId } from 'react'
 import { t } from '../../texts/texts.ts'
@@ -31,7 +32,7 @@ const endButtons: readonly EndButton[] = [
 /** Starts and ends episodes: the task, the running episode with its clock, and how many there are. */
 export function EpisodePanelView({ marks, count, isOnPicture = false }: Props) {
   const { running, isBusy, error, mark } = marks
-  const hint = (key: string) => (isOnPicture ? { hint: key } : {})
+  const button = { isOnPicture, disabled: isBusy }
   return (
     <section
       className={isOnPicture ? styles.onPicture : styles.panel}
@@ -46,17 +47,17 @@ export function EpisodePanelView({ marks, count, isOnPicture = false }: Props) {
             <span className={styles.task}>{running.task ?? t('drive.episodes.noTask')}</span>
           </span>
           {endButtons.map(({ action, key, text }) => (
-            <HudButton key={action} {...hint(key)} disabled={isBusy} onClick={() => mark(action)}>
+            <PanelButton key={action} hint={key} {...button} onClick={() => mark(action)}>
               {text}
-            </HudButton>
+            </PanelButton>
           ))}
         </Row>
       ) : (
         <Row>
           <TaskField marks={marks} />
-          <HudButton {...hint('E')} disabled={isBusy} onClick={() => mark('start')}>
+          <PanelButton hint="E" {...button} onClick={() => mark('start')}>
             {t('drive.episodes.start')}
-          </HudButton>
+          </PanelButton>
           <span className={styles.count} role="status">
             {t('drive.episodes.count', { count })}
           </span>
@@ -68,6 +69,22 @@ export function EpisodePanelView({ marks, count, isOnPicture = false }: Props) {
         </p>
       )}
     </section>
+  )
+}
+
+/** Renders a button of the cockpit with its key, or of a page, where no key does the same. */
+const PanelButton = (props: {
+  hint: string
+  isOnPicture: boolean
+  disabled: boolean
+  onClick: () => void
+  children: ReactNode
+}) => {
+  const { isOnPicture, hint, ...button } = props
+  return isOnPicture ? (
+    <HudButton hint={hint} {...button} />
+  ) : (
+    <Button size="xs" variant="default" {...button} />
   )
 }
 
