@@ -2,6 +2,7 @@ import { createRestClient, type HubClient, type HubClientOptions, type RestClien
 import { configDirectory, type Env } from './credentials/config-directory.ts'
 import { type Identity, resolveIdentity } from './credentials/identity.ts'
 import { type CredentialStore, createCredentialStore } from './credentials/store.ts'
+import { createFileRequests, type FetchFile } from './file-requests.ts'
 import type { GlobalOptions } from './global-options.ts'
 import { createHubClient } from './hub.ts'
 import { createOutput, type Output } from './output.ts'
@@ -22,6 +23,8 @@ export interface Context {
   readonly rest: RestClient
   /** The REST API without a credential, for public routes. */
   readonly publicRest: RestClient
+  /** Requests a file, signed in. @throws Failure without a sign-in */
+  readonly fetchFile: FetchFile
   /** Returns a valid credential, for connections of a command. @throws Failure without a sign-in */
   token(): Promise<string>
   /** Creates a client of the hub, signed in and not connected yet. Close it before the command ends. */
@@ -69,6 +72,7 @@ export async function createContext(terminal: Terminal, options: GlobalOptions):
       identity.required()
       return signedIn
     },
+    fetchFile: createFileRequests({ server, identity, requests }),
     token: () => identity.token(),
     hub: (more = {}) => createHubClient(identity, options.hub ?? (env.WHEELHOUSE_HUB_URL || server), more),
   }

@@ -22,3 +22,14 @@ export function parseTime(text: string): string {
 
 /** Collects the values of a repeatable option. */
 export const collectValues = (text: string, before: readonly string[] = []) => [...before, text]
+
+/** Collects the values of a repeatable option, each of which may be a list with commas. */
+export function collectList(text: string, before: readonly string[] = []): string[] {
+  const values = text.split(',').map((value) => value.trim())
+  if (values.includes('')) throw new InvalidArgumentError('Enter a list such as a,b, without empty values.')
+  return [...before, ...values]
+}
+
+/** Returns a commander parser for a whole number within limits, or `none`. */
+export const integerOrNone = (min: number, max: number) => (text: string) =>
+  text === 'none' ? null : integer(min, max)(text)

@@ -1,7 +1,9 @@
 import { Command } from 'commander'
 import { addAdmin } from './admin/command.ts'
 import { addChat } from './chat/command.ts'
+import { addDatasets } from './datasets/command.ts'
 import { addDrive } from './drive/command.ts'
+import { addEpisodes } from './episodes/command.ts'
 import { addEvents } from './events/command.ts'
 import { addExport } from './export/command.ts'
 import { addKeys } from './keys/command.ts'
@@ -10,6 +12,7 @@ import { addLogin } from './login/command.ts'
 import { addMcp } from './mcp/command.ts'
 import { addNotificationSettings } from './notification-settings/command.ts'
 import { addPlatform } from './platform/command.ts'
+import { addRecordings } from './recordings/command.ts'
 import { addRobots } from './robots/command.ts'
 import { addSessions } from './sessions/command.ts'
 import { addSimulate } from './simulate/command.ts'
@@ -49,6 +52,9 @@ export function createProgram(terminal: Terminal): Command {
   addChat(program, lazyAction)
   addDrive(program, lazyAction)
   addSimulate(program, lazyAction)
+  addEpisodes(program, lazyAction)
+  addRecordings(program, lazyAction)
+  addDatasets(program, lazyAction)
   addExport(program, lazyAction)
   addEvents(program, lazyAction)
   addWebhooks(program, lazyAction)

@@ -11,6 +11,10 @@ const STYLES: Readonly<Record<string, Style>> = {
   COMPLETED: 'dim',
   CANCELLED: 'dim',
   DELIVERED: 'green',
+  RECORDING: 'red',
+  FINISHING: 'cyan',
+  RUNNING: 'cyan',
+  READY: 'green',
   FAILED: 'red',
 }
 
@@ -30,6 +34,24 @@ export function formatTime(time: string | null | undefined): string | undefined 
 /** Formats an amount of money. */
 export const formatMoney = (cents: number | null | undefined, currency = 'EUR') =>
   cents === null || cents === undefined ? undefined : `${(cents / 100).toFixed(2)} ${currency}`
+
+const KIB = 1024
+
+/** Formats a number of bytes. */
+export function formatBytes(bytes: number): string {
+  if (bytes < KIB) return `${bytes} B`
+  if (bytes < KIB ** 2) return `${(bytes / KIB).toFixed(0)} KiB`
+  if (bytes < KIB ** 3) return `${(bytes / KIB ** 2).toFixed(1)} MiB`
+  return `${(bytes / KIB ** 3).toFixed(2)} GiB`
+}
+
+/** Formats the time between two times, such as `1:02:05`. */
+export function formatDuration(from: string, to: string): string {
+  const seconds = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1_000))
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
+  const rest = `${twoDigits(minutes)}:${twoDigits(seconds % 60)}`
+  return hours > 0 ? `${hours}:${rest}` : rest
+}
 
 /** Returns an entry of a session's log, or an event, as one line. */
 export function logLine(entry: { seq: number; at: string; type: string; data: object }): Piece[] {

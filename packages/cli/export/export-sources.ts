@@ -110,7 +110,7 @@ export async function episodeSource(
 ): Promise<ExportSource> {
   const { datasets } = await answerOf(rest.GET('/api/client/datasets', { signal }))
   const wanted =
-    idOrPrefix === undefined ? datasets : [findUnique(datasets, idOrPrefix, 'dataset', 'datasets')]
+    idOrPrefix === undefined ? datasets : [findUnique(datasets, idOrPrefix, 'dataset', 'datasets list')]
   const total = wanted.reduce((sum, { episode_count }) => sum + episode_count, 0)
   return records('episodes', format, episodeColumns, total, async function* () {
     for (const dataset of wanted) yield* episodePages(rest, dataset, signal)
@@ -140,6 +140,9 @@ const episodeColumns = [
   'success',
   'uri',
   'created_at',
+  'source',
+  'task',
+  'recording_id',
 ]
 
 async function* episodePages(rest: RestClient, dataset: Schemas['Dataset'], signal: AbortSignal) {

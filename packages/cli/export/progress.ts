@@ -1,5 +1,6 @@
 import { SingleBar } from 'cli-progress'
 import type { Context } from '../context.ts'
+import { formatBytes } from '../views.ts'
 import type { ExportSource } from './export-sources.ts'
 
 export interface Progress {
@@ -8,8 +9,6 @@ export interface Progress {
   passed(bytes: number): void
   close(): void
 }
-
-const KIB = 1024
 
 /** Shows the progress on standard error if that is a terminal: a bar for a known total, else the size so far. */
 export function createProgress(
@@ -29,7 +28,7 @@ export function createProgress(
     linewrap: null,
     fps: 10,
   })
-  if (shown) bar.start(total ?? 1, 0, { size: sizeText(0) })
+  if (shown) bar.start(total ?? 1, 0, { size: formatBytes(0) })
   // Restores the cursor however the program ends.
   const stop = () => bar.stop()
   if (shown) process.on('exit', stop)
@@ -39,7 +38,7 @@ export function createProgress(
     },
     passed(more) {
       bytes += more
-      if (shown) bar.update(Math.min(written?.() ?? 0, total ?? 1), { size: sizeText(bytes) })
+      if (shown) bar.update(Math.min(written?.() ?? 0, total ?? 1), { size: formatBytes(bytes) })
     },
     close() {
       process.off('exit', stop)
@@ -76,10 +75,4 @@ export function createPreparation({ out, terminal }: Context) {
       if (started) stop()
     },
   }
-}
-
-function sizeText(bytes: number): string {
-  if (bytes < KIB) return `${bytes} B`
-  if (bytes < KIB * KIB) return `${(bytes / KIB).toFixed(0)} KiB`
-  return `${(bytes / KIB / KIB).toFixed(1)} MiB`
 }

@@ -21,10 +21,6 @@ export function addPlatform(program: Command, lazyAction: LazyAction): void {
     .command('schedule')
     .description('show your weekly schedule, and whether you are available now')
     .action(lazyAction(() => import('./schedule.ts')))
-  program
-    .command('datasets')
-    .description('list the datasets of your robots')
-    .action(lazyAction(() => import('./datasets.ts')))
   const invoices = program.command('invoices').description('your monthly invoices')
   invoices
     .command('list')

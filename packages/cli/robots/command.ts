@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { LazyAction } from '../lazy-action.ts'
-import { collectValues, integer } from '../option-parsers.ts'
+import { collectValues, integer, integerOrNone } from '../option-parsers.ts'
 
 const ROBOT = 'its id, a prefix of the id, or its name'
 
@@ -102,6 +102,17 @@ export function addRobots(program: Command, lazyAction: LazyAction): void {
         '--stop-clear <who>',
         'who may clear your remote stops: owner (you and admins), or anyone (also the operator)',
       ).choices(['owner', 'anyone']),
+    )
+    .addOption(
+      new Option(
+        '--recording <mode>',
+        'record its sessions: control (commands and telemetry), video (also its cameras) or off',
+      ).choices(['off', 'control', 'video']),
+    )
+    .option(
+      '--recording-days <number>',
+      'delete recordings this many days after their sessions; none: keep them',
+      integerOrNone(1, 3_650),
     )
     .option('--hold', 'prevent new sessions on it')
     .option('--no-hold', 'allow new sessions again')

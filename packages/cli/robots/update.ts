@@ -23,6 +23,9 @@ interface Options {
   readonly telemetrySchema?: string
   readonly strictControl?: boolean
   readonly stopClear?: 'owner' | 'anyone'
+  readonly recording?: Schemas['RobotDetail']['recording']
+  /** Null to keep recordings. */
+  readonly recordingDays?: number | null
   readonly hold?: boolean
   readonly lowBattery?: number
   readonly logEvents?: Schemas['RobotDetail']['log_event_level']
@@ -46,6 +49,8 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     lowBattery,
     logEvents,
     stopClear,
+    recording,
+    recordingDays,
     hold,
   } = options
   const body = {
@@ -66,6 +71,8 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     }),
     ...(strictControl !== undefined && { strict_control: strictControl }),
     ...(stopClear !== undefined && { stop_clear: stopClear }),
+    ...(recording !== undefined && { recording }),
+    ...(recordingDays !== undefined && { recording_days: recordingDays }),
     ...(hold !== undefined && { on_hold: hold }),
     ...(lowBattery !== undefined && { low_battery_threshold: lowBattery / 100 }),
     ...(logEvents !== undefined && { log_event_level: logEvents }),

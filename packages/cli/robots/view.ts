@@ -12,6 +12,12 @@ export const robotColumns: readonly Column<Schemas['Robot']>[] = [
   { title: 'LAST HEARTBEAT', value: ({ last_heartbeat }) => formatTime(last_heartbeat) },
 ]
 
+const recordingTexts = {
+  off: 'off',
+  control: 'control and telemetry',
+  video: 'control, telemetry and cameras',
+} as const
+
 const percent = (share: number) => `${Math.round(share * 100)} %`
 
 export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
@@ -48,6 +54,11 @@ export function showRobot(out: Output, robot: Schemas['RobotDetail']): void {
     [
       'Your stops',
       robot.stop_clear === 'owner' ? 'you or an admin can clear them' : 'the operator can also clear them',
+    ],
+    ['Recording', recordingTexts[robot.recording]],
+    [
+      'Recordings kept',
+      robot.recording_days === null ? 'until you delete them' : `${robot.recording_days} days`,
     ],
     ['On hold', robot.on_hold ? 'no new sessions; release it with robots update --no-hold' : undefined],
     [

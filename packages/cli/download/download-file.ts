@@ -1,0 +1,130 @@
+import { rm } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ApiError } from '@wheelhouse/sdk'
+import type { Context } from '../context.ts'
+import { isTransient } from '../errors.ts'
+import { Failure } from '../failure.ts'
+import { exists, existsFailure, openPart, type PartFile, publishPart } from './part-file.ts'
+
+/** Attempts in a row that bring no bytes. */
+const MAX_FAILURES = 6
+const FIRST_DELAY_MS = 500
+const LONGEST_DELAY_MS = 60_000
+
+/** A file of the platform, and where it is written. */
+export interface RemoteFile {
+  /** Its path at the platform. */
+  readonly url: string
+  readonly target: string
+  readonly sizeBytes: number
+  /** Identifies the content, so that a download continues only with the same one. */
+  readonly version: string
+  readonly sha256?: string
+  /** Returns whether the complete file has its format. */
+  readonly isIntact?: (part: PartFile) => Promise<boolean>
+  /** Whether it replaces a file. */
+  readonly overwrites: boolean
+  readonly onProgress: (bytes: number) => void
+}
+
+/**
+ * Downloads a file. What has arrived of it is in `<target>.<version>.part`, with which the next call continues. The file appears when
+ * it is complete and verified. @throws ApiError, Failure
+ */
+export async function downloadFile(
+  cli: Pick<Context, 'fetchFile' | 'signal'>,
+  file: RemoteFile,
+): Promise<void> {
+  const { target, overwrites } = file
+  const path = `${target}.${file.version.slice(0, 12)}.part`
+  try {
+    if (!overwrites && (await exists(target))) throw existsFailure(target)
+    const part = await openPart(path, file.sizeBytes)
+    try {
+      await receiveAll(cli, file, part)
+      if (!(await isVerified(file, part))) {
+        await rm(path)
+        throw new Failure(
+          'refused',
+          `The file that arrived for ${target} is damaged and was removed. Try again.`,
+        )
+      }
+      await part.handle.sync()
+    } finally {
+      await part.handle.close()
+    }
+    await publishPart(path, target, overwrites)
+  } catch (cause) {
+    if (cli.signal.aborted)
+      throw new Failure('interrupted', 'Interrupted. The same command continues the download.', { cause })
+    const { syscall, code } = cause as NodeJS.ErrnoException
+    if (syscall === undefined) throw cause
+    throw new Failure('refused', `${target} cannot be written (${code})`, { cause })
+  }
+}
+
+const isVerified = async ({ sizeBytes, sha256, isIntact }: RemoteFile, part: PartFile): Promise<boolean> =>
+  part.bytes === sizeBytes &&
+  (await part.handle.stat()).size === sizeBytes &&
+  (sha256 === undefined || part.digest() === sha256) &&
+  ((await isIntact?.(part)) ?? true)
+
+/** Receives the rest of a file, with further attempts after failures of the connection. */
+async function receiveAll(
+  cli: Pick<Context, 'fetchFile' | 'signal'>,
+  file: RemoteFile,
+  part: PartFile,
+): Promise<void> {
+  let failures = 0
+  let etag = file.sha256 === undefined ? undefined : `"${file.sha256}"`
+  while (part.bytes < file.sizeBytes) {
+    const before = part.bytes
+    try {
+      etag = await receive(cli, file, part, etag)
+    } catch (cause) {
+      if (cli.signal.aborted || !isRepeatable(cause)) throw cause
+      failures = part.bytes === before ? failures + 1 : 1
+      const waitMs = Math.max(FIRST_DELAY_MS * 2 ** (failures - 1), 1_000 * (retryAfterS(cause) ?? 0))
+      if (failures >= MAX_FAILURES || waitMs > LONGEST_DELAY_MS) throw brokenFailure(cause)
+      await delay(waitMs, undefined, { signal: cli.signal })
+    }
+  }
+}
+
+/** Receives once, from what is known on. Returns the ETag of the file. */
+async function receive(
+  { fetchFile }: Pick<Context, 'fetchFile'>,
+  { url, target, sizeBytes, onProgress }: RemoteFile,
+  part: PartFile,
+  etag: string | undefined,
+): Promise<string | undefined> {
+  const range = part.bytes > 0 && { Range: `bytes=${part.bytes}-`, ...(etag && { 'If-Range': etag }) }
+  const { status, headers, body } = await fetchFile(url, range || {})
+  if (status !== 206 && part.bytes > 0) await part.restart()
+  if (status === 206 && headers.get('Content-Range') !== `bytes ${part.bytes}-${sizeBytes - 1}/${sizeBytes}`)
+    throw changedFailure(target)
+  onProgress(part.bytes)
+  for await (const chunk of body ?? []) {
+    if (part.bytes + chunk.length > sizeBytes) throw changedFailure(target)
+    await part.append(chunk)
+    onProgress(part.bytes)
+  }
+  if (part.bytes < sizeBytes)
+    throw new Failure('unreachable', 'The connection ended before the whole file had arrived.')
+  return headers.get('ETag') ?? undefined
+}
+
+const changedFailure = (target: string) =>
+  new Failure('refused', `The platform has another file for ${target} now. Try again.`)
+
+/** Returns whether another attempt may succeed. `fetch` throws a TypeError when a connection breaks. */
+const isRepeatable = (cause: unknown) => cause instanceof TypeError || isTransient(cause)
+const retryAfterS = (cause: unknown) => (cause instanceof ApiError ? cause.retryAfterS : undefined)
+
+function brokenFailure(cause: unknown): unknown {
+  if (!(cause instanceof TypeError)) return cause
+  const next = 'The same command continues the download.'
+  return new Failure('unreachable', `The connection broke before the download was complete. ${next}`, {
+    cause,
+  })
+}
