@@ -1,8 +1,8 @@
 export { createRecordingServices, recordingsEndpoints } from './facade.ts'
 export { fileKey, RECORDINGS_PREFIX, recordingPrefix, segmentKey } from './object-keys.ts'
 export { createRecorderNodes, type RecorderNodes } from './recorder-nodes.store.ts'
+export type { AppendSessionNote } from './recording-state.ts'
 export type {
-  AppendSessionNote,
   NewSegment,
   OpenStreamRequest,
   OpenStreamResult,

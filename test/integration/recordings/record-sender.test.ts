@@ -79,8 +79,8 @@ test('killed recorders cost no record: each arrives once among what was acknowle
   expect(new Set(numbers)).toEqual(new Set(upTo(COUNT)))
   expect(numbers.length).toBeLessThan(COUNT + 500)
   const streams = recorders.flatMap((recorder) => recorder.streams)
-  for (const [index, { open, gaps }] of streams.entries()) {
-    expect(open.replaces).toBe(streams[index - 1]?.open.streamId)
+  for (const { open, gaps } of streams) {
+    expect(open.originId).toBe(streams[0]?.open.streamId)
     expect(gaps).toEqual([])
   }
   await recorders.at(-1)?.kill()
