@@ -75,4 +75,4 @@ export function createSessionRecording(deps: {
     stop: () => sender.stop(),
   }
 }
-export type SessionRecording = ReturnType<typeof createSessionRecording>
+export type GatewayRecording = ReturnType<typeof createSessionRecording>
