@@ -38,7 +38,8 @@ export const CreateDatasetExport = z
       .min(1)
       .max(120)
       .meta({
-        description: 'Rows for each second. At the rate of a camera, its video is stored without transcoding.',
+        description:
+          'Rows for each second. At the rate of a camera, its video is stored without transcoding.',
         examples: [30],
       }),
     episode_ids: z

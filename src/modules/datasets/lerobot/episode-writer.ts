@@ -14,7 +14,6 @@ import { RowGroups } from './row-groups.ts'
 import { rowPictures } from './row-pictures.ts'
 import { type FeatureStats, RunningStats } from './running-stats.ts'
 
-
 /** Returns the frames of a camera that show the rows of an episode, and the one from which a decoder has to start. */
 export function shownRange(scan: CameraScan, rowTimes: Float64Array) {
   const shown = shownFrames(scan.times, rowTimes)
