@@ -102,10 +102,12 @@ export function openParquetFile(
     { name: 'schema', num_children: columns.length },
     ...columns.flatMap(({ elements }) => elements),
   ]
+  const entries = Object.entries(metadata).map(([key, value]) => ({ key, value: JSON.stringify(value) }))
   const writer = new ParquetWriter({
     writer: new GroupWriter(file),
     schema,
-    kvMetadata: Object.entries(metadata).map(([key, value]) => ({ key, value: JSON.stringify(value) })),
+    // An empty list has no type of its elements, which parquet-wasm refuses.
+    ...(entries.length > 0 && { kvMetadata: entries }),
     createdBy: CREATED_BY,
   })
   return {
