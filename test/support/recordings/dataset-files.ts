@@ -32,8 +32,6 @@ export async function downloadDataset(world: World, user: TestUser, baseUrl: str
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
 }
-export type DownloadedDataset = Awaited<ReturnType<typeof downloadDataset>>
-
 /** Runs a query of DuckDB. Returns its rows as JSON values. */
 export async function duckdb(sql: string): Promise<Record<string, unknown>[]> {
   const instance = await DuckDBInstance.create(':memory:')

@@ -15,7 +15,7 @@ const REPORT_EVERY = 1_024
 const MAX_KEYFRAMES = 16
 
 /** The frames of a camera's video for an episode, and how many of them are before its first row. */
-export interface VideoRange {
+interface VideoRange {
   readonly from: number
   readonly to: number
   readonly before: number
