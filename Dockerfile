@@ -43,7 +43,8 @@ ENV NODE_ENV=production \
     PORT=3000 \
     HUB_PORT=3001 \
     GATEWAY_PORT=3002 \
-    WORKER_PORT=3003
+    WORKER_PORT=3003 \
+    RECORDER_PORT=3005
 WORKDIR /app
 COPY --from=packages /app ./
 COPY --from=built /app/packages/console/dist packages/console/dist

@@ -21,19 +21,17 @@ import { createRobotSync } from './connections/robot-sync.ts'
 import { StallClock } from './connections/stall-clock.ts'
 import { createTimerWheel } from './connections/timer-wheel.ts'
 import { createControlSessionService, MEASURE_SLOTS } from './control/control-session-service.ts'
+import type { GatewayCounter } from './gateway-counter.ts'
 import { createBatteryFeed } from './persistence/battery-feed.ts'
 import { createEpisodes } from './persistence/episodes.ts'
 import { createRobotLogs } from './persistence/robot-logs.ts'
-import { createRecorders } from './recording/recorders.ts'
-import { createSessionTaps } from './recording/session-taps.ts'
+import { createSessionRecording } from './recording/session-recording.ts'
 import { type ListenForConnections, listenForConnections } from './server.ts'
 import type { GatewayServices } from './services.ts'
 
 const WHEEL_TICK_MS = 50
 const HOUSEKEEPING_MS = 1_000
 const MAINTENANCE_MS = 250
-/** How often sessions are compared with what is recorded of them. */
-const TAP_MS = 100
 const MEASURE_MS = 1_000
 /** Observers give no sign of life but pongs, so one lost ping must not end their connections. */
 const PINGS_PER_TIMEOUT = 3
@@ -68,17 +66,6 @@ export interface GatewayDeps
   /** Renders the response to GET /metrics. */
   readonly metricsPage: MetricsPage
 }
-
-type ControlCounter = 'passed' | 'dropped' | 'videoStale' | 'limited' | 'deadman' | 'stops' | 'ticketsRefused'
-type GatewayCounter =
-  | 'frames'
-  | 'logLines'
-  | 'logLinesDropped'
-  | 'heartbeats'
-  | 'heartbeatsCoalesced'
-  | 'heartbeatsWritten'
-  | 'lastFlushMs'
-  | ControlCounter
 
 export interface Gateway {
   readonly port: number
@@ -137,8 +124,7 @@ export async function startGateway(
     pollChanges: () => sync.poll(),
   })
   const { sessionRegistry, controlRelay, participants } = controlService
-  const recorders = createRecorders({ ...deps, authorization: deps.recorderAuthorization })
-  const taps = createSessionTaps({ sessionRegistry, open: recorders.sender.open, guard, clockMs })
+  const recording = createSessionRecording({ ...deps, sessionRegistry, clockMs })
   const sync = createRobotSync({
     store,
     nodeId,
@@ -278,7 +264,7 @@ export async function startGateway(
     reconciler.run().catch((cause) => log.warn({ err: cause }, 'failed to reconcile presence')),
   )
   await housekeep()
-  const stopListening = [sync.listen(), controlService.listen(), taps.listen(bus)]
+  const stopListening = [sync.listen(), controlService.listen(), recording.start()]
   const measureMs = Math.min(MEASURE_MS, settings.heartbeatTimeoutMs / PINGS_PER_TIMEOUT)
   const timers = [
     guard.every('timer:wheel', WHEEL_TICK_MS, findSilentRobots),
@@ -297,8 +283,6 @@ export async function startGateway(
     guard.every('timer:blocked', MAINTENANCE_MS, closeBlocked),
     guard.every('timer:latency', measureMs / MEASURE_SLOTS, controlService.measure),
     guard.every('timer:housekeeping', HOUSEKEEPING_MS, housekeep),
-    guard.every('timer:recorders', recorders.pollMs, recorders.poll),
-    guard.every('timer:taps', TAP_MS, taps.syncAll),
     guard.every('timer:permissions', CHECK_PERMISSIONS_MS, controlService.checkPermissions),
     // While it drains, the gateway hands its robots over.
     guard.every('timer:reconcile', RECONCILE_MS, () => draining || reconcile()),
@@ -340,7 +324,7 @@ export async function startGateway(
         nodeId,
         log,
         clockMs,
-        recorders,
+        recording,
         onHandOver: () => {
           handingOver = true
         },
@@ -353,7 +337,7 @@ export async function startGateway(
       logs.stop()
       for (const stop of stopListening) stop()
       controlService.haltAll('gateway_draining') // in case the drain did not finish
-      recorders.sender.stop()
+      recording.stop()
       server.close()
       closeChannels()
     },

@@ -1,18 +1,14 @@
-import pTimeout from 'p-timeout'
 import { stagger } from '../../src/core/concurrency/concurrency.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { Presence } from '../../src/modules/presence/index.ts'
 import type { ControlSessionService } from '../control/control-session-service.ts'
 import type { Episodes } from '../persistence/episodes.ts'
 import type { RobotLogQueue } from '../persistence/robot-logs.ts'
-import type { Recorders } from '../recording/recorders.ts'
+import type { SessionRecording } from '../recording/session-recording.ts'
 import type { GatewayServices } from '../services.ts'
 import type { GatewayConnection } from './connection.ts'
 import type { Heartbeats } from './heartbeats.ts'
 import { RobotConnection } from './robot-connection.ts'
-
-/** How long the end of a gateway waits for its recorders. */
-const RECORDED_LIMIT_MS = 3_000
 
 /**
  * Drains the gateway. First it writes the data of robots, while their connections are still the current ones.
@@ -30,7 +26,7 @@ export async function drainConnections(deps: {
   nodeId: string
   log: Log
   clockMs: () => number
-  recorders: Recorders
+  recording: SessionRecording
   /** Called once the database has recorded that robots are handed over. */
   onHandOver: () => void
 }): Promise<void> {
@@ -45,7 +41,7 @@ export async function drainConnections(deps: {
     nodeId,
     log,
     clockMs,
-    recorders,
+    recording,
     onHandOver,
   } = deps
   await Promise.all([
@@ -70,9 +66,5 @@ export async function drainConnections(deps: {
       connection.controlSession?.stops.haltIfMoving('gateway_draining', clockMs())
     connection.close('draining')
   })
-  controlService.endTaps()
-  const recorded = pTimeout(recorders.flush(), { milliseconds: RECORDED_LIMIT_MS }).catch(() => {
-    log.warn({}, 'the last records were not stored in time; recordings lack them')
-  })
-  await Promise.all([presence.idle(), controlService.flush(), recorded])
+  await Promise.all([presence.idle(), controlService.flush(), recording.drain()])
 }

@@ -254,11 +254,6 @@ export function createControlSessionService(deps: {
       for (const controlSession of sessionRegistry.all()) controlSession.stops.haltIfMoving(reason, clockMs())
     },
 
-    /** Ends the streams of all recorded sessions. */
-    endTaps(): void {
-      for (const controlSession of sessionRegistry.all()) controlSession.tap.end()
-    },
-
     /** Writes all pending data; settles also if the database fails. */
     flush: sessionWriter.flush,
   }

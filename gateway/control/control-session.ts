@@ -122,8 +122,6 @@ export class ControlSession implements Gate {
     return this.#unattendedSinceMs === 0 ? 0 : nowMs - this.#unattendedSinceMs
   }
 
-  // The state that the gate reads.
-
   get robotConnected(): boolean {
     return this.#robot !== null
   }
@@ -260,8 +258,6 @@ export class ControlSession implements Gate {
     if (!required || this.#operator !== null) this.#unattendedSinceMs = 0
     else if (this.#unattendedSinceMs === 0) this.#unattendedSinceMs = nowMs
   }
-
-  // Participants.
 
   /**
    * Transfers control to an operator's connection and closes the one that it replaces. Returns false, and closes the new

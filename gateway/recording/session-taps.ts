@@ -16,7 +16,7 @@ export type OpenRecordStream = (options: {
   readonly stored: boolean
 }) => RecordStream
 
-/** Taps the sessions that are recorded, or that somebody reads live. */
+/** Taps the sessions that are recorded, or that have live readers. */
 export function createSessionTaps(deps: {
   sessionRegistry: ControlSessionRegistry
   open: OpenRecordStream
@@ -65,4 +65,3 @@ export function createSessionTaps(deps: {
       }),
   }
 }
-export type SessionTaps = ReturnType<typeof createSessionTaps>

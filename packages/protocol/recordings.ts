@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What the platform records of a robot's sessions: nothing, control and telemetry, or these with the cameras. */
+/** The content of the recordings of a robot's sessions: nothing, control and telemetry, or these with the cameras. */
 export const RecordingMode = z.enum(['off', 'control', 'video'])
 export type RecordingMode = z.infer<typeof RecordingMode>
 
@@ -54,11 +54,11 @@ export const cameraTopic = (name: string): string => `${CAMERA_TOPIC}${name}`
 export const cameraOfTopic = (topic: string): string | undefined =>
   topic.startsWith(CAMERA_TOPIC) ? topic.slice(CAMERA_TOPIC.length) : undefined
 
-/** What happens to an episode of a session: it begins, ends with a result, or is thrown away. */
+/** Marks of an episode: it begins, ends with a result, or is thrown away. */
 export const EpisodeAction = z.enum(['start', 'success', 'failure', 'discard'])
 export type EpisodeAction = z.infer<typeof EpisodeAction>
 
-/** Who marked an episode. */
+/** The side that defined an episode: the robot reported it, or a participant marked it. */
 export const EpisodeSource = z.enum(['robot', 'platform'])
 export type EpisodeSource = z.infer<typeof EpisodeSource>
 

@@ -8,8 +8,6 @@ import type { Log } from '../core/log.ts'
 import { measureGateway, measureHub, measureMedia, measureRecorder } from '../core/metrics/role-metrics.ts'
 import { createRecorderAuthorization } from '../core/recording/recorder-authorization.ts'
 import { createPresenceStore, createSweep } from '../modules/presence/index.ts'
-import { watchRecorders } from '../modules/recordings/index.ts'
-import { createFoxgloveServer, createFoxgloveTickets, createSessionSource } from '../web/foxglove/index.ts'
 import { isDatabaseReachable } from '../web/site/health.ts'
 import { probeHandler } from '../web/site/probes.ts'
 import { createApi } from './api.ts'
@@ -105,7 +103,8 @@ export async function startRoles(
     if (http) {
       platform.webhooks.longPolling.listen()
       http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, readiness, pages }))
-      serveFoxglove(platform, http, shutdown)
+      const { serveFoxglove } = await import('./foxglove.ts')
+      shutdown.drain.push(serveFoxglove(platform, http))
     }
     if (hubHttp) {
       if (hubHttp !== http) hubHttp.serve(probeHandler(readiness, platform.core.metricsPage))
@@ -141,40 +140,6 @@ async function openListeners(config: Config, shutdown: ShutdownSteps, stepMs: nu
   const workerPort = hasOwnProbes ? config.workerPort : undefined
   const workerHttp = workerPort === undefined ? undefined : await open(workerPort, 'WORKER_PORT')
   return { http, hubHttp, workerHttp }
-}
-
-/** Serves sessions and recordings to Foxglove, next to the REST API. */
-function serveFoxglove(
-  { core, identity, sessions, recordings, storage }: Platform,
-  http: Listener,
-  shutdown: ShutdownSteps,
-): void {
-  const { config, baseUrl } = core
-  const recorders = watchRecorders(recordings.recorderNodes, core.guards.api)
-  const authorization = createRecorderAuthorization(core.secrets)
-  const foxglove = createFoxgloveServer({
-    ...core,
-    ...identity,
-    guard: core.guards.api,
-    tickets: createFoxgloveTickets(core),
-    ticketStore: sessions.ticketStore,
-    source: createSessionSource({ ...core, ...sessions }),
-    recordings: {
-      store: storage,
-      noteDownload: async (recordingId, userId, kind) =>
-        await recordings.recordingAccess.noteDownload(recordingId, { userId }, kind),
-    },
-    recorders: recorders.current,
-    recorderAuthorization: () => authorization.sign(Date.now()),
-    readLog: sessions.queries.events,
-    allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
-    trustedProxies: config.trustedProxies,
-  })
-  http.serveUpgrades(foxglove)
-  shutdown.drain.push(async () => {
-    recorders.close()
-    await foxglove.close()
-  })
 }
 
 async function startGatewayRole(platform: Platform, shutdown: ShutdownSteps): Promise<string> {

@@ -2,7 +2,7 @@ import { coalesce } from '../core/concurrency/concurrency.ts'
 import type { Bus } from '../core/events/bus.ts'
 import type { Guard } from '../core/process/guard.ts'
 import type { RecorderAddress } from '../core/recording/recorder-choice.ts'
-import type { CameraStore, RobotSession } from '../modules/video/index.ts'
+import type { CameraSession, CameraStore } from '../modules/video/index.ts'
 import type { CameraKey, RecorderAccess, RecordingTarget } from './forwarding/media-messages.ts'
 import { cameraKey } from './peer-registry.ts'
 
@@ -51,7 +51,7 @@ export function createRecordingControl(deps: {
   const tailedUntilMs = new Map<string, number>()
 
   /** Returns how a session is recorded; undefined if it is not. */
-  function targetOf({ sessionId, isRecorded }: RobotSession, nowMs: number): RecordingTarget | undefined {
+  function targetOf({ sessionId, isRecorded }: CameraSession, nowMs: number): RecordingTarget | undefined {
     const isTailed = (tailedUntilMs.get(sessionId) ?? 0) > nowMs
     return isRecorded || isTailed ? { sessionId, stored: isRecorded } : undefined
   }

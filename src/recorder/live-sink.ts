@@ -3,7 +3,7 @@ import type { Guard } from '../core/process/guard.ts'
 import { FLAG_KEYFRAME } from '../core/recording/record-wire.ts'
 import { TAIL_PATH } from '../core/recording/tail-wire.ts'
 import { LiveReaders } from './live-readers.ts'
-import type { AcceptUpgrade, LiveSink } from './recorder.ts'
+import type { AcceptUpgrade, LiveSink } from './recorder-context.ts'
 
 const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

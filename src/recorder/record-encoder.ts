@@ -3,7 +3,7 @@ import { encodeFrame, type FrameSchema } from '../core/mcap/compressed-frame.ts'
 import type { RecordedMessage } from '../core/mcap/mcap-writer.ts'
 import { FLAG_BINARY, recordKinds, type StreamRecord } from '../core/recording/record-wire.ts'
 
-/** What a stream carries besides the session's own records. */
+/** The source of a stream. */
 export interface StreamSource {
   /** `gateway`, or `camera/<name>`. */
   readonly source: string
@@ -14,7 +14,7 @@ const NS_PER_MS = 1_000_000
 const FORMATS = { VP8: 'vp8', H264: 'h264', JPEG: 'jpeg' } as const
 
 /** Returns Unix nanoseconds. A double has no room for them, so that the milliseconds are converted first. */
-export function toNanoseconds(unixMs: number): bigint {
+function toNanoseconds(unixMs: number): bigint {
   const wholeMs = Math.floor(unixMs)
   return BigInt(wholeMs) * BigInt(NS_PER_MS) + BigInt(Math.round((unixMs - wholeMs) * NS_PER_MS))
 }

@@ -3,14 +3,13 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Log } from '../core/log.ts'
-import type { RecordedMessage } from '../core/mcap/mcap-writer.ts'
 import type { Guard } from '../core/process/guard.ts'
 import { MAX_RECORD_BYTES, RECORDER_PATH } from '../core/recording/record-wire.ts'
 import type { ObjectStore } from '../core/storage/object-store.ts'
 import type { RecorderFigures, RecorderServices } from './messages.ts'
+import type { AcceptUpgrade, LiveSink, RecorderContext } from './recorder-context.ts'
 import { MemoryBudget, SegmentUploads, type UploadEvents } from './segment-uploads.ts'
 import { createSourceConnection, type SourceConnection } from './source-connection.ts'
-import type { StreamDeps } from './stream-recorder.ts'
 
 /** Segments that are not durable yet, of all streams: more than a minute of a hundred cameras. */
 const MAX_QUEUED_BYTES = 256 * 1024 * 1024
@@ -20,24 +19,6 @@ const MAX_SOURCES = 1_000
 const MAX_MESSAGE_BYTES = MAX_RECORD_BYTES + 64 * 1024
 const TICK_MS = 1_000
 const PING_MS = 10_000
-
-/** Receives every message, for live readers. */
-export interface LiveSink {
-  publish(
-    sessionId: string,
-    message: RecordedMessage,
-    camera: { readonly flags: number; readonly codec: 'VP8' | 'H264' | 'JPEG' | undefined },
-  ): void
-}
-
-/** What the connections of a recorder share. */
-export interface RecorderContext extends Omit<StreamDeps, 'send'> {
-  readonly nodeId: string
-  readonly guard: Guard
-  readonly counts: { records: number; bytes: number }
-  readonly live: LiveSink
-  readonly closed: (connection: SourceConnection) => void
-}
 
 /** Starts a recorder: sources connect to it, and their records become durable segments. */
 export async function startRecorder(deps: {
@@ -62,7 +43,7 @@ export async function startRecorder(deps: {
   const counts = { records: 0, bytes: 0, segments: 0, failures: 0, gaps: 0 }
   let draining = false
   const uploadDeps = { services, store, budget, guard, log, stopping: stopping.signal }
-  const context: RecorderContext = {
+  const context: Omit<RecorderContext, 'closed'> = {
     services,
     nowMs: deps.nowMs,
     nodeId: deps.nodeId,
@@ -74,7 +55,6 @@ export async function startRecorder(deps: {
       counts.gaps++
     },
     report: (cause) => log.error({ err: cause }, 'a recording stream failed; its source opens it again'),
-    closed: (connection) => connections.delete(connection),
   }
 
   const counted = (events: UploadEvents): UploadEvents => ({
@@ -89,6 +69,12 @@ export async function startRecorder(deps: {
     },
   })
 
+  function connect(webSocket: WebSocket): void {
+    const closed = () => connections.delete(connection)
+    const connection = createSourceConnection(webSocket, { ...context, closed })
+    connections.add(connection)
+  }
+
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -102,7 +88,7 @@ export async function startRecorder(deps: {
     const accept: AcceptUpgrade = (use) => sockets.handleUpgrade(request, socket, head, use)
     if (request.url === RECORDER_PATH) {
       if (connections.size >= MAX_SOURCES) return refuse('503 Service Unavailable')
-      return accept((webSocket) => connections.add(createSourceConnection(webSocket, context)))
+      return accept(connect)
     }
     if (!deps.upgradeOther(request, accept)) refuse('404 Not Found')
   }
@@ -148,9 +134,6 @@ export async function startRecorder(deps: {
   }
 }
 export type RunningRecorder = Awaited<ReturnType<typeof startRecorder>>
-
-/** Accepts an upgrade, and passes the WebSocket on. */
-export type AcceptUpgrade = (use: (socket: WebSocket) => void) => void
 
 async function listenOn(
   server: ReturnType<typeof createServer>,

@@ -3,11 +3,11 @@ import { topicDefinition } from '../core/mcap/topics.ts'
 import { frameSchemaOf, type StreamSource } from './record-encoder.ts'
 
 /** A segment is sealed when it is this long, or this large. */
-export const MAX_SEGMENT_MS = 10_000
+const MAX_SEGMENT_MS = 10_000
 const MAX_SEGMENT_BYTES = 4 * 1024 * 1024
-/** What the index of a segment and the schemas need. */
+/** Bytes of the index of a segment and of the schemas. */
 const OVERHEAD_BYTES = 16 * 1024
-/** What a message takes besides its data: its record, and its entry in the index. */
+/** Bytes of a message without its data: its record, and its entry in the index. */
 const MESSAGE_BYTES = 48
 
 /** A complete MCAP file in memory, and what it contains. Times are Unix milliseconds. */

@@ -40,7 +40,7 @@ interface UploadDeps {
   readonly stopping: AbortSignal
 }
 
-/** What a stream has to know of its segments. */
+/** The events of a stream's segments. */
 export interface UploadEvents {
   /** All records up to this time are durable. */
   readonly stored: (segment: Segment) => void

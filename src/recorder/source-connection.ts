@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws'
 import { type FromRecorder, FromSource, readRecords } from '../core/recording/record-wire.ts'
 import { encodeRecord } from './record-encoder.ts'
-import type { RecorderContext } from './recorder.ts'
+import type { RecorderContext } from './recorder-context.ts'
 import { StreamRecorder, type StreamRequest } from './stream-recorder.ts'
 
 /** Streams of one source. */
@@ -93,10 +93,10 @@ export function createSourceConnection(socket: WebSocket, context: RecorderConte
 
   function onClose(): void {
     for (const stream of [...streams.keys()]) endStream(stream, true)
-    context.closed(connection)
+    context.closed()
   }
 
-  /** What breaks the rules of the wire ends the connection: its source opens it again. */
+  /** Ends the connection after a message that breaks the rules of the wire: its source opens it again. */
   const reject = () => socket.close(PROTOCOL_ERROR, 'the message is not valid')
   guard.on(socket, 'message', 'recorder:message', read, reject)
   guard.on(socket, 'close', 'recorder:close', onClose, () => socket.terminate())

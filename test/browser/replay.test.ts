@@ -169,6 +169,7 @@ test('keys play, step, jump, zoom and mark', async () => {
   expect(Number(link.searchParams.get('t'))).toBeCloseTo(bookmarkedMs / 1_000, 1)
   await page.keyboard.press('?')
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  await expectAccessibleLayout(page, 'keyboard shortcuts')
 })
 
 test('a link to a moment opens it, in seconds or as a time', async () => {
@@ -212,7 +213,7 @@ test('dragging scrubs, the wheel zooms, and the whole comes back', async () => {
 test('the tip on the axis has exact values and reasons', async () => {
   const { page } = await open()
   await shows(page, 0)
-  await page.getByRole('region', { name: 'Latency' }).waitFor()
+  await page.getByRole('region', { name: 'Speed' }).waitFor()
   const box = (await page.getByRole('slider').boundingBox())!
   const x = box.x + GUTTER_PX + ((box.width - GUTTER_PX - END_PX) * 12.5) / SECONDS
   // The track of commands is the fourth.
@@ -221,9 +222,11 @@ test('the tip on the axis has exact values and reasons', async () => {
     await page.mouse.move(x + 1, box.y + 70)
     expect(await page.locator('[data-tip]').innerText()).toMatch(/dropped: .*latency|dropped: .*late/i)
   })
-  const plot = (await page.locator('[data-plot=latency]').boundingBox())!
+  const plot = (await page.locator('[data-plot=speed]').boundingBox())!
   await page.mouse.move(x, plot.y + 40)
-  await waitFor(async () => expect(await page.locator('[data-tip]').innerText()).toMatch(/Operator \d+ ms/))
+  await waitFor(async () =>
+    expect(await page.locator('[data-tip]').innerText()).toMatch(/Measured 0\.\d+ m\/s/),
+  )
 })
 
 test('the page of the session leads to the replay, and says what was recorded', async () => {
@@ -267,7 +270,7 @@ test('sessions without a recording, with a failed one, and with nothing yet say 
   const running = { ...recording, status: 'RECORDING' as const, ended_at: null, file_url: null }
   const { page: begun } = await open({ mocks: { ...nothing, recording: running } })
   await begun.getByText('Nothing is stored yet').waitFor()
-  // What was stored before the failure can be seen.
+  // The parts that were stored before the failure can be seen.
   const { page: partial } = await open({ mocks: { ...recorded.mocks, recording: failed } })
   await partial.getByText('The recording could not be finished.').waitFor()
   await shows(partial, 0)
@@ -354,6 +357,7 @@ test('the operator cannot share or delete', async () => {
   expect(await page.getByRole('button', { name: 'Share' }).count()).toBe(0)
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Downloads' }).waitFor()
+  await expectAccessibleLayout(page, 'menu of a recording')
   expect(await page.getByRole('menuitem', { name: 'Delete recording' }).count()).toBe(0)
 })
 
@@ -377,6 +381,9 @@ test.each(['en-GB', 'de-DE'])('the replay is accessible, also on a phone (%s)', 
     await tab.click()
     await expectAccessibleLayout(page, `replay, ${await tab.innerText()}`)
   }
+  await page.getByRole('button', { name: /^(Plots|Diagramme)$/ }).click()
+  await page.getByRole('checkbox').first().waitFor()
+  await expectAccessibleLayout(page, 'choice of plots')
 })
 
 test('playing holds a bounded number of pictures and bytes', async () => {

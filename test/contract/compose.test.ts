@@ -78,6 +78,8 @@ describe('docker-compose.yml', () => {
       'media-2',
       'postgres',
       'proxy',
+      'recorder-1',
+      'recorder-2',
       'redis',
       'turn',
       'worker-1',
@@ -146,6 +148,18 @@ describe('docker-compose.yml', () => {
       return dataChannel!.port
     })
     expect(new Set(udpPorts).size).toBe(2)
+  })
+
+  test('gives each recorder its address inside the network, and the storage', () => {
+    const recorders = ours.filter(([name]) => name.startsWith('recorder'))
+    expect(recorders).toHaveLength(2)
+    for (const [name, { volumes }] of recorders) {
+      const { recorder, storage } = loadConfig(environmentOf(name, production))
+      expect(recorder.url).toBe(`ws://${name}:3005`)
+      expect(dockerfile).toContain('RECORDER_PORT=3005')
+      expect(storage.kind).toBe('local')
+      expect(volumes).toEqual(services['api-1']!.volumes)
+    }
   })
 
   test('publishes no port to other machines by default', () => {

@@ -124,6 +124,8 @@ test('every part of it answers through the one public origin', async () => {
     'hub-2',
     'postgres',
     'proxy',
+    'recorder-1',
+    'recorder-2',
     'redis',
     'turn',
     'worker-1',

@@ -135,7 +135,7 @@ async function acknowledgedMs(sessionId: string): Promise<number> {
 }
 
 const stepsOf = (mcap: ReadMcap) =>
-  mcap.of('/control').map(({ json }) => (json?.data as { step: number }).step)
+  mcap.of('/control').map(({ json }) => (json!.data as { step: number }).step)
 
 /** Expects every command once, in order; missing ones only in gaps, and not if they were acknowledged. */
 function expectComplete(

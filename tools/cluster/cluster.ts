@@ -9,6 +9,7 @@ import { createPostgres } from './postgres.ts'
 import { createProxy } from './proxy.ts'
 import { createRedis } from './redis.ts'
 import { answersOk, createRoles } from './roles.ts'
+import { createStorage } from './storage.ts'
 import { createTurn } from './turn.ts'
 
 const ROUTES_LIMIT_MS = 10_000
@@ -18,7 +19,7 @@ export type { ClusterNode, NodeKind } from './node.ts'
 export interface ClusterOptions {
   /** Directory of data, keys and logs; created when missing. Default: `.data/cluster`. */
   readonly dataDir?: string
-  /** The public port, first of fifteen consecutive ports; 0 selects any free ports. Default: 8080. */
+  /** The public port, first of twenty consecutive ports; 0 selects any free ports. Default: 8080. */
   readonly port?: number
   /** URL of an existing PostgreSQL; without it the cluster starts one. */
   readonly databaseUrl?: string
@@ -26,6 +27,8 @@ export interface ClusterOptions {
   readonly redisUrl?: string
   /** False trades the database's safety against power loss for speed. Default: true. */
   readonly durable?: boolean
+  /** Whether recordings are stored at an S3 server for tests, instead of the data directory. Default: false. */
+  readonly s3?: boolean
   /** Demo accounts, and two robots that run inside the first api. Default: false. */
   readonly demo?: boolean
   /** Settings for all Wheelhouse processes; they override the cluster's own. */
@@ -94,7 +97,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       : await createPostgres({ dataDir, port: ports.postgres, durable })
     const databaseUrl = options.databaseUrl ?? (postgres?.url as string)
     const redisUrl = options.redisUrl ?? (redis?.url as string)
-    const stores = [postgres?.node, redis?.node].filter((node) => node !== undefined)
+    const storage = options.s3
+      ? createStorage({ dataDir, port: ports.storage, logFile: logFile('storage') })
+      : undefined
+    const stores = [postgres?.node, redis?.node, storage?.node].filter((node) => node !== undefined)
     print(`starting ${stores.map(({ name }) => name).join(' and ') || 'with existing stores'}`)
     await start(...stores)
 
@@ -104,6 +110,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     if (!turn) print('coturn is not installed: clients whose networks block UDP will not see cameras')
     const shared = {
       ...turn?.env,
+      ...storage?.env,
       DATABASE_URL: databaseUrl,
       REDIS_URL: redisUrl,
       DATA_DIR: dataDir,
@@ -111,7 +118,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       SECRET_KEY: secretKey,
       ...options.env,
     }
-    print('starting two each of api, hub, gateway and worker, and the proxy')
+    print('starting two each of api, hub, gateway, worker and recorder, and the proxy')
     const helpers = turn ? [proxy, turn.node] : [proxy]
     await start(...helpers, ...createRoles({ ports, logDir, shared, demo: options.demo ?? false }))
     const proxyMetricsUrl = `http://127.0.0.1:${ports['proxy-own']}/metrics`
@@ -166,7 +173,7 @@ async function startAll(group: readonly ManagedNode[], isStopping: () => boolean
 
 /** Ends processes before those they depend on. A failure to stop one does not keep the others running. */
 async function stopInOrder(nodes: readonly ManagedNode[]): Promise<void> {
-  const isStore = ({ kind }: ClusterNode) => kind === 'postgres' || kind === 'redis'
+  const isStore = ({ kind }: ClusterNode) => kind === 'postgres' || kind === 'redis' || kind === 'storage'
   const isHelper = ({ kind }: ClusterNode) => kind === 'proxy' || kind === 'turn'
   const groups = [
     nodes.filter((node) => !isStore(node) && !isHelper(node)),

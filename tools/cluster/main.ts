@@ -10,9 +10,10 @@ const DEMO_LIMIT_MS = 10_000
 const usage = `npm run cluster -- [options]
 
 Wheelhouse on many nodes, on this machine and without containers: PostgreSQL, Redis, two processes each of api, hub,
-gateway and worker, HAProxy in front, and coturn where it is installed. If DATABASE_URL and REDIS_URL are set, the cluster uses those servers.
+gateway, worker and recorder, HAProxy in front, and coturn where it is installed. If DATABASE_URL and REDIS_URL are set, the
+cluster uses those servers.
 
-    --port <number>       the public port, first of fifteen consecutive ports; 0 selects free ports (${DEFAULT_PORT})
+    --port <number>       the public port, first of twenty consecutive ports; 0 selects free ports (${DEFAULT_PORT})
     --data-dir <path>     directory of data, keys and logs (.data/cluster)
     --no-demo             without the demo's accounts and robots
 `

@@ -6,7 +6,17 @@ const START_LIMIT_MS = 60_000
 const STOP_LIMIT_MS = 30_000
 const KILL_LIMIT_MS = 10_000
 
-export type NodeKind = 'api' | 'hub' | 'gateway' | 'worker' | 'postgres' | 'redis' | 'turn' | 'proxy'
+export type NodeKind =
+  | 'api'
+  | 'hub'
+  | 'gateway'
+  | 'worker'
+  | 'recorder'
+  | 'postgres'
+  | 'redis'
+  | 'storage'
+  | 'turn'
+  | 'proxy'
 
 /** One process of the cluster, with its children; it can end and be started again. */
 export interface ClusterNode {

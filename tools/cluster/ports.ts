@@ -17,6 +17,11 @@ const listeners = [
   'postgres',
   'redis',
   'turn',
+  'recorder-1',
+  'recorder-2',
+  'recorder-1-streams',
+  'recorder-2-streams',
+  'storage',
 ] as const
 type ListenerName = (typeof listeners)[number]
 export type Ports = Readonly<Record<ListenerName, number>>

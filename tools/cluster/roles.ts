@@ -7,9 +7,15 @@ import { launch, tailOf } from './spawn.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PROBE_LIMIT_MS = 2_000
 
-const roles = ['api', 'hub', 'gateway', 'worker'] as const
+const roles = ['api', 'hub', 'gateway', 'worker', 'recorder'] as const
 type Role = (typeof roles)[number]
-const portVariable = { api: 'PORT', hub: 'HUB_PORT', gateway: 'GATEWAY_PORT', worker: 'WORKER_PORT' } as const
+const portVariable = {
+  api: 'PORT',
+  hub: 'HUB_PORT',
+  gateway: 'GATEWAY_PORT',
+  worker: 'WORKER_PORT',
+  recorder: 'WORKER_PORT',
+} as const
 
 export interface RolesOptions {
   readonly ports: Ports
@@ -35,6 +41,7 @@ function createRole(role: Role, number: 1 | 2, { ports, logDir, shared, demo }: 
     // The workers also forward the cameras.
     ROLES: role === 'worker' ? 'worker,media' : role,
     MEDIA_UDP_PORT: '0',
+    ...(role === 'recorder' && { RECORDER_PORT: String(ports[`recorder-${number}-streams`]) }),
     [portVariable[role]]: String(port),
     GATEWAY_URL: `ws://localhost:${gatewayPort}`,
     // The proxy listens on this machine only, so other machines cannot exploit the trust in it.

@@ -5,6 +5,7 @@ const ports = {
   gateway: 'GATEWAY_PORT',
   worker: 'WORKER_PORT',
   media: 'WORKER_PORT',
+  recorder: 'WORKER_PORT',
 }
 const roles = (process.env.ROLES || 'api').split(',').map((role) => role.trim())
 // A hub in the same process as an api shares its port.

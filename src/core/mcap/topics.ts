@@ -13,7 +13,7 @@ export interface TopicDefinition {
   readonly messageEncoding: 'json' | 'protobuf'
 }
 
-/** What an operator sent: a JSON value, or the bytes of a binary frame in base64. */
+/** The payload of a frame: a JSON value, or the bytes of a binary frame in base64. */
 const payload = {
   data: z.unknown().optional().meta({ description: 'The data of the frame, as its sender sent it' }),
   data_base64: z.string().optional().meta({ description: 'The bytes of a binary frame, in base64' }),
@@ -26,15 +26,15 @@ const controlFields = {
   age_ms: z.number().optional().meta({ description: 'Age of the command at the gateway, in milliseconds' }),
   ...payload,
 }
-export const ControlMessage = z.object(controlFields)
-export const DroppedMessage = z.object({ why: DropReason, ...controlFields })
-export const TelemetryMessage = z.object({ t: z.number().optional(), ...payload })
-export const LimitsMessage = z.object({ speed_scale: z.number(), reason: z.string().nullable() })
-export const LatencyMessage = z.object({
+const ControlMessage = z.object(controlFields)
+const DroppedMessage = z.object({ why: DropReason, ...controlFields })
+const TelemetryMessage = z.object({ t: z.number().optional(), ...payload })
+const LimitsMessage = z.object({ speed_scale: z.number(), reason: z.string().nullable() })
+const LatencyMessage = z.object({
   operator_ms: z.number().nullable().meta({ description: 'Round trip to the operator, in milliseconds' }),
   robot_ms: z.number().nullable().meta({ description: 'Round trip to the robot, in milliseconds' }),
 })
-export const StopMessage = z.object({
+const StopMessage = z.object({
   status: SessionStatus,
   robot_connected: z.boolean(),
   stop: DriveStop.nullable(),

@@ -2,6 +2,7 @@ import { WebSocket } from 'ws'
 import type { Log } from '../log.ts'
 import type { Guard } from '../process/guard.ts'
 import { MAX_RECORD_BYTES } from './record-wire.ts'
+import type { RecorderAddress } from './recorder-choice.ts'
 import {
   decodeTailMessage,
   type FromReader,
@@ -17,13 +18,6 @@ const LONGEST_RETRY_MS = 5_000
 /** Recorders send a ping more often. */
 const SILENCE_LIMIT_MS = 15_000
 const CONNECT_LIMIT_MS = 5_000
-
-/** A recorder that accepts readers. */
-export interface RecorderAddress {
-  readonly id: string
-  /** Its WebSocket address without a path, such as `ws://10.0.0.7:9300`. */
-  readonly url: string
-}
 
 export interface LiveTailDeps {
   /** Returns the running recorders. Each may have streams of the session. */

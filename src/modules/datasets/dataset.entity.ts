@@ -71,7 +71,7 @@ export const Episode = defineEntity({
     success: p.boolean().nullable(),
     uri: p.text().nullable(),
     source: p.enum(EpisodeSource.options).default('robot'),
-    /** What the operator was to do, in words; null if nobody said it. */
+    /** The task of the operator in words; null without one. */
     task: p.text().nullable(),
     /** The recording of the session; no foreign key, because a deleted recording leaves its episodes. */
     recordingId: p.uuid().nullable(),

@@ -38,13 +38,13 @@ export const EpisodeView = z
     size_mb: z.number().meta({ description: 'In megabytes.', examples: [28.4] }),
     source: EpisodeSource.meta({
       description:
-        'Who defined the episode: the robot reported it, or a participant marked it on the platform.',
+        'The side that defined the episode: the robot reported it, or a participant marked it on the platform.',
       examples: ['robot'],
     }),
     task: z
       .string()
       .nullable()
-      .meta({ description: 'What was to be done; null without a description.', examples: [null] }),
+      .meta({ description: 'The task in words; null without one.', examples: [null] }),
     recording_id: idOf('recording')
       .nullable()
       .meta({
@@ -55,7 +55,7 @@ export const EpisodeView = z
       .boolean()
       .nullable()
       .meta({
-        description: 'Whether the task succeeded; null when nobody said it.',
+        description: 'Whether the task succeeded; null when that is unknown.',
         examples: [true],
       }),
     uri: z
@@ -88,7 +88,7 @@ export const MarkEpisode = z.strictObject({
   }),
   task: line(EPISODE_TASK_MAX)
     .meta({
-      description: 'What is to be done. At the end it replaces the task of the start.',
+      description: 'The task in words. At the end it replaces the task of the start.',
       examples: ['Pick up the cup'],
     })
     .optional(),

@@ -5,7 +5,7 @@ import type { Queue } from '../../core/jobs/queue.ts'
 const RecordingJob = z.strictObject({ recordingId: z.uuid() })
 export type RecordingJob = z.infer<typeof RecordingJob>
 
-/** Merges the segments of a recording into its file. An attempt writes an object of its own; the first to commit counts. */
+/** Merges the segments of a recording into its file. Each attempt writes another object; the first to commit counts. */
 export const FINISH_RECORDINGS: Queue<RecordingJob> = {
   name: 'recordings-finish',
   description: 'Merges the segments of a recording into one file',
@@ -13,7 +13,7 @@ export const FINISH_RECORDINGS: Queue<RecordingJob> = {
   order: 'any',
   concurrency: 1,
   pollMs: 5_000,
-  // The storage may be away for hours; the segments are safe meanwhile.
+  // The storage may be away for hours; the segments are safe until then.
   retry: { limit: 'unlimited', delaySeconds: 5, maxDelaySeconds: 300 },
   expireSeconds: 6 * 3_600,
   heartbeatSeconds: 20,

@@ -20,7 +20,7 @@ type Row = Selectable<Tables['recordings']>
 type Stream = Pick<Selectable<Tables['recording_streams']>, 'id' | 'source'>
 type SegmentRow = Selectable<Tables['recording_segments']>
 
-/** What the finished file contains. */
+/** A finished file, and its content. */
 interface FinishedFile {
   readonly file: StoredObject
   readonly channels: readonly RecordedChannel[]
@@ -115,7 +115,7 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
     })
   }
 
-  /** Deletes what the file replaces. What a crash leaves here, the daily search for orphans finds. */
+  /** Deletes what the file replaces. The daily search for orphans finds the rest after a crash. */
   async function cleanUp(row: Row, keptKey: string): Promise<void> {
     await db.deleteFrom('recording_segments').where('recording_id', '=', row.id).execute()
     const keys: string[] = []

@@ -1,10 +1,7 @@
 export { createRecordingServices, recordingsEndpoints } from './facade.ts'
-export { fileKey, RECORDINGS_PREFIX, recordingPrefix, segmentKey } from './object-keys.ts'
-export { createRecorderNodes, type RecorderNodes } from './recorder-nodes.store.ts'
+export { segmentKey } from './object-keys.ts'
+export type { RecorderNodes } from './recorder-nodes.store.ts'
 export type {
-  AppendSessionNote,
-  NewSegment,
-  OpenStreamRequest,
   OpenStreamResult,
   RecordingStreams,
 } from './recording-streams.store.ts'

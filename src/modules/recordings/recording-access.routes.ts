@@ -97,7 +97,7 @@ function shareEndpoints({ recordingAccess }: RecordingRouteDeps): Endpoint[] {
   ]
 }
 
-/** The routes of a link: without a credential but the token in the path. */
+/** Returns the routes of a link. The token in the path is their only credential. */
 function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
   const { recordings, recordingAccess } = deps
   const path = '/api/shared/recordings/{token}'

@@ -6,7 +6,7 @@ import { AppError, conflict, notFound } from '../../core/errors/errors.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import type { RecordingRow } from './recording.view.ts'
 import type { DownloadView, ShareView } from './recording-access.schema.ts'
-import type { Recordings, Viewer } from './recordings.service.ts'
+import type { RecordingReader, Recordings } from './recordings.service.ts'
 
 const TOKEN_BYTES = 32
 const MAX_SHARES = 50
@@ -85,8 +85,8 @@ export function createRecordingAccess(
     },
 
     /** Returns who has read a recording, newest first. */
-    async downloads(viewer: Viewer, id: string): Promise<DownloadView[]> {
-      await recordings.find(viewer, id)
+    async downloads(reader: RecordingReader, id: string): Promise<DownloadView[]> {
+      await recordings.find(reader, id)
       const rows = await db
         .selectFrom('recording_downloads')
         .leftJoin('users', 'users.id', 'recording_downloads.user_id')
@@ -102,11 +102,11 @@ export function createRecordingAccess(
 
     /** Creates a link with which anyone can replay a recording for a time. The token is returned only now. */
     share: async (
-      viewer: Viewer,
+      reader: RecordingReader,
       id: string,
       expiresInHours: number,
     ): Promise<ShareView & { url: string }> => {
-      await recordings.findOwn(viewer, id)
+      await recordings.findOwn(reader, id)
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
       return await transact(async (tx) => {
         const at = now()
@@ -125,7 +125,7 @@ export function createRecordingAccess(
           .values({
             id: randomUUID(),
             recording_id: id,
-            created_by: viewer.userId,
+            created_by: reader.userId,
             created_at: at,
             expires_at: new Date(at.getTime() + expiresInHours * 3_600_000),
             token_hash: hashOf(token),
@@ -134,7 +134,7 @@ export function createRecordingAccess(
           .executeTakeFirstOrThrow()
         await audit(tx, {
           at,
-          actorId: viewer.userId,
+          actorId: reader.userId,
           action: 'recording.shared',
           subject: ['recording', id],
           data: { share_id: row.id, expires_at: iso(row.expires_at) },
@@ -144,8 +144,8 @@ export function createRecordingAccess(
     },
 
     /** Returns the links of a recording, newest first, without their tokens. */
-    async shares(viewer: Viewer, id: string): Promise<ShareView[]> {
-      await recordings.findOwn(viewer, id)
+    async shares(reader: RecordingReader, id: string): Promise<ShareView[]> {
+      await recordings.findOwn(reader, id)
       const rows = await db
         .selectFrom('recording_shares')
         .select(['id', 'created_by', 'created_at', 'expires_at', 'revoked_at'])
@@ -157,8 +157,8 @@ export function createRecordingAccess(
     },
 
     /** Revokes a link at once. */
-    async revokeShare(viewer: Viewer, id: string, shareId: string): Promise<void> {
-      await recordings.findOwn(viewer, id)
+    async revokeShare(reader: RecordingReader, id: string, shareId: string): Promise<void> {
+      await recordings.findOwn(reader, id)
       await transact(async (tx) => {
         const revoked = await tx.db
           .updateTable('recording_shares')
@@ -169,7 +169,7 @@ export function createRecordingAccess(
           .executeTakeFirst()
         if (!revoked) throw notFound('Link')
         const subject = ['recording', id] as const
-        const event = { at: now(), actorId: viewer.userId, action: 'recording.share_revoked', subject }
+        const event = { at: now(), actorId: reader.userId, action: 'recording.share_revoked', subject }
         await audit(tx, { ...event, data: { share_id: shareId } })
       })
     },
@@ -194,8 +194,8 @@ export function createRecordingAccess(
       return { row, shareId: share.id }
     },
 
-    async bookmarks(viewer: Viewer, id: string) {
-      await recordings.find(viewer, id)
+    async bookmarks(reader: RecordingReader, id: string) {
+      await recordings.find(reader, id)
       const rows = await db
         .selectFrom('recording_bookmarks')
         .innerJoin('users', 'users.id', 'recording_bookmarks.user_id')
@@ -214,8 +214,8 @@ export function createRecordingAccess(
       }))
     },
 
-    async addBookmark(viewer: Viewer, id: string, { at, label }: { at: string; label: string }) {
-      await recordings.find(viewer, id)
+    async addBookmark(reader: RecordingReader, id: string, { at, label }: { at: string; label: string }) {
+      await recordings.find(reader, id)
       return await transact(async (tx) => {
         await tx.db.selectFrom('recordings').select('id').where('id', '=', id).forUpdate().execute()
         const { count } = await tx.db
@@ -228,7 +228,7 @@ export function createRecordingAccess(
             'bookmark_limit_reached',
             `A recording can have ${MAX_BOOKMARKS} bookmarks. Delete one first.`,
           )
-        const bookmark = { id: randomUUID(), recording_id: id, user_id: viewer.userId, label }
+        const bookmark = { id: randomUUID(), recording_id: id, user_id: reader.userId, label }
         const row = await tx.db
           .insertInto('recording_bookmarks')
           .values({ ...bookmark, at: new Date(at), created_at: now() })
@@ -237,21 +237,21 @@ export function createRecordingAccess(
         const user = await tx.db
           .selectFrom('users')
           .select('display_name')
-          .where('id', '=', viewer.userId)
+          .where('id', '=', reader.userId)
           .executeTakeFirstOrThrow()
         return { ...row, user_name: user.display_name, at: iso(row.at), created_at: iso(row.created_at) }
       })
     },
 
     /** Deletes a bookmark: its author, the owner of the robot and admins may. */
-    async removeBookmark(viewer: Viewer, id: string, bookmarkId: string): Promise<void> {
-      const { client_id } = await recordings.find(viewer, id)
-      const mayDeleteAll = client_id === viewer.userId || viewer.roles.includes('admin')
+    async removeBookmark(reader: RecordingReader, id: string, bookmarkId: string): Promise<void> {
+      const { client_id } = await recordings.find(reader, id)
+      const mayDeleteAll = client_id === reader.userId || reader.roles.includes('admin')
       const removed = await db
         .deleteFrom('recording_bookmarks')
         .where('id', '=', bookmarkId)
         .where('recording_id', '=', id)
-        .$if(!mayDeleteAll, (query) => query.where('user_id', '=', viewer.userId))
+        .$if(!mayDeleteAll, (query) => query.where('user_id', '=', reader.userId))
         .executeTakeFirst()
       if (removed.numDeletedRows === 0n) throw notFound('Bookmark')
     },

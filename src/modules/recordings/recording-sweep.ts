@@ -18,7 +18,7 @@ export function createRecordingSweep(
 ) {
   const { transact, now, nodes } = deps
 
-  /** Closes the streams of recorders that have no row. What they had not stored is missing, unless their source resumes. */
+  /** Closes the streams of recorders that have no row. Records that they had not stored are missing, unless their source resumes. */
   const endLostStreams = (): Promise<void> =>
     transact(async (tx) => {
       await sql`
@@ -80,4 +80,3 @@ export function createRecordingSweep(
     },
   }
 }
-export type RecordingSweep = ReturnType<typeof createRecordingSweep>

@@ -136,7 +136,7 @@ function contentEndpoints(deps: RecordingRouteDeps): Endpoint[] {
         purpose: z
           .enum(['download', 'replay'])
           .default('download')
-          .meta({ description: 'What for, as the list of downloads shows it.' }),
+          .meta({ description: 'The purpose, as the list of downloads shows it.' }),
       }),
       response: [200],
       media: [MCAP],

@@ -34,7 +34,10 @@ export const RecordingView = z
     session_id: idOf('session'),
     robot_id: idOf('robot'),
     robot_name: z.string().meta({ examples: ['Warehouse arm'] }),
-    mode: RecordingMode.exclude(['off']).meta({ description: 'What is recorded.', examples: ['video'] }),
+    mode: RecordingMode.exclude(['off']).meta({
+      description: 'The content: control and telemetry, or these with the cameras.',
+      examples: ['video'],
+    }),
     status: RecordingStatus.meta({
       description:
         'RECORDING while the session is open, FINISHING while its parts become one file, then READY, or FAILED if that is ' +

@@ -8,7 +8,7 @@ export type RecordingRow = Omit<Selectable<Tables['recordings']>, 'control_schem
   robot_name: string
 }
 
-/** A gap that is shorter is none: sources send several records in this time. */
+/** Shorter gaps do not count: sources send several records in this time. */
 const SHORTEST_GAP_MS = 50
 
 /** Returns the gaps of recordings, those of all sources in the order of their times. A gap that lasts ends with the recording, or now. */

@@ -11,8 +11,8 @@ import type { Quota } from './quota.ts'
 import type { ListRecordings, RecordingParts, RecordingView } from './recording.schema.ts'
 import { gapsOf, type RecordingRow, recordingView } from './recording.view.ts'
 
-/** Who asks. Admins see all recordings. */
-export type Viewer = Pick<Caller, 'userId' | 'roles'>
+/** A user who reads recordings. Admins see all. */
+export type RecordingReader = Pick<Caller, 'userId' | 'roles'>
 
 /** Segments of a recording that is still running: an hour of a session with four cameras. */
 const MAX_PARTS = 5_000
@@ -20,7 +20,7 @@ const MAX_PARTS = 5_000
 /** The lists are sorted by it. */
 const SORT = 'started_at'
 
-const isAdmin = ({ roles }: Viewer) => roles.includes('admin')
+const isAdmin = ({ roles }: RecordingReader) => roles.includes('admin')
 
 /** Selects recordings with the names of their robots. */
 const selectRecordings = (db: Db) =>
@@ -35,13 +35,13 @@ const selectRecordings = (db: Db) =>
 export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { quota: Quota }) {
   const { db, transact, now, quota } = deps
 
-  const visibleTo = (viewer: Viewer) => {
+  const visibleTo = (reader: RecordingReader) => {
     const query = selectRecordings(db)
-    if (isAdmin(viewer)) return query
+    if (isAdmin(reader)) return query
     return query.where((eb) =>
       eb.or([
-        eb('recordings.client_id', '=', viewer.userId),
-        eb('recordings.operator_id', '=', viewer.userId),
+        eb('recordings.client_id', '=', reader.userId),
+        eb('recordings.operator_id', '=', reader.userId),
       ]),
     )
   }
@@ -51,41 +51,42 @@ export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'n
     return recordingView(row, gaps.get(row.id) ?? [])
   }
 
-  /** @throws 404 when the recording does not exist, or the viewer has no part in its session. */
-  async function find(viewer: Viewer, id: string): Promise<RecordingRow> {
-    const row = await visibleTo(viewer).where('recordings.id', '=', id).executeTakeFirst()
+  /** @throws 404 when the recording does not exist, or the reader has no part in its session. */
+  async function find(reader: RecordingReader, id: string): Promise<RecordingRow> {
+    const row = await visibleTo(reader).where('recordings.id', '=', id).executeTakeFirst()
     if (!row) throw notFound('Recording')
     return row
   }
 
-  /** @throws 404 unless the viewer may change the recording. */
-  async function findOwn(viewer: Viewer, id: string): Promise<RecordingRow> {
-    const row = await find(viewer, id)
-    if (row.client_id !== viewer.userId && !isAdmin(viewer)) throw notFound('Recording')
+  /** @throws 404 unless the reader may change the recording. */
+  async function findOwn(reader: RecordingReader, id: string): Promise<RecordingRow> {
+    const row = await find(reader, id)
+    if (row.client_id !== reader.userId && !isAdmin(reader)) throw notFound('Recording')
     return row
   }
 
   return {
     find,
     findOwn,
-    get: async (viewer: Viewer, id: string): Promise<RecordingView> => await viewOf(await find(viewer, id)),
+    get: async (reader: RecordingReader, id: string): Promise<RecordingView> =>
+      await viewOf(await find(reader, id)),
     viewOf,
 
     /** @throws 404 without a recording. */
-    async ofSession(viewer: Viewer, sessionId: string): Promise<RecordingView> {
-      const row = await visibleTo(viewer).where('recordings.session_id', '=', sessionId).executeTakeFirst()
+    async ofSession(reader: RecordingReader, sessionId: string): Promise<RecordingView> {
+      const row = await visibleTo(reader).where('recordings.session_id', '=', sessionId).executeTakeFirst()
       if (!row) throw notFound('Recording')
       return await viewOf(row)
     },
 
-    /** Returns a page of the recordings of the viewer's robots and sessions, newest first. */
-    async list(viewer: Viewer, { robot_id, cursor, limit }: ListRecordings) {
+    /** Returns a page of the recordings of the reader's robots and sessions, newest first. */
+    async list(reader: RecordingReader, { robot_id, cursor, limit }: ListRecordings) {
       const after = cursor === undefined ? undefined : decodeCursor(cursor, SORT, cursorValues.time)
-      const rows = await visibleTo(viewer)
+      const rows = await visibleTo(reader)
         .where((eb) =>
           eb.or([
-            eb('recordings.client_id', '=', viewer.userId),
-            eb('recordings.operator_id', '=', viewer.userId),
+            eb('recordings.client_id', '=', reader.userId),
+            eb('recordings.operator_id', '=', reader.userId),
           ]),
         )
         .$if(robot_id !== undefined, (query) => query.where('recordings.robot_id', '=', robot_id!))
@@ -107,7 +108,7 @@ export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'n
       return {
         recordings: page.map((row) => recordingView(row, gaps.get(row.id) ?? [])),
         next_cursor: last ? encodeCursor(SORT, last.started_at, last.id) : null,
-        used_bytes: await quota.usedBytes(db, viewer.userId),
+        used_bytes: await quota.usedBytes(db, reader.userId),
         quota_bytes: quota.quotaBytes || null,
       }
     },
@@ -152,9 +153,9 @@ export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'n
     },
 
     /** Deletes a recording and, by a job, everything that the storage has of it. Records who did. */
-    async remove(viewer: Viewer, id: string): Promise<void> {
-      const { client_id } = await findOwn(viewer, id)
-      const removed = await removeRow(id, viewer.userId, client_id)
+    async remove(reader: RecordingReader, id: string): Promise<void> {
+      const { client_id } = await findOwn(reader, id)
+      const removed = await removeRow(id, reader.userId, client_id)
       if (!removed)
         throw conflict(
           'recording_in_progress',

@@ -38,7 +38,7 @@ const readPage = (db: Db, sessionId: string, after: number) =>
     .limit(PAGE)
     .execute()
 
-/** What the metadata of a file says about its session. */
+/** The metadata of a file about its session. */
 export interface SessionDetails {
   readonly session: Readonly<Record<string, string>>
   readonly gaps: readonly { readonly from: string; readonly to: string; readonly reason: string }[]

@@ -95,7 +95,7 @@ export const Robot = defineEntity({
     strictControl: p.boolean().default(false),
     /** The users who may clear a remote stop that the owner or an admin requested. */
     stopClear: p.enum(StopClear.options).default('owner'),
-    /** What is recorded of its sessions. */
+    /** The content of the recordings of its sessions. */
     recording: p.enum(RecordingMode.options).default('off'),
     /** Days after which recordings are deleted; null to keep them. */
     recordingDays: p.integer().nullable(),

@@ -70,7 +70,7 @@ const examples = {
   },
   recording: {
     description:
-      "What the platform records of the robot's sessions: nothing (off), control and telemetry (control), or these with the " +
+      'The content of the recordings of its sessions: nothing (off), control and telemetry (control), or these with the ' +
       'cameras (video). Operators see it before and during a session. A change applies to an open session at once.',
     examples: ['control'],
   },

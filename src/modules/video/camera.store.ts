@@ -29,7 +29,7 @@ export interface PublisherIdentity {
 }
 
 /** A session that is ACTIVE or PAUSED. */
-export interface RobotSession {
+export interface CameraSession {
   readonly robotId: string
   readonly sessionId: string
   /** Whether its cameras are recorded. */
@@ -135,8 +135,8 @@ export function createCameraStore({ db }: { db: Db }) {
     },
 
     /** Returns the open sessions of robots, and whether their cameras are recorded. */
-    async openSessionsOf(robotIds: readonly string[]): Promise<RobotSession[]> {
-      const { rows } = await sql<RobotSession>`
+    async openSessionsOf(robotIds: readonly string[]): Promise<CameraSession[]> {
+      const { rows } = await sql<CameraSession>`
         select s.robot_id as "robotId", s.id as "sessionId", r.recording = 'video' as "isRecorded"
         from sessions s join robots r on r.id = s.robot_id
         where s.robot_id = any(${robotIds}::uuid[]) and s.status in ('ACTIVE', 'PAUSED')`.execute(db)

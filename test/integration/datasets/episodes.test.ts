@@ -88,7 +88,8 @@ describe('an episode', () => {
     expect(await session()).toMatchObject({ episodes_collected: 2, data_collected_mb: 1.5 })
     const [dataset] = await datasetsOf(owner)
     expect(dataset).toMatchObject({ robot_id: robot.id, episode_count: 2, size_mb: 1.5 })
-    const shared = { session_id: sessionId, created_at: expect.any(String), id: expect.any(String) }
+    const marks = { source: 'robot', task: null, recording_id: null }
+    const shared = { session_id: sessionId, created_at: expect.any(String), id: expect.any(String), ...marks }
     const episodes = await episodesOf(owner, dataset.id)
     expect(episodes).toHaveLength(2)
     expect(episodes).toContainEqual({

@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { FLAG_KEYFRAME, recordKinds } from '../../../src/core/recording/record-wire.ts'
+import { childrenOf } from '../../../tools/cluster/processes.ts'
 import { listRecorder, unlistRecorders } from '../../support/recordings/recorder-list.ts'
 import { type ReceivedStream, TestRecorder } from '../../support/recordings/test-recorder.ts'
 import { LayeredPublisher, layerOf } from '../../support/video/layered-publisher.ts'
@@ -292,10 +293,9 @@ test('after a recorder is killed, the stream continues at another one without a 
 test('after a crash of the forwarding process, the camera is recorded again', async () => {
   await setRecording('video')
   const first = await recorded()
-  const pid = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'media-process.ts'], {
-    encoding: 'utf8',
-  })
-  process.kill(Number(pid.trim()), 'SIGKILL')
+  const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  const [pid] = childrenOf(process.pid).filter((child) => commandOf(child).includes('media-process.ts'))
+  process.kill(pid as number, 'SIGKILL')
   await waitFor(() => expect(streams()).toHaveLength(2))
   const second = await recorded()
   expect(second.open.streamId).not.toBe(first.open.streamId)

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { loadVideoCodecs } from '../../../tools/demo/camera/video-codecs.ts'
 
-export const [PICTURE_WIDTH, PICTURE_HEIGHT] = [320, 180] as const
+const [PICTURE_WIDTH, PICTURE_HEIGHT] = [320, 180] as const
 const BITS = 16
 const BLOCK_PX = 16
 const [LEFT, TOP, BLOCK_HEIGHT] = [32, 40, 80] as const

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Serves files with ranges at an origin of its own, as object stores do. */
+/** Serves files with ranges at another origin, as object stores do. */
 export async function startFileServer() {
   const files = new Map<string, Buffer>()
   const requests: { path: string; bytes: number }[] = []

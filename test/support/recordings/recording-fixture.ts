@@ -9,7 +9,7 @@ import type { World } from '../world/world.ts'
 export const withRecorder = { ROLES: 'api,hub,gateway,worker,recorder' }
 
 /** A message of a recording. */
-export interface ReadMessage {
+interface ReadMessage {
   readonly topic: string
   readonly schema: string
   readonly logTimeNs: bigint

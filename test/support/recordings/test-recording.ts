@@ -17,7 +17,7 @@ export interface TestRecordingOptions {
   readonly gaps?: readonly (readonly [from: number, to: number])[]
 }
 
-/** One message of a recording, as it is expected in the console. */
+/** One message of a recording, with the value that the console shows. */
 export interface TestMessage {
   readonly topic: string
   readonly atMs: number

@@ -48,7 +48,7 @@ export function DatasetPage() {
   )
 }
 
-/** Whether the platform has recorded an episode, so that it can be replayed and exported. */
+/** Returns whether the platform has recorded an episode, so that it can be replayed and exported. */
 const isRecorded = ({ recording_id }: Episode) => recording_id !== null && recording_id !== undefined
 
 function EpisodeTable({ episodes }: { episodes: readonly Episode[] }) {

@@ -8,7 +8,7 @@ const POLL_MS = 2_000
 const PATH = '/api/client/datasets/exports'
 const queryKey = [...keys.datasets, 'exports']
 
-/** What a new export contains. */
+/** The contents of a new export. */
 export interface NewExport {
   readonly name: string
   readonly fps: number

@@ -54,7 +54,7 @@ type KeyTexts = readonly (readonly [keys: readonly string[], text: string])[]
 const episodeKeyTexts: KeyTexts = [
   [['E'], t('drive.keys.episodeStart')],
   [['Y', 'N'], t('drive.keys.episodeEnd')],
-  [['⌫'], t('drive.keys.episodeDiscard')],
+  [[t('drive.keys.backspace')], t('drive.keys.episodeDiscard')],
 ]
 
 /** The keys of the picture and its overlay. */

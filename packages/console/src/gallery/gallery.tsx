@@ -18,6 +18,7 @@ import styles from './gallery.module.css'
 import type { GalleryBlock, GalleryState } from './gallery-state.ts'
 import { noticeBlocks } from './notice-states.tsx'
 import { pageBlocks } from './page-states.tsx'
+import { recordingBlocks } from './recording-states.tsx'
 import { stopBlocks } from './stop-states.tsx'
 import { tileBlocks } from './tile-states.tsx'
 
@@ -29,6 +30,7 @@ const blocks: readonly GalleryBlock[] = [
   ...barBlocks,
   ...noticeBlocks,
   ...tileBlocks,
+  ...recordingBlocks,
   ...pageBlocks,
   ...formBlocks,
 ]

@@ -7,7 +7,7 @@ import { recordedText } from './recording-texts.ts'
 
 type MarkedRecording = Pick<Recording, 'mode' | 'status' | 'paused_reason'>
 
-/** Whether the owner has turned the recording of a session off. */
+/** Returns whether the owner has turned the recording of a session off. */
 const isOff = ({ paused_reason }: MarkedRecording) => paused_reason === 'off'
 
 /** Returns why a session that should be recorded is not recorded now; undefined if it is. */
@@ -29,8 +29,10 @@ export function RecordingMarkView({ recording }: RecordingMarkProps) {
   return (
     <span className={styles.mark} role="img" aria-label={text} title={text} data-testid="recording-mark">
       <span className={styles.dot} data-interrupted={interruption !== undefined} />
-      {t('recording.mark.rec')}
-      {recording.mode === 'video' && <span className={styles.what}>{t('recording.mark.video')}</span>}
+      {interruption === undefined ? t('recording.mark.rec') : t('recording.mark.paused')}
+      {recording.mode === 'video' && interruption === undefined && (
+        <span className={styles.what}>{t('recording.mark.video')}</span>
+      )}
     </span>
   )
 }

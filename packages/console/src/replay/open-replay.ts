@@ -10,7 +10,7 @@ import { posePathOf } from './view/plot-lines.ts'
 const SCRUB_BACK_MS = 15_000
 const PROBE_BYTES = 1024 * 1024
 
-/** What a robot declares about its messages. */
+/** The schemas that a robot declares for its messages. */
 export interface RecordedSchemas {
   readonly telemetry: TelemetrySchema | null
   readonly control: ControlSchema | null

@@ -44,7 +44,7 @@ export async function send<T>(
   )) as T
 }
 
-/** The requests about recordings. */
+/** Creates the requests about recordings. */
 export const createRecordingsApi = (rest: RestClient) => ({
   ofSession: (id: string, signal?: AbortSignal) =>
     send<Recording>(rest, 'get', '/api/sessions/{id}/recording', { path: { id }, signal }),
@@ -81,4 +81,3 @@ export const createRecordingsApi = (rest: RestClient) => ({
   sharedParts: (token: string) =>
     send<RecordingParts>(rest, 'get', '/api/shared/recordings/{token}/parts', { path: { token } }),
 })
-export type RecordingsApi = ReturnType<typeof createRecordingsApi>

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { fullWindowRoute } from '../app/root-routes.ts'
 
 /** Where the replay begins, in seconds since the start of the recording. */
-export interface ReplaySearch {
+interface ReplaySearch {
   readonly t?: number | undefined
   /** A time in ISO 8601 instead. */
   readonly at?: string | undefined

@@ -41,10 +41,13 @@ export interface EpisodeLayout {
 export const cameraKey = (name: string): string =>
   `observation.images.${name.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`
 
+/** How old the picture at the start of an episode may be. */
+const MAX_AGE_MS = 1_000
+
 /** Returns when a camera first has a picture from the start of an episode on; infinity without one. */
 export function firstPictureMs(scan: CameraScan | undefined): number {
   if (!scan) return Number.POSITIVE_INFINITY
-  const shownAtStart = scan.times.findLastIndex((ms) => ms <= 0)
+  const shownAtStart = scan.times.findLastIndex((ms) => ms <= 0 && ms >= -MAX_AGE_MS)
   if (shownAtStart >= 0 && scan.keys.lastIndexOf(1, shownAtStart) >= 0) return 0
   return scan.times[firstDecodable(scan, 0)] ?? Number.POSITIVE_INFINITY
 }

@@ -106,6 +106,8 @@ class Decoder {
   }
 
   async add({ index, isKey, data }: CameraFrame): Promise<void> {
+    // The error of a damaged frame arrives later than the end of the decoder.
+    if (this.#decoder?.state === 'closed') this.#decoder = undefined
     if (!this.#decoder && !isKey) return
     this.#decoder ??= this.#start()
     this.#pending++

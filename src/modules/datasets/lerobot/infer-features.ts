@@ -4,8 +4,8 @@ import { type FeatureSet, inferredFeatures, type Slot, type VectorFeature } from
 const MAX_DEPTH = 8
 const MAX_LEAVES = 256
 const MAX_ITEMS = 2_048
-/** Names that a path of a schema could have, too. */
-const NAME = /^[^\0/]{1,64}$/
+/** Names that can be part of a feature's name. */
+const NAME = /^[A-Za-z0-9][\w .:-]{0,63}$/
 
 interface FoundLeaf {
   readonly path: readonly string[]

@@ -20,11 +20,18 @@ export interface ParquetColumn {
 
 type Primitive = 'FLOAT' | 'DOUBLE' | 'INT64' | 'BOOLEAN' | 'BYTE_ARRAY'
 
+/** Encodings that take no search for repeated values, which measurements seldom have. */
+const encodings = { FLOAT: 'PLAIN', DOUBLE: 'PLAIN', INT64: 'DELTA_BINARY_PACKED' } as const
+const encodingOf = (type: string): Pick<ParquetColumn, 'encoding'> => {
+  const encoding = encodings[type as keyof typeof encodings]
+  return encoding ? { encoding } : {}
+}
+
 /** Returns a column of numbers or booleans. All columns may be null in the schema, as those that pandas writes. */
 export const scalarColumn = (name: string, type: Primitive): ParquetColumn => ({
   name,
   elements: [{ name, type, repetition_type: 'OPTIONAL' }],
-  ...(type === 'INT64' && { encoding: 'DELTA_BINARY_PACKED' as const }),
+  ...encodingOf(type),
 })
 
 const text = (name: string): SchemaElement => ({
@@ -49,7 +56,7 @@ export function listColumn(name: string, leaf: Primitive | 'STRING', depth = 1):
     },
     { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
   ])
-  return { name, elements: [...levels.flat(), element] }
+  return { name, elements: [...levels.flat(), element], ...encodingOf(leaf) }
 }
 
 /** Returns a column of pictures, as the type Image of Hugging Face datasets: a struct of `bytes` and `path`. */

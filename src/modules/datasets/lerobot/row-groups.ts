@@ -5,7 +5,7 @@ import type { Row } from './resampler.ts'
 import type { RunningStats } from './running-stats.ts'
 
 /** Numbers, rows and bytes of pictures of a row group at most. */
-const GROUP_NUMBERS = 500_000
+const GROUP_NUMBERS = 250_000
 const GROUP_ROWS = 8_192
 const GROUP_PICTURE_ROWS = 256
 const GROUP_PICTURE_BYTES = 16 * 1024 * 1024

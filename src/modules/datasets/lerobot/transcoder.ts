@@ -67,7 +67,8 @@ function ffmpegArguments({ size, fps, rowTimes }: TranscodeOptions): string[] {
     'setsar=1',
     'format=yuv420p',
   ]
-  const input = ['-nostdin', '-v', 'error', '-threads', '1', '-f', 'ivf', '-i', 'pipe:0']
+  // Without `-copyts`, ffmpeg makes the first time 0.
+  const input = ['-nostdin', '-v', 'error', '-copyts', '-threads', '1', '-f', 'ivf', '-i', 'pipe:0']
   const encoder = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23', '-bf', '0', '-threads', '1']
   const layout = ['-g', String(KEYFRAME_DISTANCE), '-aud', '1', '-f', 'h264', 'pipe:1']
   const frames = ['-frames:v', String(rowTimes.length)]

@@ -4,6 +4,7 @@ import { type FrameFormat, NAL_SEQUENCE_PARAMETERS, nalUnits, type PictureSize }
 import type { OpenDatasetFile } from './stored-file.ts'
 
 const COPY_BYTES = 1024 * 1024
+const WRITE_BYTES = 1024 * 1024
 
 export interface VideoFileOptions {
   /** A temporary file, because the writer goes back to the start at the end. */
@@ -28,7 +29,7 @@ function codecString(format: VideoFileOptions['format'], keyframe: Uint8Array): 
 export async function openVideoFile({ filePath, format, size, fps, frames }: VideoFileOptions) {
   const output = new Output({
     format: new Mp4OutputFormat({ fastStart: 'reserve' }),
-    target: new FilePathTarget(filePath),
+    target: new FilePathTarget(filePath, { chunkSize: WRITE_BYTES }),
   })
   const source = new EncodedVideoPacketSource(format === 'vp8' ? 'vp8' : 'avc')
   output.addVideoTrack(source, { frameRate: fps, maximumPacketCount: frames })

@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core'
 import type { EpisodeAction } from '@wheelhouse/protocol'
 import { type ReactNode, useId } from 'react'
 import { t } from '../../texts/texts.ts'
@@ -25,13 +26,13 @@ interface EndButton {
 const endButtons: readonly EndButton[] = [
   { action: 'success', key: 'Y', text: t('drive.episodes.success') },
   { action: 'failure', key: 'N', text: t('drive.episodes.failure') },
-  { action: 'discard', key: '⌫', text: t('drive.episodes.discard') },
+  { action: 'discard', key: t('drive.keys.backspace'), text: t('drive.episodes.discard') },
 ]
 
 /** Starts and ends episodes: the task, the running episode with its clock, and how many there are. */
 export function EpisodePanelView({ marks, count, isOnPicture = false }: Props) {
   const { running, isBusy, error, mark } = marks
-  const hint = (key: string) => (isOnPicture ? { hint: key } : {})
+  const button = { isOnPicture, disabled: isBusy }
   return (
     <section
       className={isOnPicture ? styles.onPicture : styles.panel}
@@ -46,17 +47,17 @@ export function EpisodePanelView({ marks, count, isOnPicture = false }: Props) {
             <span className={styles.task}>{running.task ?? t('drive.episodes.noTask')}</span>
           </span>
           {endButtons.map(({ action, key, text }) => (
-            <HudButton key={action} {...hint(key)} disabled={isBusy} onClick={() => mark(action)}>
+            <PanelButton key={action} hint={key} {...button} onClick={() => mark(action)}>
               {text}
-            </HudButton>
+            </PanelButton>
           ))}
         </Row>
       ) : (
         <Row>
           <TaskField marks={marks} />
-          <HudButton {...hint('E')} disabled={isBusy} onClick={() => mark('start')}>
+          <PanelButton hint="E" {...button} onClick={() => mark('start')}>
             {t('drive.episodes.start')}
-          </HudButton>
+          </PanelButton>
           <span className={styles.count} role="status">
             {t('drive.episodes.count', { count })}
           </span>
@@ -68,6 +69,22 @@ export function EpisodePanelView({ marks, count, isOnPicture = false }: Props) {
         </p>
       )}
     </section>
+  )
+}
+
+/** Renders a button of the cockpit with its key, or of a page, where no key does the same. */
+const PanelButton = (props: {
+  hint: string
+  isOnPicture: boolean
+  disabled: boolean
+  onClick: () => void
+  children: ReactNode
+}) => {
+  const { isOnPicture, hint, ...button } = props
+  return isOnPicture ? (
+    <HudButton hint={hint} {...button} />
+  ) : (
+    <Button size="xs" variant="default" {...button} />
   )
 }
 
@@ -83,8 +100,12 @@ function TaskField({ marks: { task, setTask } }: Pick<Props, 'marks'>) {
         value={task}
         placeholder={t('drive.episodes.taskExample')}
         onChange={({ currentTarget: { value } }) => setTask(value)}
-        // The next key is no text: E starts the episode.
-        onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return
+          // The next key is no text: E starts the episode. Enter does not open the chat.
+          event.preventDefault()
+          event.currentTarget.blur()
+        }}
       />
     </span>
   )

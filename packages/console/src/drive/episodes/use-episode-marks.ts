@@ -43,7 +43,8 @@ export function useEpisodeMarks(sessionId: string, robotId: string): EpisodeMark
         episodesKey(sessionId),
         (old: SessionEpisodes | undefined) => old && { ...old, running },
       ),
-    onSettled: () => queries.invalidateQueries({ queryKey: episodesKey(sessionId) }),
+    // Not awaited, so that the next key counts at once.
+    onSettled: () => void queries.invalidateQueries({ queryKey: episodesKey(sessionId) }),
   })
   const running = state?.running ?? null
   const isBusy = change.isPending

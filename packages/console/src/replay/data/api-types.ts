@@ -1,6 +1,6 @@
 import type { EpisodeAction, EpisodeSource, RecordingMode, RecordingStatus } from '@wheelhouse/protocol'
 
-// What the REST API of recordings, episodes and exports returns.
+// The answers of the REST API of recordings, episodes and exports.
 
 /** A period that a recording lacks. `to` is null while it lasts. */
 export interface RecordingGap {
@@ -9,7 +9,7 @@ export interface RecordingGap {
   readonly reason: string
 }
 
-export interface RecordingChannel {
+interface RecordingChannel {
   readonly topic: string
   readonly schema: string
   readonly messages: number
@@ -117,7 +117,7 @@ export interface MarkEpisode {
   readonly task?: string
 }
 
-/** What the owner of a robot decides about its recordings. */
+/** The settings of a robot about its recordings. */
 export interface RecordingSettings {
   readonly recording: RecordingMode
   /** Null keeps recordings. */

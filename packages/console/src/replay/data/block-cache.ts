@@ -140,7 +140,7 @@ export class RangeRefused extends Error {
   readonly status: number
 
   constructor(status: number) {
-    super(`the recording cannot be read: HTTP ${status}`)
+    super(`HTTP ${status}`)
     this.status = status
   }
 }

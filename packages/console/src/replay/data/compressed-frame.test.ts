@@ -28,5 +28,5 @@ test('rejects a message that is cut off, and garbage', () => {
   const message = encodeFrame('CompressedVideo', frame)
   expect(() => decodeFrame('foxglove.CompressedVideo', message.subarray(0, 500))).toThrow(RangeError)
   expect(() => decodeFrame('foxglove.CompressedVideo', new Uint8Array(20).fill(0xff))).toThrow(RangeError)
-  expect(() => decodeFrame('foxglove.CompressedVideo', Uint8Array.of(0x0b))).toThrow('wire type 3')
+  expect(() => decodeFrame('foxglove.CompressedVideo', Uint8Array.of(0x0b))).toThrow('wire type')
 })

@@ -49,7 +49,7 @@ function* lengthFields(message: Uint8Array): Generator<{ field: number; bytes: U
       const start = reader.at
       skip(reader, length)
       yield { field, bytes: message.subarray(start, reader.at) as Uint8Array<ArrayBuffer> }
-    } else throw new RangeError(`a field has the unknown wire type ${type}`)
+    } else throw new RangeError('a field has an unknown wire type')
   }
 }
 

@@ -45,7 +45,6 @@ export function createKeyframeFinder(source: RecordingSource, topic: string, sch
     },
   }
 }
-export type KeyframeFinder = ReturnType<typeof createKeyframeFinder>
 
 function lowerBound(sorted: readonly number[], value: number): number {
   let [low, high] = [0, sorted.length]

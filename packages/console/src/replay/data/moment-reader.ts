@@ -29,7 +29,7 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
   const listeners = new Set<() => void>()
 
   const unsubscribe = source.parts.subscribe(() => {
-    // What was cut off at the end of the recording is read again.
+    // The windows at the former end of the recording are read again.
     for (const [number, window] of windows) if (window && !window.isWhole) windows.delete(number)
   })
 

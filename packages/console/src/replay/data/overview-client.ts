@@ -48,4 +48,3 @@ export function openOverview() {
     close: () => worker.terminate(),
   }
 }
-export type OverviewClient = ReturnType<typeof openOverview>

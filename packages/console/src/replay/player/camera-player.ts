@@ -78,7 +78,7 @@ export class CameraPlayer {
     return () => this.#canvases.delete(canvas)
   }
 
-  /** Shows the picture of a time as soon as it is decoded. */
+  /** Shows the picture of a time after it was decoded. */
   follow(atMs: number): void {
     this.#wantedMs = atMs
     const run = this.#run
@@ -88,7 +88,7 @@ export class CameraPlayer {
     this.#wake?.()
   }
 
-  /** Whether the picture of the time is shown, or there is none. A camera with a problem does not hold up the others. */
+  /** Returns whether the picture of the time is shown, or there is none. A camera with a problem does not hold up the others. */
   isReady(): boolean {
     const run = this.#run
     if (this.problem.get() !== undefined) return true
@@ -111,7 +111,7 @@ export class CameraPlayer {
     this.#shown = undefined
   }
 
-  /** Whether the run reaches the wanted time sooner than a new one would. */
+  /** Returns whether the run reaches the wanted time sooner than a new one would. */
   #isOnWay(): boolean {
     const run = this.#run
     if (!run) return false
@@ -184,7 +184,7 @@ export class CameraPlayer {
     if (signal.aborted) return
     run.hasEnded = true
     this.#present()
-    // Without any frame of its own, the jump is over too.
+    // A jump to where there is no frame is over too.
     run.isSeeking = false
   }
 
@@ -220,7 +220,7 @@ export class CameraPlayer {
     }
   }
 
-  /** A jump first shows its own picture, also while the user drags on. */
+  /** Returns the time to show: a jump first shows its picture, also while the user drags on. */
   #targetMs(run: Run): number {
     return run.isSeeking ? run.fromMs : this.#wantedMs
   }

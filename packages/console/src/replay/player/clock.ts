@@ -75,5 +75,4 @@ export function createClock(range: TimeRange, startMs: number, isReady: () => bo
 }
 export type ReplayClock = ReturnType<typeof createClock>
 
-export const clamp = (atMs: number, { fromMs, toMs }: TimeRange): number =>
-  Math.min(toMs, Math.max(fromMs, atMs))
+const clamp = (atMs: number, { fromMs, toMs }: TimeRange): number => Math.min(toMs, Math.max(fromMs, atMs))

@@ -23,7 +23,7 @@ interface Options {
 export interface FrameDecoder {
   /** Decodes a frame. Settles when the next one may be given. */
   decode(frame: CompressedFrame, atMs: number): Promise<void>
-  /** Frames that were given and not returned yet. */
+  /** Returns how many frames were given and not returned yet. */
   pending(): number
   /** Returns what the decoder keeps back. The next frame must be a keyframe. */
   flush(): Promise<void>

@@ -5,7 +5,7 @@ const SHORTEST_MS = 500
 /** Where the position is in the view after it was moved on. */
 const LEAD = 0.08
 
-/** The part of the time axis that is shown. */
+/** Creates the part of the time axis that is shown. */
 export function createTimeView({ limits, position }: ReplayClock) {
   const range = createStore<TimeRange>(limits.get())
   let isFitted = true
@@ -65,4 +65,3 @@ export function createTimeView({ limits, position }: ReplayClock) {
     },
   }
 }
-export type TimeView = ReturnType<typeof createTimeView>

@@ -15,8 +15,8 @@ import { ReplayView } from '../view/replay-view.tsx'
 const POLL_MS = 3_000
 const NO_EPISODES: readonly RecordedEpisode[] = []
 const NO_SCHEMAS: RecordedSchemas = readSchemas(null, null)
-/** The log of a recording names nobody but the platform and the participants by their roles. */
-const NOBODY = { meId: '' }
+/** A visitor has no part in the session: the log names its participants by their roles. */
+const VISITOR = { meId: '' }
 
 const send = (request: Request) => fetch(request)
 
@@ -108,7 +108,7 @@ function Opened({ recording, parts, schemas }: OpenedProps) {
         episodes={recording.episodes ?? NO_EPISODES}
         schemas={schemas}
         liveLog={undefined}
-        participants={NOBODY}
+        participants={VISITOR}
         bookmarks={[]}
         bookmarkActions={undefined}
         onCopyLink={copyLink}

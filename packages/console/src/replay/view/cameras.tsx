@@ -92,7 +92,7 @@ function noteOf(player: CameraPlayer, atMs: number, gaps: readonly GapSpan[]): s
   return isOld ? t('replay.picture.old', { length: preciseClock(atMs - shownMs) }) : ''
 }
 
-/** A canvas that the player of a camera draws on. @param label empty for a copy of another picture */
+/** Renders a canvas that the player of a camera draws on. @param label empty for a copy of another picture */
 function FrameCanvas({ player, label }: { player: CameraPlayer; label: string }) {
   const canvas = useRef<HTMLCanvasElement>(null)
   useEffect(() => (canvas.current ? player.attach(canvas.current) : undefined), [player])

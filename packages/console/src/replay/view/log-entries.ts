@@ -9,7 +9,7 @@ export interface LogEntry {
   readonly seq: number
   readonly kind: 'event' | 'chat' | 'stop'
   readonly text: string
-  /** Who wrote a message. */
+  /** The author of a message. */
   readonly sender: string | undefined
 }
 

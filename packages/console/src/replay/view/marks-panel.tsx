@@ -9,7 +9,7 @@ import { IconTrash } from './replay-icons.tsx'
 import { preciseClock } from './replay-time.ts'
 import type { EpisodeSpan, Mark } from './tracks.ts'
 
-/** What a viewer with an account does with bookmarks. */
+/** The actions of a viewer with an account on bookmarks. */
 export interface BookmarkActions {
   readonly add: (atMs: number, label: string) => Promise<unknown>
   readonly remove: (id: string) => Promise<unknown>

@@ -8,7 +8,7 @@ export interface PlotLine {
   readonly key: string
   readonly label: string
   readonly unit: string
-  /** What its numbers are multiplied with. */
+  /** The factor of its numbers. */
   readonly factor: number
 }
 

@@ -8,7 +8,7 @@ import type { GapSpan } from './spans.ts'
 import { type Colors, hatch } from './track-drawing.ts'
 import { END_PX, GUTTER_PX } from './tracks.ts'
 
-export const PLOT_HEIGHT_PX = 76
+const PLOT_HEIGHT_PX = 76
 export const LINE_COLORS = 8
 
 const numbers = new Intl.NumberFormat(language, { maximumSignificantDigits: 4 })

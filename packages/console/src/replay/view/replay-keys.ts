@@ -6,6 +6,8 @@ import type { Replay, ReplayCamera } from '../player/replay.ts'
 const SECOND_MS = 1_000
 const LONG_STEP = 10
 const ZOOM_STEP = 2
+/** Keys that choose in lists and tabs. */
+const NAVIGATION_KEY = /^(Arrow|Home$|End$)/
 
 export interface KeyActions {
   readonly replay: Replay
@@ -21,7 +23,7 @@ export interface KeyActions {
 function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | undefined {
   const { replay, isGrowing, onSelect, onBookmark, onCopyLink, onKeys } = actions
   const { clock, view, cameras } = replay
-  const move = (seconds: number) => () =>
+  const step = (seconds: number) => () =>
     replay.jump(clock.position.get() + seconds * (event.shiftKey ? LONG_STEP : 1) * SECOND_MS)
   const zoom = (factor: number) => () => view.zoom(factor, clock.position.get())
   const seekTo = (end: 'fromMs' | 'toMs') => () => replay.jump(clock.limits.get()[end])
@@ -29,8 +31,8 @@ function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | und
     ' ': () => (clock.isPlaying.get() ? clock.pause() : clock.play()),
     ',': () => void replay.step(-1),
     '.': () => void replay.step(1),
-    ArrowLeft: move(-1),
-    ArrowRight: move(1),
+    ArrowLeft: step(-1),
+    ArrowRight: step(1),
     Home: seekTo('fromMs'),
     End: seekTo('toMs'),
     '[': () => stepRate(replay, -1),
@@ -54,13 +56,11 @@ function stepRate({ clock: { rate } }: Replay, step: number): void {
   rate.set(RATES[Math.min(RATES.length - 1, Math.max(0, index + step))] ?? 1)
 }
 
-/** Whether the focused element uses the key itself. */
+/** Returns whether the focused element uses the key itself. */
 function usesKey({ key }: KeyboardEvent): boolean {
   const focused = document.activeElement
   if (key === ' ') return focused?.closest('button, a, select, [role=tab]') != null
-  if (key.startsWith('Arrow') || key === 'Home' || key === 'End')
-    return focused?.closest('select, [role=tab], [role=menu]') != null
-  return false
+  return NAVIGATION_KEY.test(key) && focused?.closest('select, [role=tab], [role=menu]') != null
 }
 
 /** Controls a replay by keys while the component is mounted. */

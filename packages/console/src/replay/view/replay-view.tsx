@@ -38,7 +38,7 @@ export interface ReplayViewProps {
   readonly onCopyLink: () => void
   /** Returns the bar at the top. @param onBookmark marks the present moment; undefined for a viewer who cannot */
   readonly header: (onBookmark: (() => void) | undefined) => ReactNode
-  /** What is said about the recording as a whole. */
+  /** A note about the recording as a whole. */
   readonly notice?: ReactNode
 }
 

@@ -44,7 +44,7 @@ export function createScrubbing(element: HTMLElement, { replay, onHover, onLeave
     pinch = { span, atMs: timeAt({ clientX: (one.clientX + other.clientX) / 2 }) }
   }
 
-  function onMove(event: PointerEvent): void {
+  function onDrag(event: PointerEvent): void {
     if (!pointers.has(event.pointerId)) return isOnAxis(event) ? onHover(event) : onLeave()
     pointers.set(event.pointerId, event)
     const [one, other] = [...pointers.values()]
@@ -78,7 +78,7 @@ export function createScrubbing(element: HTMLElement, { replay, onHover, onLeave
 
   const { signal } = listening
   element.addEventListener('pointerdown', onDown, { signal })
-  element.addEventListener('pointermove', onMove, { signal })
+  element.addEventListener('pointermove', onDrag, { signal })
   element.addEventListener('pointerup', onUp, { signal })
   element.addEventListener('pointercancel', onUp, { signal })
   element.addEventListener('pointerleave', onLeave, { signal })

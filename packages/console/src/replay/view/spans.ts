@@ -2,7 +2,7 @@ import type { RecordingGap } from '../data/api-types.ts'
 import type { StopEntry } from '../data/overview-builder.ts'
 import type { TimeRange } from '../player/clock.ts'
 
-/** What held the robot for a time. */
+/** A period in which the robot could not be driven. */
 export interface StateSpan extends TimeRange {
   readonly kind: 'stopped' | 'paused' | 'offline' | 'halted'
   readonly stop: StopEntry['stop']

@@ -43,7 +43,7 @@ export function Timeline({ replay, startMs, tracks, plots }: Props) {
     (atMs: number) => {
       const range = replay.view.range.get()
       if (canvas.current) drawTracks(canvas.current, { range, startMs, tracks: latest.current.tracks })
-      if (playhead.current) placePlayhead(playhead.current, atMs, axisOf(range, width))
+      if (playhead.current) setPlayhead(playhead.current, atMs, axisOf(range, width))
     },
     [replay, startMs, width],
   )
@@ -94,7 +94,7 @@ export function Timeline({ replay, startMs, tracks, plots }: Props) {
   )
 }
 
-/** The control of the position for the keyboard and for screen readers. The keys of the page move it. */
+/** Renders the control of the position for the keyboard and for screen readers. The keys of the page move it. */
 function PositionSlider({ replay, startMs }: Pick<Props, 'replay' | 'startMs'>) {
   const element = useRef<HTMLDivElement>(null)
   const { fromMs, toMs } = useStore(replay.clock.limits)
@@ -123,7 +123,7 @@ function PositionSlider({ replay, startMs }: Pick<Props, 'replay' | 'startMs'>) 
   )
 }
 
-function placePlayhead(element: HTMLElement, atMs: number, axis: ReturnType<typeof axisOf>): void {
+function setPlayhead(element: HTMLElement, atMs: number, axis: ReturnType<typeof axisOf>): void {
   const x = axis.xOf(atMs)
   element.hidden = x < axis.left - 1 || x > axis.right + 1
   element.style.transform = `translateX(${x.toFixed(1)}px)`

@@ -14,7 +14,7 @@ const OFFSET_PX = 14
 interface Options {
   readonly replay: Replay
   readonly startMs: number
-  /** What is shown now. */
+  /** Returns the shown tracks and plots. */
   readonly read: () => { readonly tracks: Tracks; readonly plots: readonly Plot[] }
 }
 
@@ -49,13 +49,13 @@ export function createTip(root: HTMLElement, { replay, startMs, read }: Options)
     tip.dataset.shown = ''
     line.dataset.shown = ''
     line.style.transform = `translateX(${x.toFixed(1)}px)`
-    placeTip(tip, x, event.clientY - box.top, root)
+    positionTip(tip, x, event.clientY - box.top, root)
   }
 
   return { show, hide, close: hide }
 }
 
-function placeTip(tip: HTMLElement, x: number, y: number, root: HTMLElement): void {
+function positionTip(tip: HTMLElement, x: number, y: number, root: HTMLElement): void {
   const { offsetWidth, offsetHeight } = tip
   const isLeft = x + OFFSET_PX + offsetWidth > root.clientWidth
   const left = isLeft ? Math.max(0, x - OFFSET_PX - offsetWidth) : x + OFFSET_PX

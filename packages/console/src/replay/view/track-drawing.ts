@@ -27,7 +27,7 @@ export function colorsOf(element: Element): Colors {
   }
 }
 
-interface Scene {
+interface DrawingContext {
   readonly context: CanvasRenderingContext2D
   readonly axis: Axis
   readonly colors: Colors
@@ -42,18 +42,18 @@ export function drawTracks(
   const area = fitCanvas(canvas)
   if (!area) return
   const { context, width, height } = area
-  const scene = { context, axis: axisOf(range, width), colors: colorsOf(canvas), tracks }
+  const drawing = { context, axis: axisOf(range, width), colors: colorsOf(canvas), tracks }
   context.font = `11px ${getComputedStyle(canvas).fontFamily}`
-  drawRuler(scene, range, startMs, height)
+  drawRuler(drawing, range, startMs, height)
   context.save()
   context.beginPath()
-  context.rect(scene.axis.left, 0, scene.axis.right - scene.axis.left, height)
+  context.rect(drawing.axis.left, 0, drawing.axis.right - drawing.axis.left, height)
   context.clip()
-  drawEpisodes(scene)
-  drawStates(scene)
-  if (tracks.overview) drawCommands(scene, tracks.overview)
-  for (const gap of tracks.gaps) drawGap(scene, gap, TRACK_HEIGHTS.ruler, height)
-  drawMarks(scene)
+  drawEpisodes(drawing)
+  drawStates(drawing)
+  if (tracks.overview) drawCommands(drawing, tracks.overview)
+  for (const gap of tracks.gaps) drawGap(drawing, gap, TRACK_HEIGHTS.ruler, height)
+  drawMarks(drawing)
   context.restore()
 }
 
@@ -67,7 +67,7 @@ const topOf = (track: TrackName): number => {
 }
 
 function drawRuler(
-  { context, axis, colors }: Scene,
+  { context, axis, colors }: DrawingContext,
   range: TimeRange,
   startMs: number,
   height: number,
@@ -89,7 +89,7 @@ function drawRuler(
   }
 }
 
-function drawEpisodes({ context, axis, colors, tracks }: Scene): void {
+function drawEpisodes({ context, axis, colors, tracks }: DrawingContext): void {
   const [top, height] = [topOf('episodes'), TRACK_HEIGHTS.episodes]
   context.textAlign = 'left'
   for (const { fromMs, toMs, episode } of tracks.episodes) {
@@ -116,7 +116,7 @@ const STATE_COLORS: Readonly<Record<StateSpan['kind'], string>> = {
   halted: 'halted',
 }
 
-function drawStates({ context, axis, colors, tracks }: Scene): void {
+function drawStates({ context, axis, colors, tracks }: DrawingContext): void {
   const [top, height] = [topOf('state'), TRACK_HEIGHTS.state]
   for (const { fromMs, toMs, kind } of tracks.states) {
     const x = axis.xOf(fromMs)
@@ -125,7 +125,7 @@ function drawStates({ context, axis, colors, tracks }: Scene): void {
 }
 
 function drawCommands(
-  { context, axis, colors }: Scene,
+  { context, axis, colors }: DrawingContext,
   { originMs, widthMs, passed, dropped }: Overview,
 ): void {
   const [top, height] = [topOf('commands') + 3, TRACK_HEIGHTS.commands - 6]
@@ -154,7 +154,7 @@ function drawCommands(
   }
 }
 
-function drawMarks({ context, axis, colors, tracks }: Scene): void {
+function drawMarks({ context, axis, colors, tracks }: DrawingContext): void {
   const middle = topOf('marks') + TRACK_HEIGHTS.marks / 2
   for (const { atMs, kind } of tracks.entries) drawEntry(context, axis.xOf(atMs), middle, kind, colors)
   for (const { fromMs } of tracks.marks) drawFlag(context, axis.xOf(fromMs), middle, colors('bookmark'))
@@ -187,7 +187,12 @@ function drawFlag(context: CanvasRenderingContext2D, x: number, y: number, color
 }
 
 /** Hatches a period that the recording lacks. */
-function drawGap({ context, axis, colors }: Scene, gap: TimeRange, top: number, bottom: number): void {
+function drawGap(
+  { context, axis, colors }: DrawingContext,
+  gap: TimeRange,
+  top: number,
+  bottom: number,
+): void {
   hatch(context, { left: axis.xOf(gap.fromMs), right: axis.xOf(gap.toMs), top, bottom }, colors)
 }
 

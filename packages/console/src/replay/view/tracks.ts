@@ -12,7 +12,7 @@ export interface Mark extends TimeRange {
   readonly bookmark: Bookmark
 }
 
-/** What the tracks of the time axis show. */
+/** The contents of the tracks of the time axis. */
 export interface Tracks {
   readonly episodes: readonly EpisodeSpan[]
   readonly states: readonly StateSpan[]

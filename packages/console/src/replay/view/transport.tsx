@@ -33,8 +33,8 @@ interface Props {
   readonly children?: ReactNode
 }
 
-/** A button with its name and its key as a tip. */
-export const Tool = (props: { label: string; hint: string; onClick: () => void; children: ReactNode }) => (
+/** Renders a button with its name and its key as a tip. */
+const Tool = (props: { label: string; hint: string; onClick: () => void; children: ReactNode }) => (
   <Tooltip label={t('replay.tools.hint', { action: props.label, key: props.hint })} openDelay={400}>
     <ActionIcon variant="subtle" color="gray" size="lg" aria-label={props.label} onClick={props.onClick}>
       {props.children}
@@ -109,7 +109,7 @@ export function Transport({ replay, startMs, isGrowing, onKeys, children }: Prop
 }
 
 /** Returns a rate such as `0.25×`. */
-export const rateText = (rate: number): string =>
+const rateText = (rate: number): string =>
   t('replay.tools.rate', { rate: Number.isInteger(rate) ? rate : decimals(rate, rate < 0.5 ? 2 : 1) })
 
 function LiveButton({ replay }: { replay: Replay }) {

@@ -14,7 +14,7 @@ export function usePosition({ clock, moments }: Replay): number {
       timer ??= setTimeout(() => {
         timer = undefined
         setAtMs(clock.position.get())
-        // What was read in the meantime may belong to the same position.
+        // Messages that were read in the meantime may belong to the same position.
         setReads((reads) => reads + 1)
       }, INTERVAL_MS)
     }

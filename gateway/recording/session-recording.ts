@@ -1,0 +1,78 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pTimeout from 'p-timeout'
+import { singleFlight } from '../../src/core/concurrency/concurrency.ts'
+import type { Bus } from '../../src/core/events/bus.ts'
+import type { Log } from '../../src/core/log.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
+import { createRecordSender } from '../../src/core/recording/record-sender.ts'
+import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
+import type { GatewayServices } from '../services.ts'
+import { createSessionTaps } from './session-taps.ts'
+
+/** Records that are kept until they are durable: about two minutes of a session, and a segment of four hundred sessions. */
+const LIMITS = { streamBytes: 2 * 1024 * 1024, totalBytes: 64 * 1024 * 1024 }
+/** How often the list of recorders is read. A lost one is noticed by its connection, at once. */
+const POLL_MS = 1_000
+/** How often sessions are compared with what is recorded of them. */
+const SYNC_MS = 100
+/** How long the end of a gateway waits for its recorders. */
+const DRAIN_LIMIT_MS = 3_000
+const DRAIN_POLL_MS = 20
+
+/** Creates the recording of a gateway's sessions: taps of the sessions, and the connections to the recorders. */
+export function createSessionRecording(deps: {
+  recorderNodes: GatewayServices['recorderNodes']
+  /** Returns the header Authorization of a new connection. */
+  recorderAuthorization: () => string
+  sessionRegistry: ControlSessionRegistry
+  bus: Bus
+  guard: Guard
+  log: Log
+  clockMs: () => number
+}) {
+  const { recorderNodes, sessionRegistry, bus, guard, log } = deps
+  let known: Awaited<ReturnType<typeof recorderNodes.live>> = []
+  const sender = createRecordSender({
+    guard,
+    log,
+    recorders: () => known,
+    authorization: deps.recorderAuthorization,
+    nowMs: () => performance.timeOrigin + performance.now(),
+    limits: LIMITS,
+  })
+  const taps = createSessionTaps({ ...deps, open: sender.open })
+  const poll = singleFlight(async () => {
+    // Without the database, the recorders that were known last are used.
+    known = await recorderNodes.live().catch(() => known)
+  })
+
+  return {
+    /** Begins to record. Returns a function that ends it. */
+    start(): () => void {
+      const timers = [
+        guard.every('timer:recorders', POLL_MS, poll),
+        guard.every('timer:taps', SYNC_MS, taps.syncAll),
+      ]
+      const unsubscribe = taps.listen(bus)
+      return () => {
+        unsubscribe()
+        for (const timer of timers) clearInterval(timer)
+      }
+    },
+
+    /** Ends the streams of all sessions, and settles when their records are durable, or after a time limit. */
+    async drain(): Promise<void> {
+      for (const { tap } of sessionRegistry.all()) tap.end()
+      const stored = async () => {
+        while (!sender.isIdle) await delay(DRAIN_POLL_MS)
+      }
+      await pTimeout(stored(), { milliseconds: DRAIN_LIMIT_MS }).catch(() => {
+        log.warn({}, 'the last records were not stored in time; recordings lack them')
+      })
+    },
+
+    /** Ends all connections to recorders. */
+    stop: () => sender.stop(),
+  }
+}
+export type SessionRecording = ReturnType<typeof createSessionRecording>
