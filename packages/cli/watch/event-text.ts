@@ -13,6 +13,8 @@ const Details = z.looseObject({
   outage_seconds: z.number().optional().catch(undefined),
   rating: z.number().optional().catch(undefined),
   comment: z.string().nullish().catch(undefined),
+  success: z.boolean().nullish().catch(undefined),
+  task: z.string().nullish().catch(undefined),
 })
 
 const EVENT_TEXTS: Readonly<Record<string, string>> = {
@@ -58,6 +60,8 @@ export function eventText({ event, data }: Pick<LogEntry, 'event' | 'data'>): st
     outage_seconds,
     rating,
     comment,
+    success,
+    task,
   } = Details.parse(data)
   const more = [
     additional_minutes === undefined ? undefined : `${additional_minutes} minutes`,
@@ -67,6 +71,8 @@ export function eventText({ event, data }: Pick<LogEntry, 'event' | 'data'>): st
     outage_seconds === undefined || outage_seconds <= 0 ? undefined : `${outage_seconds} s not billed`,
     rating === undefined ? undefined : `${rating} of 5`,
     comment ?? undefined,
+    typeof success === 'boolean' ? (success ? 'success' : 'failure') : undefined,
+    task ?? undefined,
     reasonText(reason),
   ].filter((part) => part !== undefined && part !== '')
   return [EVENT_TEXTS[event] ?? eventTitle(event), ...(more.length > 0 ? [more.join(', ')] : [])].join(': ')

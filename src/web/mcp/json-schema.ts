@@ -43,12 +43,18 @@ export function fieldsOf(schema: Schema): Readonly<Record<string, Schema>> {
  * Returns the names of the fields of an object and of the objects in its lists, without types. A model needs only the
  * names to know the result, and they take a tenth of the size.
  */
-export function fieldNames(schema: Schema, keep: (name: string) => boolean = () => true): Schema {
+export function fieldNames(
+  schema: Schema,
+  keep: (name: string) => boolean = () => true,
+  keepInLists: (name: string) => boolean = () => true,
+): Schema {
   const names = Object.entries(fieldsOf(schema)).filter(([name]) => keep(name))
   const summarize = ({ items, anyOf }: Schema): Schema => {
     const entries = fieldsOf((items ?? anyOf?.find((variant) => variant.items)?.items ?? {}) as Schema)
-    const properties = Object.fromEntries(Object.keys(entries).map((name) => [name, {}]))
-    return Object.keys(properties).length > 0 ? { items: { properties } } : {}
+    const kept = Object.keys(entries).filter(keepInLists)
+    return kept.length > 0
+      ? { items: { properties: Object.fromEntries(kept.map((name) => [name, {}])) } }
+      : {}
   }
   return { properties: Object.fromEntries(names.map(([name, value]) => [name, summarize(value)])) }
 }

@@ -110,15 +110,40 @@ function selectFields(
   page: z.infer<typeof Page> | undefined,
   total: number | undefined,
 ): Record<string, unknown> {
-  const fields = (value: unknown) =>
-    Object.fromEntries(Object.entries(Object(value)).filter(([name]) => isVisibleField(tool, name)))
   // The route has an empty response.
   if (body === undefined || body === null) return { done: true }
-  if (!tool.listField || !page) return fields(body)
-  const list: unknown[] = Array.isArray(body) ? body : Reflect.get(Object(body), tool.listField)
-  if (total !== undefined) return { [tool.listField]: list.map(fields), total }
+  if (!tool.listField || !page) return visibleFields(tool, body)
+  const { [tool.listField]: list = [], ...others } = (
+    Array.isArray(body) ? { [tool.listField]: body } : body
+  ) as Record<string, unknown[]>
+  const entries = (shown: readonly unknown[]) => shown.map((entry) => visibleFields(tool, entry))
+  if (total !== undefined) return { ...others, [tool.listField]: entries(list), total }
   const { limit, offset } = page
-  return { [tool.listField]: list.slice(offset, offset + limit).map(fields), total: list.length }
+  return { ...others, [tool.listField]: entries(list.slice(offset, offset + limit)), total: list.length }
+}
+
+/** Returns the fields of an object without the hidden ones, also in its lists, and with the beginning of long lists. */
+function visibleFields(tool: ToolSpec, value: unknown): Record<string, unknown> {
+  const { hidden = [], shortened = {} } = tool
+  const entryOf = (entry: unknown) =>
+    typeof entry === 'object' && entry !== null
+      ? Object.fromEntries(Object.entries(entry).filter(([name]) => !hidden.includes(name)))
+      : entry
+  return Object.fromEntries(
+    Object.entries(Object(value))
+      .filter(([name]) => isVisibleField(tool, name))
+      .flatMap(([name, field]): [string, unknown][] => {
+        if (!Array.isArray(field)) return [[name, field]]
+        const longest = shortened[name]
+        const shown = (longest === undefined ? field : field.slice(0, longest)).map(entryOf)
+        return longest === undefined
+          ? [[name, shown]]
+          : [
+              [name, shown],
+              [`${name}_total`, field.length],
+            ]
+      }),
+  )
 }
 
 /** Renames the path parameter `id` in validation errors to the argument of the tool. */

@@ -137,8 +137,16 @@ function outputOf(tool: ToolSpec, spec: Endpoint, document: OpenApiDocument): Sc
 const hasNoContent = ({ response }: Endpoint): boolean => response[0] === 204
 
 /** Returns the schema of the visible fields of a response. */
-const visibleFields = (tool: ToolSpec, schema: Schema): Schema =>
-  fieldNames(schema, (name) => isVisibleField(tool, name))
+function visibleFields(tool: ToolSpec, schema: Schema): Schema {
+  const { hidden = [], shortened = {} } = tool
+  const { properties } = fieldNames(
+    schema,
+    (name) => isVisibleField(tool, name),
+    (name) => !hidden.includes(name),
+  )
+  const totals = Object.keys(shortened).map((name) => [`${name}_total`, {}])
+  return { properties: { ...properties, ...Object.fromEntries(totals) } }
+}
 
 /** Returns whether a tool exposes a field of a response, or of the entries of a paged list. */
 export const isVisibleField = ({ hidden = [], selected }: ToolSpec, name: string): boolean =>
@@ -146,6 +154,10 @@ export const isVisibleField = ({ hidden = [], selected }: ToolSpec, name: string
 
 /** Returns the schema of one page of a list that the route returns as a whole. */
 function pageOf(tool: ToolSpec, listField: string, schema: Schema): Schema {
-  const list = (schema.type === 'array' ? schema : schema.properties?.[listField]) ?? {}
-  return { properties: { [listField]: { items: visibleFields(tool, list.items as Schema) }, total: {} } }
+  const { [listField]: list = {}, ...others } =
+    schema.type === 'array' ? { [listField]: schema } : (schema.properties ?? {})
+  const names = Object.fromEntries(Object.keys(others).map((name) => [name, {}]))
+  return {
+    properties: { ...names, [listField]: { items: visibleFields(tool, list.items as Schema) }, total: {} },
+  }
 }

@@ -118,6 +118,10 @@ const attempts: Record<string, () => Attempt | Promise<Attempt>> = {
   list_messages: () => of({ sessionId }, `GET /api/sessions/${sessionId}/messages`),
   send_message: () =>
     of({ sessionId, body: 'Hello' }, `POST /api/sessions/${sessionId}/messages`, { body: 'Hello' }),
+  list_recordings: reading('/api/recordings'),
+  get_recording: () => of({ recordingId: UNKNOWN }, `GET /api/recordings/${UNKNOWN}`),
+  list_session_episodes: () => of({ sessionId }, `GET /api/sessions/${sessionId}/episodes`),
+  list_dataset_exports: reading('/api/client/datasets/exports'),
   list_datasets: reading('/api/client/datasets'),
   list_episodes: () => of({ datasetId }, `GET /api/client/datasets/${datasetId}/episodes`),
   list_invoices: reading('/api/client/invoices'),

@@ -25,7 +25,13 @@ export async function appendSessionNote(tx: Tx, sessionId: string, note: Session
       .select('name')
       .where('id', '=', session.robot_id)
       .executeTakeFirstOrThrow()
-    const notice = { type, at, notifyUserIds: [session.client_id], details: { ...details, cause: reason } }
+    const notice = {
+      type,
+      at,
+      notifyUserIds: [session.client_id],
+      details,
+      ...(reason !== undefined && { reason }),
+    }
     return await recordTransition(tx, session, robot.name, notice)
   }
   const data = {

@@ -1,4 +1,5 @@
 import { operatorTools, profileTools, reportTools, suspensionTools } from './account-tools.ts'
+import { recordingTools } from './recording-tools.ts'
 import { robotTools } from './robots-tools.ts'
 import { sessionTools } from './session-tools.ts'
 import type { ToolSpec } from './tool.ts'
@@ -7,6 +8,7 @@ import type { ToolSpec } from './tool.ts'
 export const tools: readonly ToolSpec[] = [
   ...robotTools,
   ...sessionTools,
+  ...recordingTools,
   ...reportTools,
   ...suspensionTools,
   ...operatorTools,

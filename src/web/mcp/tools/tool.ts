@@ -28,11 +28,14 @@ export interface ToolSpec {
   /** The default page size, smaller than over REST. */
   readonly limit?: number
   /**
-   * The field of a list that the tool returns in pages. The route returns it as a whole, or in pages with a total.
+   * The field of a list that the tool returns in pages. The route returns it as a whole, or in pages with a total. Other fields of
+   * the response stay.
    */
   readonly listField?: string
-  /** Response fields that the tool hides. */
+  /** Response fields that the tool hides, also those of the entries of a list. */
   readonly hidden?: readonly string[]
+  /** Lists of a response that can be long, and how many of their first entries the tool returns; `<name>_total` is the number of all. */
+  readonly shortened?: Readonly<Record<string, number>>
   /** The only response fields that the tool exposes. */
   readonly selected?: readonly string[]
   readonly hints?: {
