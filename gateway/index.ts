@@ -135,10 +135,12 @@ export async function startGateway(
     clockMs,
     requestLookup: (robotIds) => sync.requestLookup(robotIds),
     pollChanges: () => sync.poll(),
+    onSessionChange: (controlSession) => syncTap(controlSession),
   })
   const { sessionRegistry, controlRelay, participants } = controlService
   const recorders = createRecorders({ ...deps, authorization: deps.recorderAuthorization })
   const taps = createSessionTaps({ sessionRegistry, open: recorders.sender.open, guard, clockMs })
+  const syncTap = guard.handler('recording:tap', taps.sync)
   const sync = createRobotSync({
     store,
     nodeId,
