@@ -117,7 +117,3 @@ export function huggingFaceInfo(plan: Pick<DatasetPlan, 'vectors' | 'cameras'>) 
   const fixed = Object.entries(fixedColumns).map(([name, type]) => [name, value(type)])
   return { info: { features: Object.fromEntries([...vectors, ...images, ...fixed]) } }
 }
-
-/** Returns whether the dataset has actions. */
-const hasActions = ({ vectors }: Pick<DatasetPlan, 'vectors'>): boolean =>
-  vectors.some(({ key }) => key === ACTION)
