@@ -1,5 +1,5 @@
 import type { DatasetPlan } from './dataset-plan.ts'
-import { ACTION, type VectorFeature } from './features.ts'
+import type { VectorFeature } from './features.ts'
 import {
   type ColumnValues,
   imageColumn,

@@ -1,7 +1,7 @@
 import type { SessionEventType } from '@wheelhouse/protocol'
 import type { Tx } from '../../../core/events/transactor.ts'
 import { appendToLog } from './session-event-log.ts'
-import { lockForLogEntry, recordTransition } from './session-transitions.ts'
+import { lockForLogEntry } from './session-transitions.ts'
 
 /** An entry of a session's log that another module writes: about its recording and its episodes. */
 export interface SessionNote {
@@ -18,27 +18,19 @@ export interface SessionNote {
 export async function appendSessionNote(tx: Tx, sessionId: string, note: SessionNote): Promise<void> {
   const session = await lockForLogEntry(tx, sessionId, ['ACTIVE', 'PAUSED'])
   if (!session) return
-  const { type, at, actorId, reason, details } = note
-  if (type === 'recording.paused' && note.notifies) {
-    const robot = await tx.db
-      .selectFrom('robots')
-      .select('name')
-      .where('id', '=', session.robot_id)
-      .executeTakeFirstOrThrow()
-    const notice = {
-      type,
-      at,
-      notifyUserIds: [session.client_id],
-      details,
-      ...(reason !== undefined && { reason }),
-    }
-    return await recordTransition(tx, session, robot.name, notice)
-  }
-  const data = {
-    status: session.status,
-    ...(actorId !== undefined && { actor_id: actorId }),
-    ...(reason !== undefined && { reason }),
-    ...details,
-  }
+  const { type, at, actorId, details } = note
+  const reason = note.reason !== undefined && { reason: note.reason }
+  const actor = actorId !== undefined && { actor_id: actorId }
+  const data = { status: session.status, ...actor, ...reason, ...details }
   await appendToLog(tx, { sessionId, seq: session.event_seq, type, at, data })
+  if (type !== 'recording.paused' || !note.notifies) return
+  const robot = await tx.db
+    .selectFrom('robots')
+    .select('name')
+    .where('id', '=', session.robot_id)
+    .executeTakeFirstOrThrow()
+  const subject = { session_id: sessionId, robot_id: session.robot_id, robot_name: robot.name }
+  await tx.notify(at, [
+    { userId: session.client_id, type, data: { ...subject, ...reason, ...details }, causedByUser: false },
+  ])
 }
