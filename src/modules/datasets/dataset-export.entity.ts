@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { z } from 'zod'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
-import type { ExportState } from './exports/export-state.ts'
+import type { ExportState } from './export-state.ts'
 import type { DatasetPlan } from './lerobot/dataset-plan.ts'
 
 export const DatasetExportStatus = z.enum(['PENDING', 'RUNNING', 'READY', 'FAILED'])

@@ -9,7 +9,7 @@ import {
 
 const KEY = /^[a-zA-Z0-9._-]+(\/[a-zA-Z0-9._-]+)*$/
 
-/** An object store in memory. */
+/** Creates an object store in memory. */
 export function createMemoryStore() {
   const objects = new Map<string, { bytes: Buffer; modifiedAt: Date }>()
   const storedOf = (key: string): StoredObject | undefined => {
@@ -58,4 +58,3 @@ export function createMemoryStore() {
     keys: (prefix = '') => [...objects.keys()].filter((key) => key.startsWith(prefix)).sort(),
   })
 }
-export type MemoryStore = ReturnType<typeof createMemoryStore>

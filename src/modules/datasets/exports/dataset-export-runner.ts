@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { CoreServices } from '../../../core/core-services.ts'
 import { type Attempt, ClaimLostError } from '../../../core/jobs/queue.ts'
 import type { ObjectStore } from '../../../core/storage/object-store.ts'
+import { type ExportState, jsonb } from '../export-state.ts'
 import type { DatasetPlan } from '../lerobot/dataset-plan.ts'
 import { ExportProblem } from '../lerobot/export-problem.ts'
 import { mergeStats } from '../lerobot/running-stats.ts'
@@ -18,9 +19,8 @@ import { type ExportedEpisodes, loadEpisodes } from './export-episodes.ts'
 import { type FinishExport, fileRow } from './export-finish.ts'
 import { nextPart, planningProgress, writingProgress } from './export-parts.ts'
 import { createExportProgress } from './export-progress.ts'
-import { type ExportState, jsonb } from './export-state.ts'
 
-/** What an attempt works with. */
+/** An attempt that is under way. */
 interface Run {
   readonly attempt: Attempt<DatasetExportJob>
   readonly exported: ExportedEpisodes

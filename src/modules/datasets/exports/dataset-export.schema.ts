@@ -38,7 +38,8 @@ export const CreateDatasetExport = z
       .min(1)
       .max(120)
       .meta({
-        description: 'Rows for each second. At the rate of a camera, its video is stored as it is.',
+        description:
+          'Rows for each second. At the rate of a camera, its video is stored without encoding it again.',
         examples: [30],
       }),
     episode_ids: z

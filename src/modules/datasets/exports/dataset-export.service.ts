@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { CoreServices } from '../../../core/core-services.ts'
 import { conflict, notFound } from '../../../core/errors/errors.ts'
 import type { Tx } from '../../../core/events/transactor.ts'
+import { initialState, jsonb } from '../export-state.ts'
 import type { CreateDatasetExport, DatasetExportView } from './dataset-export.schema.ts'
 import { datasetExportView, VIEW_COLUMNS } from './dataset-export.view.ts'
 import { DATASET_EXPORTS } from './dataset-export-queue.ts'
 import type { DatasetObjects } from './dataset-objects.ts'
 import { selectEpisodes } from './episode-selection.ts'
-import { initialState, jsonb } from './export-state.ts'
 
 const MAX_UNFINISHED = 2
 const MAX_STORED = 50

@@ -9,18 +9,20 @@ import { type StoreRequest, type StoreResponse, serveStore } from './store-chann
 
 /** Memory of the thread for objects of JavaScript. Beyond it, the thread fails and not the process. */
 const MAX_HEAP_MB = 400
+/** Small, so that buffers of files that are no longer used are released early. */
+const MAX_YOUNG_MB = 8
 
 export interface DatasetTasks {
   readonly plan: { readonly input: PlanInput; readonly result: DatasetPlan }
   readonly part: { readonly input: PartInput; readonly result: PartResult }
 }
 export type DatasetTaskName = keyof DatasetTasks
-/** What the process sends to the thread. */
+/** Messages of the process to the thread. */
 export type ToDatasetThread =
   | { readonly kind: 'task'; readonly name: 'plan'; readonly input: PlanInput }
   | { readonly kind: 'task'; readonly name: 'part'; readonly input: PartInput }
   | StoreResponse
-/** What the thread sends to the process. */
+/** Messages of the thread to the process. */
 export type FromDatasetThread =
   | StoreRequest
   | { readonly kind: 'progress'; readonly done: number }
@@ -28,7 +30,7 @@ export type FromDatasetThread =
   | { readonly kind: 'problem'; readonly message: string }
   | { readonly kind: 'error'; readonly message: string }
 
-/** What the thread is created with. */
+/** The data with which the thread is created. */
 export interface DatasetThreadData {
   readonly tempDir: string
 }
@@ -54,7 +56,7 @@ interface RunningTask {
 export function startDatasetThread({ store, tempDir, signal, progress }: DatasetThreadOptions) {
   const worker = new Worker(new URL('./dataset.worker.ts', import.meta.url), {
     workerData: { tempDir } satisfies DatasetThreadData,
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
   })
   const served = serveStore(store, (message, transfer) => worker.postMessage(message, [...transfer]))
   let running: RunningTask | undefined

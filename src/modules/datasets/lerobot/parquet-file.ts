@@ -4,7 +4,7 @@ import type { OpenDatasetFile } from './stored-file.ts'
 const CREATED_BY = 'wheelhouse'
 
 type WriterOptions = ConstructorParameters<typeof ParquetWriter>[0]
-export type ParquetSchema = WriterOptions['schema']
+type ParquetSchema = WriterOptions['schema']
 type SchemaElement = ParquetSchema[number]
 type ColumnData = Parameters<ParquetWriter['write']>[0]['columnData'][number]
 /** The values of one column, in the order of the rows. */

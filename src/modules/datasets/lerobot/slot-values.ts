@@ -1,6 +1,6 @@
-import type { Slot } from './features.ts'
+import type { ValueSlot } from './features.ts'
 
-/** What a message says about a slot: its number, that it lacks the field, or that the value is no finite number. */
+/** The value of a slot in a message: its number, that it lacks the field, or that the value is no finite number. */
 export const MISSING = undefined
 export const INVALID = null
 export type SlotValue = number | typeof MISSING | typeof INVALID
@@ -12,7 +12,7 @@ function finite(value: number): SlotValue {
 }
 
 /** Reads the value of a slot from the data of a message. */
-export function readSlot(data: unknown, { path, kind, choices }: Slot): SlotValue {
+export function readSlot(data: unknown, { path, kind, choices }: ValueSlot): SlotValue {
   let value = data
   for (const name of path) {
     if (typeof value !== 'object' || value === null) return MISSING

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import { noCounts, type ResamplingCounts } from '../lerobot/resampler.ts'
-import type { FeatureStats } from '../lerobot/running-stats.ts'
+import { noCounts, type ResamplingCounts } from './lerobot/resampler.ts'
+import type { FeatureStats } from './lerobot/running-stats.ts'
 
 /** How far the job of an export is. It changes with the files of a part, in one transaction. */
 export interface ExportState {
