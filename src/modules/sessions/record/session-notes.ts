@@ -25,13 +25,8 @@ export async function appendSessionNote(tx: Tx, sessionId: string, note: Session
       .select('name')
       .where('id', '=', session.robot_id)
       .executeTakeFirstOrThrow()
-    const notice = {
-      type,
-      at,
-      notifyUserIds: [session.client_id],
-      details,
-      ...(reason !== undefined && { reason }),
-    }
+    const noted = { ...details, ...(reason !== undefined && { reason }) }
+    const notice = { type, at, notifyUserIds: [session.client_id], details: noted }
     return await recordTransition(tx, session, robot.name, notice)
   }
   const data = {
