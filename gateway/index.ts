@@ -122,6 +122,7 @@ export async function startGateway(
     clockMs,
     requestLookup: (robotIds) => sync.requestLookup(robotIds),
     pollChanges: () => sync.poll(),
+    onSessionChange: (controlSession) => recording.sync(controlSession),
   })
   const { sessionRegistry, controlRelay, participants } = controlService
   const recording = createSessionRecording({ ...deps, sessionRegistry, clockMs })

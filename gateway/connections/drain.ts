@@ -4,7 +4,7 @@ import type { Presence } from '../../src/modules/presence/index.ts'
 import type { ControlSessionService } from '../control/control-session-service.ts'
 import type { Episodes } from '../persistence/episodes.ts'
 import type { RobotLogQueue } from '../persistence/robot-logs.ts'
-import type { SessionRecording } from '../recording/session-recording.ts'
+import type { GatewayRecording } from '../recording/session-recording.ts'
 import type { GatewayServices } from '../services.ts'
 import type { GatewayConnection } from './connection.ts'
 import type { Heartbeats } from './heartbeats.ts'
@@ -26,7 +26,7 @@ export async function drainConnections(deps: {
   nodeId: string
   log: Log
   clockMs: () => number
-  recording: SessionRecording
+  recording: GatewayRecording
   /** Called once the database has recorded that robots are handed over. */
   onHandOver: () => void
 }): Promise<void> {

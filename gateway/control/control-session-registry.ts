@@ -15,8 +15,10 @@ export function createControlSessionRegistry(deps: {
   clockMs: () => number
   /** Called for a session that is removed. Its last measurements are not written yet. */
   onEnd: (controlSession: ControlSession) => void
+  /** Called for a session that has a robot, or another status. No command has reached the robot since. It must not throw. */
+  onChange: (controlSession: ControlSession) => void
 }) {
-  const { nodeId, clockMs, onEnd } = deps
+  const { nodeId, clockMs, onEnd, onChange } = deps
   const bySession = new Map<string, ControlSession>()
   let createdCount = 0
   /** By robot: sessions whose robot is disconnected while participants still wait for it here. */
@@ -76,6 +78,7 @@ export function createControlSessionRegistry(deps: {
       if (!session) return null
       const controlSession = bySession.get(session.id) ?? add(connection.robotId, session)
       controlSession.connectRobot(connection, session, clockMs())
+      onChange(controlSession)
       return controlSession
     },
 
@@ -110,6 +113,7 @@ export function createControlSessionRegistry(deps: {
         connection.controlSession ?? bySession.get(session.id) ?? add(connection.robotId, session)
       controlSession.bindRobot(connection)
       controlSession.applySession(session, clockMs())
+      onChange(controlSession)
     },
 
     /** Applies the state in the database to a session whose participants wait here for the robot. */

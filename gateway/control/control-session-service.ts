@@ -43,6 +43,8 @@ export function createControlSessionService(deps: {
   channelOffers: ChannelOffers
   /** Schedules a lookup of these robots. */
   requestLookup: (robotIds: Iterable<string>) => void
+  /** Called for a session that has a robot, or another status. It must not throw. */
+  onSessionChange: (controlSession: ControlSession) => void
   /** Looks up the robots that changed lately. Throws if the database is unavailable. */
   pollChanges: () => Promise<void>
 }) {
@@ -53,6 +55,7 @@ export function createControlSessionService(deps: {
     nodeId,
     clockMs,
     onEnd: (controlSession) => sessionWriter.ended(controlSession),
+    onChange: deps.onSessionChange,
   })
   const sessionWriter = createSessionWriter({
     controlPersistence,

@@ -47,6 +47,9 @@ export function createSessionRecording(deps: {
   })
 
   return {
+    /** Begins or ends the recording of a session that has changed. It does not throw. */
+    sync: guard.handler('recording:tap', taps.sync),
+
     /** Begins to record. Returns a function that ends it. */
     start(): () => void {
       const timers = [
@@ -75,4 +78,4 @@ export function createSessionRecording(deps: {
     stop: () => sender.stop(),
   }
 }
-export type SessionRecording = ReturnType<typeof createSessionRecording>
+export type GatewayRecording = ReturnType<typeof createSessionRecording>

@@ -3627,7 +3627,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Rows for each second. At the rate of a camera, its video is stored as it is.
+             * @description Rows for each second. At the rate of a camera, its video is stored without transcoding.
              * @example 30
              */
             fps: number;
@@ -3889,13 +3889,13 @@ export interface components {
              */
             size_mb: number;
             /**
-             * @description Who defined the episode: the robot reported it, or a participant marked it on the platform.
+             * @description The side that defined the episode: the robot reported it, or a participant marked it on the platform.
              * @example robot
              * @enum {string}
              */
             source: "robot" | "platform";
             /**
-             * @description What was to be done; null without a description.
+             * @description The task in words; null without one.
              * @example null
              */
             task: string | null;
@@ -3905,7 +3905,7 @@ export interface components {
              */
             recording_id: string | null;
             /**
-             * @description Whether the task succeeded; null when nobody said it.
+             * @description Whether the task succeeded; null when that is unknown.
              * @example true
              */
             success: boolean | null;
@@ -5249,7 +5249,7 @@ export interface components {
              */
             operator_notes: string | null;
             /**
-             * @description What the platform records of a session: nothing, control and telemetry, or these with the cameras.
+             * @description The content of the recording of a session: nothing, control and telemetry, or these with the cameras.
              * @example control
              * @enum {string}
              */
@@ -5454,7 +5454,7 @@ export interface components {
             /** @example Warehouse arm */
             robot_name: string;
             /**
-             * @description What is recorded.
+             * @description The content: control and telemetry, or these with the cameras.
              * @example video
              * @enum {string}
              */
@@ -5739,7 +5739,7 @@ export interface components {
             /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
             stop_clear: components["schemas"]["StopClear"];
             /**
-             * @description What the platform records of the robot's sessions: nothing (off), control and telemetry (control), or these with the cameras (video). Operators see it before and during a session. A change applies to an open session at once.
+             * @description The content of the recordings of its sessions: nothing (off), control and telemetry (control), or these with the cameras (video). Operators see it before and during a session. A change applies to an open session at once.
              * @example control
              * @enum {string}
              */
@@ -6023,7 +6023,7 @@ export interface components {
             /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
             stop_clear: components["schemas"]["StopClear"];
             /**
-             * @description What the platform records of the robot's sessions: nothing (off), control and telemetry (control), or these with the cameras (video). Operators see it before and during a session. A change applies to an open session at once.
+             * @description The content of the recordings of its sessions: nothing (off), control and telemetry (control), or these with the cameras (video). Operators see it before and during a session. A change applies to an open session at once.
              * @example control
              * @enum {string}
              */
@@ -12264,7 +12264,7 @@ export interface operations {
                     /** @description The users who may clear a remote stop that the owner or an admin requested: only the owner or an admin (owner), or also the operator of the session (anyone). */
                     stop_clear?: components["schemas"]["StopClear"];
                     /**
-                     * @description What the platform records of the robot's sessions: nothing (off), control and telemetry (control), or these with the cameras (video). Operators see it before and during a session. A change applies to an open session at once.
+                     * @description The content of the recordings of its sessions: nothing (off), control and telemetry (control), or these with the cameras (video). Operators see it before and during a session. A change applies to an open session at once.
                      * @example control
                      * @enum {string}
                      */
@@ -17044,7 +17044,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description What for, as the list of downloads shows it.
+                 * @description The purpose, as the list of downloads shows it.
                  * @example download
                  */
                 purpose?: "download" | "replay";
@@ -19753,7 +19753,7 @@ export interface operations {
                      */
                     action: "start" | "success" | "failure" | "discard";
                     /**
-                     * @description What is to be done. At the end it replaces the task of the start.
+                     * @description The task in words. At the end it replaces the task of the start.
                      * @example Pick up the cup
                      */
                     task?: string;

@@ -23,7 +23,7 @@ const shared = { DATABASE_URL: 'postgres://localhost/wheelhouse', REDIS_URL: 're
 test('an empty environment starts all roles on this machine, with a demo', () => {
   expect(loadConfig({})).toMatchObject({
     production: false,
-    roles: ['api', 'hub', 'gateway', 'worker', 'media'],
+    roles: ['api', 'hub', 'gateway', 'worker', 'media', 'recorder'],
     databaseUrl: undefined,
     redisUrl: undefined,
     dataDir: resolve('./.data'),
@@ -136,7 +136,7 @@ test('an empty variable means unset', () => {
     port: 3000,
     databaseUrl: undefined,
     demo: true,
-    roles: ['api', 'hub', 'gateway', 'worker', 'media'],
+    roles: ['api', 'hub', 'gateway', 'worker', 'media', 'recorder'],
   })
 })
 

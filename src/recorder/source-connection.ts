@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws'
 import { type FromRecorder, FromSource, readRecords } from '../core/recording/record-wire.ts'
 import { encodeRecord } from './record-encoder.ts'
 import type { RecorderContext } from './recorder-context.ts'
-import { StreamRecorder, type StreamRequest } from './stream-recorder.ts'
+import { type ReceivedRecord, StreamRecorder, type StreamRequest } from './stream-recorder.ts'
 
 /** Streams of one source. */
 const MAX_STREAMS = 10_000
@@ -31,43 +31,43 @@ export function createSourceConnection(socket: WebSocket, context: RecorderConte
   }
 
   function open(message: Extract<FromSource, { type: 'open' }>): void {
-    const { stream, streamId, sessionId, source, codec, stored, replaces, atMs } = message
+    const { stream, streamId, originId, sessionId, source, codec, stored, atMs } = message
     if (streams.size >= MAX_STREAMS)
       return send({ type: 'refused', stream, reason: 'overload', retryAfterMs: 5_000 })
-    endStream(stream, false)
+    endStream(stream, null)
     const request = {
       stream,
       streamId,
+      originId,
       sessionId,
       source,
       codec,
       nodeId,
-      resumes: replaces !== undefined,
       atMs,
     }
     const recorder = stored ? new StreamRecorder({ ...context, send }, request) : undefined
     streams.set(stream, { request, sessionId, recorder })
   }
 
-  function endStream(stream: number, isLost: boolean): void {
+  function endStream(stream: number, gap: 'source_lost' | 'recorder_lost' | null): void {
     const known = streams.get(stream)
     streams.delete(stream)
     if (!known?.recorder) return
-    const ended = known.recorder.end({ isLost }).finally(() => ending.delete(ended))
+    const ended = known.recorder.end(gap).finally(() => ending.delete(ended))
     ending.add(ended)
   }
 
   function readText(text: string): void {
     const message = FromSource.parse(JSON.parse(text))
     if (message.type === 'open') return open(message)
-    if (message.type === 'close') return endStream(message.stream, false)
+    if (message.type === 'close') return endStream(message.stream, message.continues ? 'recorder_lost' : null)
     const { fromMs, toMs, reason } = message
     streams.get(message.stream)?.recorder?.addGap({ fromMs, toMs, reason })
   }
 
-  /** Reads a batch. Returns the streams that it contains. */
-  function readBatch(batch: Buffer): Set<SourceStream> {
-    const touched = new Set<SourceStream>()
+  /** Reads a batch. Returns the records of each stream. */
+  function readBatch(batch: Buffer): Map<SourceStream, ReceivedRecord[]> {
+    const received = new Map<SourceStream, ReceivedRecord[]>()
     for (const record of readRecords(batch)) {
       const stream = streams.get(record.stream)
       if (!stream) continue // it was refused, and its source does not know yet
@@ -75,24 +75,27 @@ export function createSourceConnection(socket: WebSocket, context: RecorderConte
       const message = encodeRecord(record, stream.request)
       if (!message) continue
       live.publish(stream.sessionId, message, { flags: record.flags, codec: stream.request.codec })
-      stream.recorder?.receive(message, record)
-      touched.add(stream)
+      const { atMs, flags } = record
+      const records = received.get(stream)
+      if (records) records.push({ message, atMs, flags })
+      else received.set(stream, [{ message, atMs, flags }])
     }
-    return touched
+    return received
   }
 
   /** Reads a message. The socket waits until its records are handled, so that a fast source fills no memory here. */
   async function read(data: Buffer, isBinary: boolean): Promise<void> {
     counts.bytes += data.length
     if (!isBinary) return readText(data.toString())
-    const touched = readBatch(data)
+    const received = readBatch(data)
+    for (const [{ recorder }, records] of received) recorder?.receive(records)
     socket.pause()
-    await Promise.all([...touched].map(({ recorder }) => recorder?.settled()))
+    await Promise.all(Array.from(received.keys(), ({ recorder }) => recorder?.settled()))
     socket.resume()
   }
 
   function onClose(): void {
-    for (const stream of [...streams.keys()]) endStream(stream, true)
+    for (const stream of [...streams.keys()]) endStream(stream, 'source_lost')
     context.closed()
   }
 
@@ -128,7 +131,7 @@ export function createSourceConnection(socket: WebSocket, context: RecorderConte
     announceEnd: () => send({ type: 'draining' }),
     /** Makes everything durable and ends the connection. */
     async drain(): Promise<void> {
-      for (const stream of [...streams.keys()]) endStream(stream, false)
+      for (const stream of [...streams.keys()]) endStream(stream, 'recorder_lost')
       await Promise.allSettled([...ending])
       socket.close(GOING_AWAY)
     },

@@ -1,11 +1,12 @@
 import type { GapReason } from '@wheelhouse/protocol'
 import type { RecordedMessage } from '../core/mcap/mcap-writer.ts'
-import { FLAG_KEYFRAME, type FromRecorder, type StreamRecord } from '../core/recording/record-wire.ts'
+import { FLAG_KEYFRAME, type FromRecorder } from '../core/recording/record-wire.ts'
 import type { OpenStreamResult } from '../modules/recordings/index.ts'
 import type { RecorderServices } from './messages.ts'
 import type { StreamSource } from './record-encoder.ts'
 import { type Segment, SegmentBuilder } from './segment-builder.ts'
 import type { SegmentUploads, UploadEvents } from './segment-uploads.ts'
+import { type OpenGap, StreamNotes } from './stream-notes.ts'
 
 /** Records that wait until the stream is open. */
 const MAX_WAITING_BYTES = 2 * 1024 * 1024
@@ -32,10 +33,18 @@ export interface StreamRequest extends StreamSource {
   /** The number of the stream on its connection. */
   readonly stream: number
   readonly streamId: string
+  /** The first of the streams that this one continues, or its own id. */
+  readonly originId: string
   readonly sessionId: string
   readonly nodeId: string
-  readonly resumes: boolean
   readonly atMs: number
+}
+
+/** A record, and the message that it became. */
+export interface ReceivedRecord {
+  readonly message: RecordedMessage
+  readonly atMs: number
+  readonly flags: number
 }
 
 /** Turns the records of one stream into durable segments, in the order in which they arrive. */
@@ -44,7 +53,11 @@ export class StreamRecorder {
   readonly #request: StreamRequest
   #state: 'opening' | 'recording' | 'ended' = 'opening'
   #recordingId = ''
-  #durableUpToMs = 0
+  /** Records up to this time are durable. */
+  #durableMs = 0
+  /** The same when the stream began: records up to then are sent again. */
+  #storedBeforeMs = 0
+  readonly #notes: StreamNotes
   #uploads: SegmentUploads | undefined
   #builder: SegmentBuilder
   /** The work of the stream, one step after another. */
@@ -59,10 +72,12 @@ export class StreamRecorder {
   constructor(deps: StreamDeps, request: StreamRequest) {
     this.#deps = deps
     this.#request = request
+    this.#notes = new StreamNotes(deps.services.streams)
     this.#builder = new SegmentBuilder(request)
+    this.#durableMs = request.atMs
     this.#lastMs = request.atMs
     // A source that resumes continues right after what is durable.
-    this.#needsKeyframe = this.#isVideo && !request.resumes
+    this.#needsKeyframe = this.#isVideo && request.originId === request.streamId
     this.#work = this.#open()
   }
 
@@ -86,18 +101,19 @@ export class StreamRecorder {
 
   /** Opens the stream in the database. */
   async #open(): Promise<void> {
-    const { streamId, sessionId, source, nodeId, resumes, atMs } = this.#request
-    const result = await this.#openUntilAnswered({ streamId, sessionId, source, nodeId, resumes, atMs })
+    const { streamId, originId, sessionId, source, nodeId, atMs } = this.#request
+    const result = await this.#openUntilAnswered({ streamId, originId, sessionId, source, nodeId, atMs })
     if (this.#state === 'ended') return
     if ('refused' in result) return this.#refuse(result.refused, result.retryAfterMs)
     const { recordingId, durableUpToMs } = result
     this.#recordingId = recordingId
-    this.#durableUpToMs = durableUpToMs
+    this.#storedBeforeMs = durableUpToMs
+    if (durableUpToMs > 0) this.#durableMs = durableUpToMs
     this.#uploads = this.#deps.createUploads(
       { streamId, recordingId },
       {
         stored: (segment) => this.#acknowledge(segment),
-        paused: (reason) => this.#pause(reason),
+        paused: (reason) => this.#notes.paused(recordingId, reason),
         rejected: (reason) => this.#reject(reason),
       },
     )
@@ -113,21 +129,23 @@ export class StreamRecorder {
     }
   }
 
-  /** Adds a record. */
-  receive(message: RecordedMessage, record: Pick<StreamRecord, 'atMs' | 'flags'>): void {
+  /** Adds records. */
+  receive(records: readonly ReceivedRecord[]): void {
     if (this.#state === 'ended') return
-    const { atMs, flags } = record
     if (this.#state === 'opening') {
-      this.#waitingBytes += message.data.length
+      for (const { message } of records) this.#waitingBytes += message.data.length
       if (this.#waitingBytes > MAX_WAITING_BYTES) return this.#refuse('overload', RETRY_MS)
     }
-    void this.#enqueue(() => this.#add(message, atMs, (flags & FLAG_KEYFRAME) !== 0))
+    void this.#enqueue(async () => {
+      for (const record of records) await this.#add(record)
+    })
   }
 
-  async #add(message: RecordedMessage, atMs: number, isKeyframe: boolean): Promise<void> {
+  async #add({ message, atMs, flags }: ReceivedRecord): Promise<void> {
     if (this.#state !== 'recording') return
+    const isKeyframe = (flags & FLAG_KEYFRAME) !== 0
     this.#lastMs = Math.max(this.#lastMs, atMs)
-    if (atMs <= this.#durableUpToMs) return // stored by an earlier stream of this source
+    if (atMs <= this.#storedBeforeMs) return // stored by an earlier stream of this source
     if (this.#uploads?.isFull) return this.#leaveOut(atMs)
     if (this.#needsKeyframe && !isKeyframe) return
     this.#needsKeyframe = false
@@ -148,15 +166,20 @@ export class StreamRecorder {
     if (fromMs === undefined) return
     this.#leftOutSinceMs = undefined
     const reason = this.#uploads?.pauseReason ?? 'storage_unavailable'
-    this.addGap({ fromMs, toMs, reason })
+    this.#noteGap({ fromMs, toMs, reason })
   }
 
-  /** Records a period that is missing. It is lost if the database is away for long. */
+  /** Records a period that the source has left out. */
   addGap(gap: { fromMs: number; toMs: number; reason: GapReason }): void {
+    // After the stream was opened. If it is refused, the source reports the gap again.
+    void this.#enqueue(async () => {
+      if (this.#state === 'recording') this.#noteGap(gap)
+    })
+  }
+
+  #noteGap(gap: { fromMs: number; toMs: number; reason: GapReason }): void {
     this.#deps.onGap()
-    if (this.#recordingId === '') return
-    const { source } = this.#request
-    this.#deps.services.streams.addGap(this.#recordingId, { source, ...gap }).catch(() => {})
+    this.#notes.gap(this.#recordingId, { source: this.#request.source, ...gap })
   }
 
   /** Ends the segment that is being built. */
@@ -172,40 +195,32 @@ export class StreamRecorder {
     if (this.#builder.isDue(this.#deps.nowMs())) void this.#enqueue(() => this.#seal())
   }
 
-  /** Makes everything durable and ends the stream. `isLost`: its source ended without a farewell. */
-  async end({ isLost }: { isLost: boolean }): Promise<void> {
+  /** Makes everything durable and ends the stream. `gap`: why data may follow that the recording lacks, until its source continues. */
+  async end(gap: 'source_lost' | 'recorder_lost' | null): Promise<void> {
     await this.#enqueue(async () => {
       if (this.#state !== 'recording') return
       await this.#seal()
       this.#state = 'ended'
       await this.#uploads?.idle()
       this.#endGap(this.#lastMs)
-      await this.#close(isLost ? { fromMs: this.#lastMs, reason: 'source_lost' } : null)
+      await this.#close(gap && { fromMs: this.#lastMs, reason: gap })
     })
   }
 
-  async #close(gap: { fromMs: number; reason: GapReason } | null): Promise<void> {
-    const { streamId } = this.#request
-    await this.#deps.services.streams.closeStream(streamId, { atMs: this.#deps.nowMs(), gap }).catch(() => {
-      // The database is away. The stream ends when the recorder's row expires, or when its source opens another one.
-    })
+  #close(gap: OpenGap | null): Promise<void> {
+    return this.#notes.close(this.#request.streamId, { atMs: this.#deps.nowMs(), gap })
   }
 
   #acknowledge({ lastMs }: Segment): void {
+    this.#durableMs = lastMs
     this.#deps.send({ type: 'ack', stream: this.#request.stream, upToMs: lastMs })
   }
 
-  #pause(reason: GapReason | null): void {
-    this.#deps.services.streams.setPaused(this.#recordingId, reason).catch(() => {})
-  }
-
   #reject(reason: 'stream_closed' | 'quota_exceeded'): void {
-    const gap = { fromMs: this.#lastMs, reason: 'quota_exceeded' as const }
-    if (reason === 'quota_exceeded') {
-      this.#pause(reason)
-      void this.#close(gap)
-    }
-    this.#refuse(reason, reason === 'quota_exceeded' ? QUOTA_RETRY_MS : RETRY_MS)
+    if (reason === 'stream_closed') return this.#refuse(reason, RETRY_MS)
+    this.#notes.paused(this.#recordingId, reason)
+    void this.#close({ fromMs: this.#durableMs, reason })
+    this.#refuse(reason, QUOTA_RETRY_MS)
   }
 
   #refuse(reason: string, retryAfterMs: number | null): void {

@@ -338,6 +338,7 @@ test('datasets show their size and load episodes page by page, and only web addr
   const row = page.getByRole('row', { name: /Recorder/ })
   await row.waitFor()
   expect(await row.getByRole('cell').allTextContents()).toEqual([
+    '',
     expect.stringContaining('Recorder'),
     '51',
     '102 MB',

@@ -6,7 +6,7 @@ import {
   openConsole,
   type PageOptions,
 } from '../support/browser/console.ts'
-import { shownNumber } from '../support/recordings/coded-picture.ts'
+import { encodeCodedH264, encodeCodedJpegs, shownNumber } from '../support/recordings/coded-picture.ts'
 import { type FileServer, startFileServer } from '../support/recordings/file-server.ts'
 import { testPart } from '../support/recordings/replay-mocks.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type ServedRecording,
   serveRecording,
 } from '../support/recordings/replay-page.ts'
-import { poseAt, type TestMessage, writeTestFile } from '../support/recordings/test-recording.ts'
+import { framesOf, poseAt, type TestMessage, writeTestFile } from '../support/recordings/test-recording.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
@@ -227,6 +227,38 @@ test('the tip on the axis has exact values and reasons', async () => {
   await waitFor(async () =>
     expect(await page.locator('[data-tip]').innerText()).toMatch(/Measured 0\.\d+ m\/s/),
   )
+})
+
+test('cameras with VP8, H.264 and pictures play at the same time', async () => {
+  const { page: encoder } = await browser.visit()
+  await encoder.goto(`${world.baseUrl}/docs`)
+  const seconds = 8
+  const { startMs, messages, mocks } = await serveRecording(server, { seconds, fps: FPS })
+  const h264 = await encodeCodedH264(encoder, seconds * FPS, 30)
+  const jpegs = await encodeCodedJpegs(seconds * FPS)
+  const timing = { startMs, fps: FPS }
+  const all = [
+    ...messages,
+    ...framesOf('pictures', 'jpeg', jpegs, timing),
+    ...(h264 ? framesOf('side', 'h264', h264, timing) : []),
+  ].sort((a, b) => a.atMs - b.atMs)
+  const file = await writeTestFile(all)
+  mocks.parts = {
+    parts: [testPart(server.add('/codecs.mcap', file), file, startMs, [0, seconds])],
+    complete: true,
+  }
+  const { page } = await open({ mocks, search: '?t=5.5' })
+  for (const key of h264 ? ['1', '2', '3'] : ['1', '2']) {
+    await page.keyboard.press(key)
+    await shows(page, Math.floor(5.5 * FPS))
+  }
+  await page.keyboard.press('Space')
+  await page.getByRole('button', { name: 'Play' }).waitFor()
+  for (const key of h264 ? ['3', '2', '1'] : ['2', '1']) {
+    await page.keyboard.press(key)
+    await shows(page, seconds * FPS - 1)
+  }
+  expect(h264, 'this Chromium encodes H.264').toBeDefined()
 })
 
 test('the page of the session leads to the replay, and says what was recorded', async () => {

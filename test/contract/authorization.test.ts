@@ -160,7 +160,14 @@ async function recorded(): Promise<string> {
     .execute()
   await db
     .insertInto('recording_streams')
-    .values({ id: STREAM, recording_id: id, source: 'gateway', node_id: id, opened_at: new Date() })
+    .values({
+      id: STREAM,
+      recording_id: id,
+      source: 'gateway',
+      origin_id: STREAM,
+      node_id: id,
+      opened_at: new Date(),
+    })
     .execute()
   const object_key = `recordings/${id}/segments/0.mcap`
   const size = { messages: 1, size_bytes: 1, sha256: '', last_ms: 0 }

@@ -59,7 +59,12 @@ function recordingConnection() {
 /** Returns the frames that a robot receives if its gateway reads these states in one lookup after another. */
 function emittedStates(...states: (OpenSession | null)[]): string[] {
   const { link, received } = recordingConnection()
-  const controlSessions = createControlSessionRegistry({ nodeId: 'node', clockMs: () => 1, onEnd: () => {} })
+  const controlSessions = createControlSessionRegistry({
+    nodeId: 'node',
+    clockMs: () => 1,
+    onEnd: () => {},
+    onChange: () => {},
+  })
   for (const session of states) controlSessions.applyLookup(link, session)
   return received
 }
@@ -120,7 +125,12 @@ describe('a robot whose gateway misses states', () => {
       isReadmitting: () => fixture.readmitting,
       bus: createMemoryBus(() => {}),
       guard: plainGuard(),
-      sessionRegistry: createControlSessionRegistry({ nodeId: 'node', clockMs: () => 1, onEnd: () => {} }),
+      sessionRegistry: createControlSessionRegistry({
+        nodeId: 'node',
+        clockMs: () => 1,
+        onEnd: () => {},
+        onChange: () => {},
+      }),
       log: createLog({ level: 'silent', pretty: false }),
       clockMs: () => 1,
     })

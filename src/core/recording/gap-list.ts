@@ -19,6 +19,11 @@ export class GapList {
     else this.#gaps.push({ reason, ...period })
   }
 
+  /** Removes the gaps that end before a time. */
+  removeUpTo(atMs: number): void {
+    this.#gaps = this.#gaps.filter(({ toMs }) => toMs > atMs)
+  }
+
   /** Returns the gaps, and empties the list. */
   take(): Gap[] {
     const taken = this.#gaps

@@ -102,7 +102,7 @@ test('sends only what was not acknowledged again after the recorder is lost', as
   expect(sockets).toHaveLength(2)
   const second = await connect()
   expect(second.texts).toEqual(['3', '4'])
-  expect(opened(second)).toMatchObject([{ replaces: (opened(first)[0] as { streamId: string }).streamId }])
+  expect(opened(second)).toMatchObject([{ originId: (opened(first)[0] as { streamId: string }).streamId }])
   expect(gapsOf(second)).toEqual([])
   expect(sender.counts.reconnects).toBe(1)
 })
@@ -246,7 +246,7 @@ test('a stream that is refused for a reason of the recorder keeps its records', 
   await vi.advanceTimersByTimeAsync(1_100)
   expect(socket.texts).toEqual(['1', '1', '2'])
   expect(opened(socket)[1]).toMatchObject({
-    replaces: (opened(socket)[0] as { streamId: string }).streamId,
+    originId: (opened(socket)[0] as { streamId: string }).streamId,
   })
 })
 

@@ -62,14 +62,22 @@ export const FromSource = z.discriminatedUnion('type', [
     /** Whether the records are stored. Without, they only go to live readers. */
     stored: z.boolean(),
     /**
-     * The stream that this one continues after its recorder was lost. The records that were not acknowledged are sent again. The
-     * lost recorder may have stored some of them, so that the new one ignores records up to the end of its last segment.
+     * The first of the streams that this one continues after its recorder was lost; its own id if it continues none. The records
+     * that were not acknowledged are sent again. The lost recorder may have stored some of them, so that the new one ignores records
+     * up to the end of the last segment of this origin. Streams of other origins are independent: those of a source that has
+     * ended, for example, may still be stored.
      */
-    replaces: z.uuid().optional(),
+    originId: z.uuid(),
     atMs: z.number(),
   }),
   /** The stream is complete. The recorder stores the rest, and acknowledges it. */
-  z.object({ type: z.literal('close'), stream: StreamNumber, atMs: z.number() }),
+  z.object({
+    type: z.literal('close'),
+    stream: StreamNumber,
+    atMs: z.number(),
+    /** Whether the source will continue the stream at another recorder. */
+    continues: z.boolean().optional(),
+  }),
   /** Records were left out, because the recorder was away or did not keep up. */
   z.object({
     type: z.literal('gap'),

@@ -18,4 +18,3 @@ export const createRecorderAuthorization = (secrets: Secrets) => ({
     return Number(expiresMs) > nowMs && secrets.verify(RECORDER_PURPOSE, expiresMs, signature)
   },
 })
-export type RecorderAuthorization = ReturnType<typeof createRecorderAuthorization>

@@ -48,9 +48,12 @@ export class SentStream {
   readonly #backlog: RecordBacklog
   readonly #hasKeyframes: boolean
   readonly #gaps = new GapList()
+  /** Gaps that were reported. A recorder that is lost before its next acknowledgement may not have stored them. */
+  readonly #reported = new GapList()
   /** Records that were sent and removed without an acknowledgement. They are lost if the recorder is. */
   #atRisk: Period | undefined
-  #streamId: string | undefined
+  /** The id of the first stream at a recorder. Streams that continue it after a loss refer to it. */
+  #originId: string | undefined
   #lastMs = Number.NEGATIVE_INFINITY
   #waitsForKeyframe = false
   #closedMs: number | undefined
@@ -125,19 +128,19 @@ export class SentStream {
   /** Opens the stream at a recorder. All records that are not acknowledged are sent again. */
   open(send: (message: FromSource) => void): void {
     const { sessionId, source, codec, stored } = this.description
-    const replaces = this.#streamId
-    this.#streamId = randomUUID()
+    const streamId = randomUUID()
+    this.#originId ??= streamId
     this.#isCloseSent = false
     this.state = 'open'
     send({
       type: 'open',
       stream: this.number,
-      streamId: this.#streamId,
+      streamId,
       sessionId,
       source,
       ...(codec && { codec }),
       stored,
-      ...(replaces && { replaces }),
+      originId: this.#originId,
       atMs: this.#environment.nowMs(),
     })
     if (this.#waitsForKeyframe) this.requestKeyframe()
@@ -152,7 +155,10 @@ export class SentStream {
   afterSending(send: (message: FromSource) => void): void {
     if (!this.description.stored) this.#backlog.acknowledge(Number.POSITIVE_INFINITY)
     if (this.state !== 'open' || this.hasUnsent) return
-    for (const gap of this.#gaps.take()) send({ type: 'gap', stream: this.number, ...gap })
+    for (const gap of this.#gaps.take()) {
+      send({ type: 'gap', stream: this.number, ...gap })
+      this.#reported.add(gap.reason, gap)
+    }
     if (this.#closedMs === undefined || this.#isCloseSent) return
     this.#isCloseSent = true
     send({ type: 'close', stream: this.number, atMs: this.#closedMs })
@@ -160,6 +166,7 @@ export class SentStream {
 
   acknowledge(upToMs: number): void {
     this.#backlog.acknowledge(upToMs)
+    this.#reported.removeUpTo(upToMs)
     const risk = this.#atRisk
     if (risk && upToMs >= risk.fromMs)
       this.#atRisk = upToMs >= risk.toMs ? undefined : { fromMs: upToMs, toMs: risk.toMs }
@@ -171,7 +178,13 @@ export class SentStream {
     this.state = 'draining'
     this.#isCloseSent = this.#closedMs !== undefined && !this.hasUnsent
     this.retryAtMs = retryAtMs
-    send({ type: 'close', stream: this.number, atMs: this.#environment.nowMs() })
+    const continues = !this.#isCloseSent
+    send({
+      type: 'close',
+      stream: this.number,
+      atMs: this.#environment.nowMs(),
+      ...(continues && { continues }),
+    })
   }
 
   /** Notes that the recorder is gone. */
@@ -179,6 +192,7 @@ export class SentStream {
     if (this.state === 'refused' || this.state === 'ended') return
     this.state = 'waiting'
     this.#backlog.rewind()
+    for (const gap of this.#reported.take()) this.#gaps.add(gap.reason, gap)
     const risk = this.#atRisk
     this.#atRisk = undefined
     if (!risk) return
@@ -203,8 +217,9 @@ export class SentStream {
   #drop(): void {
     this.#backlog.clear()
     this.#gaps.take()
+    this.#reported.take()
     this.#atRisk = undefined
-    this.#streamId = undefined // a new stream then continues nothing
+    this.#originId = undefined // a new stream then continues nothing
     this.#waitsForKeyframe = this.#hasKeyframes
   }
 

@@ -48,7 +48,7 @@ export const PreFlight = AvailableRobot.pick({
       .meta({ description: 'Notes of the owner.', examples: ['Keep away from the shelf on the left.'] }),
     recording: RecordingMode.meta({
       description:
-        'What the platform records of a session: nothing, control and telemetry, or these with the cameras.',
+        'The content of the recording of a session: nothing, control and telemetry, or these with the cameras.',
       examples: ['control'],
     }),
     has_camera: z.boolean().meta({

@@ -30,7 +30,7 @@ export interface OpenSession {
   readonly latencyBudgetMs: number | null
   /** The age of the operator's picture above which the robot does not move; null for no limit. */
   readonly videoLimitMs: number | null
-  /** What is recorded of the session. */
+  /** The content of the session's recording. */
   readonly recording: RecordingMode
   /** The commands that the robot accepts; null when none are declared. */
   readonly controlSchema: ControlSchema | null

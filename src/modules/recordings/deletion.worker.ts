@@ -25,11 +25,11 @@ export function createDeletionWorker(deps: Pick<CoreServices, 'db' | 'now'> & { 
     await store.delete(keys)
   }
 
-  /** Returns which of these recordings exist. */
-  async function known(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    if (ids.length === 0) return new Set()
-    const rows = await db.selectFrom('recordings').select('id').where('id', 'in', ids).execute()
-    return new Set(rows.map(({ id }) => id))
+  /** Returns the files of those of these recordings that exist; null before they have one. */
+  async function known(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+    if (ids.length === 0) return new Map()
+    const rows = await db.selectFrom('recordings').select(['id', 'file_key']).where('id', 'in', ids).execute()
+    return new Map(rows.map(({ id, file_key }) => [id, file_key]))
   }
 
   return {
@@ -39,13 +39,19 @@ export function createDeletionWorker(deps: Pick<CoreServices, 'db' | 'now'> & { 
       await db.deleteFrom('recording_deletions').where('recording_id', '=', recordingId).execute()
     },
 
-    /** Deletes old objects that belong to no recording: a crash between the storage and the database leaves such. */
+    /**
+     * Deletes old objects that belong to no recording, or that its file has replaced: a crash between the storage and the database
+     * leaves such.
+     */
     async removeOrphans(): Promise<void> {
       const before = new Date(now().getTime() - ORPHAN_AGE_MS)
       let old = new Map<string, string[]>()
       const flush = async () => {
         const existing = await known([...old.keys()])
-        for (const [id, keys] of old) if (!existing.has(id)) await store.delete(keys)
+        for (const [id, keys] of old) {
+          const fileKey = existing.get(id)
+          if (fileKey !== null) await store.delete(keys.filter((key) => key !== fileKey))
+        }
         old = new Map()
       }
       let count = 0

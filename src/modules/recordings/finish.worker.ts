@@ -87,9 +87,9 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
     }
   }
 
-  /** Makes the file the recording. Fails when another attempt has, or the recording was deleted. */
-  async function complete(attempt: Attempt<RecordingJob>, row: Row, finished: FinishedFile): Promise<void> {
-    await transact(async (tx) => {
+  /** Makes the file the recording. Returns false if another attempt has, or the recording was deleted. */
+  async function complete(row: Row, finished: FinishedFile): Promise<boolean> {
+    return await transact(async (tx) => {
       const { file, channels, damaged } = finished
       const ready = await tx.db
         .updateTable('recordings')
@@ -104,18 +104,18 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
         .where('status', '=', 'FINISHING')
         .returningAll()
         .executeTakeFirst()
-      if (!ready) throw new ClaimLostError('Another process has finished the recording, or it was deleted')
+      if (!ready) return false
       for (const { from_at, to_at, stream_id } of damaged)
         await tx.db
           .insertInto('recording_gaps')
           .values({ recording_id: row.id, source: stream_id, from_at, to_at, reason: 'segment_damaged' })
           .execute()
       await deps.onFinished(tx, ready)
-      await attempt.complete(tx)
+      return true
     })
   }
 
-  /** Deletes what the file replaces. The daily search for orphans finds the rest after a crash. */
+  /** Deletes the objects that the file replaces, also those of attempts that did not end. */
   async function cleanUp(row: Row, keptKey: string): Promise<void> {
     await db.deleteFrom('recording_segments').where('recording_id', '=', row.id).execute()
     const keys: string[] = []
@@ -128,12 +128,15 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
       .selectFrom('recordings')
       .selectAll()
       .where('id', '=', attempt.data.recordingId)
-      .where('status', '=', 'FINISHING')
+      .where('status', 'in', ['FINISHING', 'READY'])
       .executeTakeFirst()
     if (!row) return
+    // The file of a recording that is ready may be all that an attempt has completed before its process ended.
+    if (row.file_key !== null) return await cleanUp(row, row.file_key)
     const finished = await write(attempt, row)
-    await complete(attempt, row, finished)
-    await cleanUp(row, finished.file.key).catch(() => {})
+    if (await complete(row, finished)) return await cleanUp(row, finished.file.key)
+    await store.delete([finished.file.key])
+    throw new ClaimLostError('Another process has finished the recording, or it was deleted')
   }
 }
 

@@ -6,6 +6,7 @@ import type { Tables } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import { segmentKey } from './object-keys.ts'
 import type { Quota } from './quota.ts'
+import { type AppendSessionNote, createRecordingState } from './recording-state.ts'
 
 /** A source of data that wants to be recorded. Times are Unix milliseconds. */
 export interface OpenStreamRequest {
@@ -14,8 +15,8 @@ export interface OpenStreamRequest {
   /** `gateway`, or `camera/<name>`. */
   readonly source: string
   readonly nodeId: string
-  /** Whether the source sends again what an earlier stream of it had not stored. */
-  readonly resumes: boolean
+  /** The first of the streams that this one continues: its source sends again what they had not stored. Its own id if it continues none. */
+  readonly originId: string
   readonly atMs: number
 }
 
@@ -39,29 +40,19 @@ export interface NewSegment {
   readonly sha256: string
 }
 
-/** Writes an entry of a session's log, if the session is open. The sessions module implements it. */
-export type AppendSessionNote = (
-  tx: Tx,
-  sessionId: string,
-  note: {
-    readonly type: 'recording.started' | 'recording.paused' | 'recording.resumed' | 'recording.stopped'
-    readonly at: Date
-    readonly reason?: string
-    readonly details: Readonly<Record<string, unknown>>
-    readonly notifies?: boolean
-  },
-) => Promise<void>
-
 const QUOTA_RETRY_MS = 30_000
 
 /** Records streams, segments and gaps for recorders. Each statement is conditional: a recorder that stalled changes nothing late. */
 export function createRecordingStreams(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { quota: Quota; appendNote: AppendSessionNote },
 ) {
-  const { db, transact, now, quota, appendNote } = deps
+  const { db, transact, now, quota } = deps
+  const state = createRecordingState(deps)
 
   /** Returns the recording of an open session, which it creates for the first stream. */
-  async function recordingFor(tx: Tx, { sessionId, source, resumes }: OpenStreamRequest) {
+  async function recordingFor(tx: Tx, request: OpenStreamRequest) {
+    const { sessionId, source } = request
+    const resumes = isContinued(request)
     const session = await tx.db
       .selectFrom('sessions')
       .innerJoin('robots', 'robots.id', 'sessions.robot_id')
@@ -121,94 +112,50 @@ export function createRecordingStreams(
       .execute()
   }
 
-  /** Notes in the session's log that it is recorded. */
-  async function markRecorded(
-    tx: Tx,
-    sessionId: string,
-    recording: {
-      id: string
-      mode: string
-      paused_reason: string | null
-      /** Undefined for the rest of a session that is over, or not recorded any more. */
-      wanted: Exclude<RecordingMode, 'off'> | undefined
-    },
-  ): Promise<void> {
-    const { id, mode, paused_reason, wanted } = recording
-    if (wanted === undefined || (paused_reason !== 'off' && mode === wanted)) return
-    await tx.db
-      .updateTable('recordings')
-      .set({ mode: wanted, ended_at: null, ...(paused_reason === 'off' && { paused_reason: null }) })
-      .where('id', '=', id)
-      .execute()
-    const details = { recording_id: id, mode: wanted }
-    await appendNote(tx, sessionId, { type: 'recording.started', at: now(), details })
-  }
-
   return {
-    /** Opens a stream. An earlier stream of the same source cannot add segments any more. */
+    /** Opens a stream. Those that it continues cannot add segments any more. */
     openStream: (request: OpenStreamRequest): Promise<OpenStreamResult> =>
       transact(async (tx) => {
-        const { streamId, sessionId, source, nodeId, atMs } = request
+        const { streamId, originId, sessionId, source, nodeId, atMs } = request
         const recording = await recordingFor(tx, request)
         if (typeof recording === 'string')
           return { refused: recording, retryAfterMs: recording === 'session_over' ? null : 1_000 }
-        if (await quota.isExceeded(tx.db, recording.client_id))
+        if (await quota.isExceeded(tx.db, recording.client_id)) {
+          await state.quotaExceeded(tx, recording.id)
           return { refused: 'quota_exceeded', retryAfterMs: QUOTA_RETRY_MS }
+        }
         await tx.db
           .updateTable('recording_streams')
           .set({ closed_at: now() })
-          .where('recording_id', '=', recording.id)
-          .where('source', '=', source)
+          .where('origin_id', '=', originId)
           .where('closed_at', 'is', null)
           .execute()
-        const ids = { id: streamId, recording_id: recording.id }
+        const ids = { id: streamId, recording_id: recording.id, origin_id: originId }
         await tx.db
           .insertInto('recording_streams')
           .values({ ...ids, source, node_id: nodeId, opened_at: new Date(atMs) })
           .execute()
-        await endOpenGaps(tx, recording.id, source, request)
-        await markRecorded(tx, sessionId, recording)
-        return { recordingId: recording.id, durableUpToMs: await durableUpTo(tx, recording.id, source) }
+        await endOpenGaps(tx, recording.id, request)
+        await state.recorded(tx, sessionId, recording)
+        return { recordingId: recording.id, durableUpToMs: await durableUpTo(tx, recording.id, originId) }
       }),
 
-    /** Records a segment. The result is why it does not count, if it does not. */
+    /** Records a segment. The result is why it does not count, if it does not. A segment that is known already counts once. */
     addSegment: (segment: NewSegment): Promise<'added' | 'stream_closed' | 'quota_exceeded'> =>
       transact(async (tx) => {
-        const { streamId, recordingId, number, fromMs, lastMs, messages, sizeBytes, sha256 } = segment
+        const { recordingId, sizeBytes } = segment
+        if (!(await insertSegment(tx, segment)))
+          return (await hasSegment(tx, segment)) ? 'added' : 'stream_closed'
         const recording = await tx.db
           .updateTable('recordings')
           .set((eb) => ({ size_bytes: eb('size_bytes', '+', sizeBytes), segments: eb('segments', '+', 1) }))
           .where('id', '=', recordingId)
-          .where('status', '=', 'RECORDING')
-          .where((eb) =>
-            eb.exists(
-              eb
-                .selectFrom('recording_streams')
-                .select('id')
-                .where('id', '=', streamId)
-                .where('recording_id', '=', recordingId)
-                .where('closed_at', 'is', null),
-            ),
-          )
-          .returning('client_id')
-          .executeTakeFirst()
-        if (!recording) return 'stream_closed'
-        await tx.db
-          .insertInto('recording_segments')
-          .values({
-            stream_id: streamId,
-            number,
-            recording_id: recordingId,
-            from_at: new Date(Math.floor(fromMs)),
-            to_at: new Date(Math.ceil(lastMs)),
-            last_ms: lastMs,
-            messages,
-            size_bytes: sizeBytes,
-            sha256,
-            object_key: segmentKey(recordingId, streamId, number),
-          })
-          .execute()
-        return (await quota.isExceeded(tx.db, recording.client_id)) ? 'quota_exceeded' : 'added'
+          .returning(['client_id', 'paused_reason'])
+          .executeTakeFirstOrThrow()
+        if (await quota.isExceeded(tx.db, recording.client_id)) return 'quota_exceeded'
+        // A recorder that stores again may not be the one that reported the interruption.
+        if (recording.paused_reason !== null) await state.setPaused(tx, recordingId, null)
+        return 'added'
       }),
 
     /** Ends a stream. `gap` says from when on data is missing, until the source opens the next stream. */
@@ -222,18 +169,21 @@ export function createRecordingStreams(
           .set({ closed_at: new Date(end.atMs) })
           .where('id', '=', streamId)
           .where('closed_at', 'is', null)
-          .returning(['recording_id', 'source'])
+          .returning(['recording_id', 'source', 'origin_id'])
           .executeTakeFirst()
         if (!stream) return
-        const { recording_id, source } = stream
+        const { recording_id, source, origin_id } = stream
         if (end.gap) {
           const { fromMs, reason } = end.gap
-          await tx.db
-            .insertInto('recording_gaps')
-            .values({ recording_id, source, reason, from_at: new Date(fromMs) })
-            .execute()
+          await sql`
+            insert into recording_gaps (recording_id, source, origin_id, reason, from_at, to_at)
+            select ${recording_id}::uuid, ${source}, ${origin_id}::uuid, ${reason}, gap.from_at, (
+              select min(m.opened_at) from recording_streams m
+              where m.recording_id = ${recording_id}::uuid and m.source = ${source} and m.origin_id <> ${origin_id}::uuid
+                and m.opened_at >= gap.from_at)
+            from (select ${new Date(Math.floor(fromMs))}::timestamptz as from_at) gap`.execute(tx.db)
         }
-        if (source === 'gateway') await noteStopped(tx, recording_id)
+        if (source === 'gateway') await state.stopped(tx, recording_id)
       }),
 
     /** Records a period that is missing. */
@@ -263,76 +213,88 @@ export function createRecordingStreams(
 
     /** Notes that nothing can be recorded, or that it can again. Participants of the session see it. */
     setPaused: (recordingId: string, reason: GapReason | null): Promise<void> =>
-      transact(async (tx) => {
-        const changed = await tx.db
-          .updateTable('recordings')
-          .set({ paused_reason: reason })
-          .where('id', '=', recordingId)
-          .where('status', '=', 'RECORDING')
-          .where((eb) => eb.or([eb('paused_reason', 'is', null), eb('paused_reason', '<>', 'off')]))
-          .where('paused_reason', 'is distinct from', reason)
-          .returning(['session_id', 'mode'])
-          .executeTakeFirst()
-        if (!changed) return
-        const details = { recording_id: recordingId, mode: changed.mode }
-        await appendNote(tx, changed.session_id, {
-          type: reason === null ? 'recording.resumed' : 'recording.paused',
-          at: now(),
-          details,
-          ...(reason !== null && { reason, notifies: true }),
-        })
-      }),
-  }
-
-  /** Notes in the log of an open session that it is not recorded any more, if its owner has turned that off. */
-  async function noteStopped(tx: Tx, recordingId: string): Promise<void> {
-    const stopped = await tx.db
-      .updateTable('recordings')
-      .from('robots')
-      .set({ paused_reason: 'off' })
-      .where('recordings.id', '=', recordingId)
-      .whereRef('robots.id', '=', 'recordings.robot_id')
-      .where('robots.recording', '=', 'off')
-      .where('recordings.paused_reason', 'is distinct from', 'off')
-      .returning(['recordings.session_id', 'recordings.mode'])
-      .executeTakeFirst()
-    if (!stopped) return
-    const details = { recording_id: recordingId, mode: stopped.mode }
-    await appendNote(tx, stopped.session_id, { type: 'recording.stopped', at: now(), details })
+      transact((tx) => state.setPaused(tx, recordingId, reason)),
   }
 }
 export type RecordingStreams = ReturnType<typeof createRecordingStreams>
 
-/** Ends the gap that the end of an earlier stream began. A source that sends everything again has none. */
-async function endOpenGaps(
-  tx: Tx,
-  recordingId: string,
-  source: string,
-  { resumes, atMs }: OpenStreamRequest,
-): Promise<void> {
-  const openGaps = { recording_id: recordingId, source }
-  if (resumes)
+/** Inserts a segment, if its stream is open and the segment is new. Returns whether it was inserted. */
+async function insertSegment(tx: Tx, segment: NewSegment): Promise<boolean> {
+  const { streamId, recordingId, number, fromMs, lastMs, messages, sizeBytes, sha256 } = segment
+  // The lock orders it with the end of the recording.
+  const recording = await tx.db
+    .selectFrom('recordings')
+    .innerJoin('recording_streams as stream', 'stream.recording_id', 'recordings.id')
+    .select('recordings.id')
+    .where('recordings.id', '=', recordingId)
+    .where('recordings.status', '=', 'RECORDING')
+    .where('stream.id', '=', streamId)
+    .where('stream.closed_at', 'is', null)
+    .forUpdate('recordings')
+    .executeTakeFirst()
+  if (!recording) return false
+  const { numInsertedOrUpdatedRows } = await tx.db
+    .insertInto('recording_segments')
+    .values({
+      stream_id: streamId,
+      number,
+      recording_id: recordingId,
+      from_at: new Date(Math.floor(fromMs)),
+      to_at: new Date(Math.ceil(lastMs)),
+      last_ms: lastMs,
+      messages,
+      size_bytes: sizeBytes,
+      sha256,
+      object_key: segmentKey(recordingId, streamId, number),
+    })
+    .onConflict((conflict) => conflict.columns(['stream_id', 'number']).doNothing())
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/** Returns whether a segment was recorded before: the response to an earlier attempt may have been lost. */
+async function hasSegment(tx: Tx, { streamId, number, sha256 }: NewSegment): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom('recording_segments')
+    .select('number')
+    .where('stream_id', '=', streamId)
+    .where('number', '=', number)
+    .where('sha256', '=', sha256)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+const isContinued = ({ streamId, originId }: OpenStreamRequest): boolean => streamId !== originId
+
+/**
+ * Ends the gaps that the end of an earlier stream began. A source that sends everything again has none; another one of the same data
+ * begins to send now.
+ */
+async function endOpenGaps(tx: Tx, recordingId: string, request: OpenStreamRequest): Promise<void> {
+  const { originId, source, atMs } = request
+  if (isContinued(request))
     await tx.db
       .deleteFrom('recording_gaps')
-      .where((eb) => eb.and(openGaps))
-      .where('to_at', 'is', null)
+      .where('recording_id', '=', recordingId)
+      .where('origin_id', '=', originId)
       .execute()
   else
     await tx.db
       .updateTable('recording_gaps')
       .set({ to_at: sql`greatest(from_at, ${new Date(atMs)}::timestamptz)` })
-      .where((eb) => eb.and(openGaps))
+      .where('recording_id', '=', recordingId)
+      .where('source', '=', source)
       .where('to_at', 'is', null)
       .execute()
 }
 
-async function durableUpTo(tx: Pick<Tx, 'db'>, recordingId: string, source: string): Promise<number> {
+async function durableUpTo(tx: Pick<Tx, 'db'>, recordingId: string, originId: string): Promise<number> {
   const row = await tx.db
     .selectFrom('recording_segments as segment')
     .innerJoin('recording_streams as stream', 'stream.id', 'segment.stream_id')
     .select(({ fn }) => fn.max('segment.last_ms').as('last_ms'))
     .where('segment.recording_id', '=', recordingId)
-    .where('stream.source', '=', source)
+    .where('stream.origin_id', '=', originId)
     .executeTakeFirst()
   return (row?.last_ms as number | null | undefined) ?? 0
 }

@@ -1,6 +1,7 @@
 import type { GapReason } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import type { CoreServices } from '../../core/core-services.ts'
+import type { Tx } from '../../core/events/transactor.ts'
 import { FINISH_RECORDINGS } from './finish-queue.ts'
 import type { RecorderNodes } from './recorder-nodes.store.ts'
 
@@ -25,14 +26,34 @@ export function createRecordingSweep(
         with lost as (
           update recording_streams s set closed_at = ${now()}::timestamptz
           where s.closed_at is null and not exists (select from recorder_nodes n where n.id = s.node_id)
-          returning s.id, s.recording_id, s.source, s.opened_at
+          returning s.id, s.recording_id, s.source, s.origin_id, s.opened_at
         )
-        insert into recording_gaps (recording_id, source, from_at, reason)
-        select l.recording_id, l.source,
-          coalesce((select max(g.to_at) from recording_segments g where g.stream_id = l.id), l.opened_at),
+        insert into recording_gaps (recording_id, source, origin_id, from_at, to_at, reason)
+        select l.recording_id, l.source, l.origin_id, begin.at, (
+            select min(m.opened_at) from recording_streams m
+            where m.recording_id = l.recording_id and m.source = l.source and m.origin_id <> l.origin_id
+              and m.opened_at >= begin.at),
           ${'recorder_lost' satisfies GapReason}
-        from lost l`.execute(tx.db)
+        from lost l, lateral (
+          select coalesce((select max(g.to_at) from recording_segments g where g.stream_id = l.id), l.opened_at) as at
+        ) begin`.execute(tx.db)
     })
+
+  /** Closes the streams that were not waited for any longer. What they had not stored is missing. */
+  const endOverdueStreams = async (tx: Tx, recordingIds: readonly string[]): Promise<void> => {
+    if (recordingIds.length === 0) return
+    await sql`
+      with overdue as (
+        update recording_streams s set closed_at = ${now()}::timestamptz
+        where s.closed_at is null and s.recording_id = any(${sql.val([...recordingIds])}::uuid[])
+        returning s.id, s.recording_id, s.source, s.origin_id, s.opened_at
+      )
+      insert into recording_gaps (recording_id, source, origin_id, from_at, reason)
+      select o.recording_id, o.source, o.origin_id,
+        coalesce((select max(g.to_at) from recording_segments g where g.stream_id = o.id), o.opened_at),
+        ${'storage_unavailable' satisfies GapReason}
+      from overdue o`.execute(tx.db)
+  }
 
   /** Marks recordings whose sessions are over and whose streams have ended, and creates the jobs that merge their segments. */
   const beginFinishing = (): Promise<void> =>
@@ -50,7 +71,7 @@ export function createRecordingSweep(
                 not exists (select from recording_streams m where m.recording_id = r.id and m.closed_at is null)
                 and not exists (
                   select from recording_gaps g
-                  where g.recording_id = r.id and g.to_at is null and g.reason = 'recorder_lost'
+                  where g.recording_id = r.id and g.origin_id is not null and g.reason = 'recorder_lost'
                     and s.ended_at > ${at}::timestamptz - make_interval(secs => ${RESUME_SECONDS})
                 )
               )
@@ -68,6 +89,10 @@ export function createRecordingSweep(
             from robots where robots.id = r.robot_id)
         from due where r.id = due.id and r.status = 'RECORDING'
         returning r.id`.execute(tx.db)
+      await endOverdueStreams(
+        tx,
+        rows.map(({ id }) => id),
+      )
       for (const { id } of rows) tx.enqueue({ queue: FINISH_RECORDINGS, data: { recordingId: id } })
     })
 

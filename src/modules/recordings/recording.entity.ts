@@ -106,11 +106,11 @@ export const RecordingStream = defineEntity({
       expression:
         'create index "recording_streams_open" on "recording_streams" ("node_id") where "closed_at" is null',
     },
-    // The newest stream of a source is the only one that may add segments.
+    // The newest stream of an origin is the only one that may add segments.
     {
-      name: 'one_open_stream_per_source',
+      name: 'one_open_stream_per_origin',
       expression:
-        'create unique index "one_open_stream_per_source" on "recording_streams" ("recording_id", "source") where "closed_at" is null',
+        'create unique index "one_open_stream_per_origin" on "recording_streams" ("origin_id") where "closed_at" is null',
     },
   ],
   properties: {
@@ -118,6 +118,8 @@ export const RecordingStream = defineEntity({
     recording: () => p.manyToOne(Recording).mapToPk().deleteRule('cascade'),
     /** `gateway`, or `camera/<name>`. */
     source: p.text(),
+    /** The first stream of those that continue each other: their source sends again what a lost recorder had not stored. */
+    originId: p.uuid(),
     /** The recorder. No foreign key: its row is removed when it ends. */
     nodeId: p.uuid(),
     openedAt: p.datetime(3),
@@ -167,6 +169,8 @@ export const RecordingGap = defineEntity({
     id: p.bigint('number').primary().autoincrement(),
     recording: () => p.manyToOne(Recording).mapToPk().deleteRule('cascade'),
     source: p.text(),
+    /** Of a gap that began because a stream was lost: the gap is none when its source continues the stream. */
+    originId: p.uuid().nullable(),
     fromAt: p.datetime(3),
     /** Null while the gap lasts. */
     toAt: p.datetime(3).nullable(),

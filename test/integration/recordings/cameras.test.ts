@@ -124,7 +124,7 @@ test('recording ends with the setting and begins again with it; control only rec
   await waitFor(() => expect(streams()).toHaveLength(2))
   const second = await recorded()
   expect(isKeyframe(second.records[0] as { flags: number })).toBe(true)
-  expect(second.open.replaces).toBeUndefined()
+  expect(second.open.originId).toBe(second.open.streamId)
 })
 
 test('recording ends with the session, and goes on while it is paused', async () => {
@@ -283,7 +283,7 @@ test('after a recorder is killed, the stream continues at another one without a 
   await recorder.kill()
   await unlistRecorders(world, recorder)
   const continued = await recorded(30, second)
-  expect(continued.open.replaces).toBe(first.open.streamId)
+  expect(continued.open.originId).toBe(first.open.streamId)
   expect(continued.gaps).toEqual([])
   const numbers = [...new Set([...numbersOf(first), ...numbersOf(continued)])]
   expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] as number) + index))

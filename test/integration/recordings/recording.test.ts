@@ -1,3 +1,8 @@
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { McapIndexedReader } from '@mcap/core'
+import { FileHandleReadable } from '@mcap/nodejs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   download,
@@ -76,6 +81,7 @@ test('a session becomes one file with everything that happened in it', async () 
     ),
   ).toEqual(new Map([...counts].map(([topic, messages]) => [topic, messages.length])))
   expect(mcap.metadata.session).toMatchObject({ session_id: sessionId, robot_id: session.robotId })
+  expect(await countInFile(bytes)).toBe(mcap.messages.length)
 })
 
 test('a robot without the setting is not recorded, and a change applies to an open session', async () => {
@@ -108,3 +114,20 @@ test('a robot without the setting is not recorded, and a change applies to an op
     'recording.stopped',
   ])
 })
+
+/** Returns the number of messages that the reader of files finds. */
+async function countInFile(bytes: Uint8Array): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-mcap-'))
+  const file = join(folder, 'session.mcap')
+  await writeFile(file, bytes)
+  const handle = await open(file)
+  try {
+    const reader = await McapIndexedReader.Initialize({ readable: new FileHandleReadable(handle) })
+    let count = 0
+    for await (const _message of reader.readMessages()) count++
+    return count
+  } finally {
+    await handle.close()
+    await rm(folder, { recursive: true })
+  }
+}

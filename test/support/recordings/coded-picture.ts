@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import sharp from 'sharp'
 import { loadVideoCodecs } from '../../../tools/demo/camera/video-codecs.ts'
 
 const [PICTURE_WIDTH, PICTURE_HEIGHT] = [320, 180] as const
@@ -59,6 +60,48 @@ export async function encodeCodedPictures(count: number, keyframeEvery: number):
   if (failure) throw failure
   if (frames.length !== count) throw new Error(`the encoder returned ${frames.length} of ${count} frames`)
   return frames
+}
+
+/** Encodes coded pictures as JPEG. */
+export const encodeCodedJpegs = (count: number): Promise<Uint8Array[]> =>
+  Promise.all(
+    Array.from({ length: count }, async (_, number) => {
+      const raw = { width: PICTURE_WIDTH, height: PICTURE_HEIGHT, channels: 4 as const }
+      return new Uint8Array(await sharp(codedPixels(number), { raw }).jpeg().toBuffer())
+    }),
+  )
+
+/** Encodes coded pictures as H.264 in Annex B, in a browser; undefined if it cannot. */
+export async function encodeCodedH264(page: Page, count: number, keyframeEvery: number) {
+  const pictures = await encodeCodedJpegs(count)
+  const given = JSON.stringify(pictures.map((jpeg) => Buffer.from(jpeg).toString('base64')))
+  const encoded = (await page.evaluate(`(async () => {
+    const config = {
+      codec: 'avc1.42e01f', width: ${PICTURE_WIDTH}, height: ${PICTURE_HEIGHT}, bitrate: 1_000_000, framerate: 15,
+      avc: { format: 'annexb' },
+    }
+    const { supported } = await VideoEncoder.isConfigSupported(config)
+    if (!supported) return null
+    const frames = []
+    const encoder = new VideoEncoder({
+      output: (chunk) => {
+        const data = new Uint8Array(chunk.byteLength)
+        chunk.copyTo(data)
+        frames.push(btoa(String.fromCharCode(...data)))
+      },
+      error: (cause) => { throw cause },
+    })
+    encoder.configure(config)
+    for (const [number, jpeg] of ${given}.entries()) {
+      const blob = new Blob([Uint8Array.from(atob(jpeg), (byte) => byte.charCodeAt(0))], { type: 'image/jpeg' })
+      const frame = new VideoFrame(await createImageBitmap(blob), { timestamp: number * 66_667 })
+      encoder.encode(frame, { keyFrame: number % ${keyframeEvery} === 0 })
+      frame.close()
+    }
+    await encoder.flush()
+    return frames
+  })()`)) as string[] | null
+  return encoded?.map((data) => new Uint8Array(Buffer.from(data, 'base64')))
 }
 
 /** Reads the number of the picture that a canvas shows; -1 for no coded picture. */

@@ -12,7 +12,7 @@ import { fetchFile } from './recorded-episodes.ts'
 
 const run = promisify(execFile)
 
-/** A dataset that was downloaded into a folder, which the disposal removes. */
+/** Downloads a dataset into a folder, which the disposal removes. */
 export async function downloadDataset(world: World, user: TestUser, baseUrl: string) {
   const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-dataset-'))
   const [, owner, name] = /^\/datasets\/([^/]+)\/([^/]+)\//.exec(baseUrl) ?? []
@@ -32,8 +32,6 @@ export async function downloadDataset(world: World, user: TestUser, baseUrl: str
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
 }
-export type DownloadedDataset = Awaited<ReturnType<typeof downloadDataset>>
-
 /** Runs a query of DuckDB. Returns its rows as JSON values. */
 export async function duckdb(sql: string): Promise<Record<string, unknown>[]> {
   const instance = await DuckDBInstance.create(':memory:')
@@ -47,7 +45,7 @@ export async function duckdb(sql: string): Promise<Record<string, unknown>[]> {
   }
 }
 
-/** What ffprobe says about a video, with the time of each frame. */
+/** Returns the report of ffprobe about a video, with the time of each frame. */
 export async function probe(path: string) {
   await requireFfmpeg()
   const entries = 'stream=codec_name,avg_frame_rate,nb_frames,width,height:frame=pts_time,pict_type'

@@ -7,7 +7,7 @@ import type { ObjectStore } from '../../../src/core/storage/object-store.ts'
 const NS_PER_MS = 1_000_000
 
 /** A JSON message. The time is from the start of the recording. */
-export interface FixtureMessage {
+interface FixtureMessage {
   readonly atMs: number
   /** The data of the frame; bytes for a binary one, and a text for one that is damaged. */
   readonly data?: unknown

@@ -129,6 +129,23 @@ export async function createTestMessages(options: TestRecordingOptions): Promise
     .sort((a, b) => a.atMs - b.atMs)
 }
 
+/** Returns the messages of a camera with these encoded frames, whose numbers count from 0. */
+export const framesOf = (
+  camera: string,
+  format: 'h264' | 'jpeg',
+  frames: readonly Uint8Array[],
+  { startMs, fps }: { readonly startMs: number; readonly fps: number },
+): TestMessage[] =>
+  frames.map((data, number) => {
+    const atMs = startMs + Math.round(((number * 1_000) / fps) * 1_000) / 1_000
+    const schema = format === 'jpeg' ? 'CompressedImage' : 'CompressedVideo'
+    const logTimeNs = BigInt(Math.round(atMs * 1_000)) * 1_000n
+    const topic = `/camera/${camera}`
+    const encoded = encodeFrame(schema, { stampNs: logTimeNs, frameId: camera, format, data })
+    const message = { topic, logTimeNs, publishTimeNs: logTimeNs, data: encoded }
+    return { topic, atMs, value: number, message, schema }
+  })
+
 /** Writes messages as one MCAP file. */
 export async function writeTestFile(messages: Iterable<TestMessage>): Promise<Buffer> {
   const chunks: Uint8Array[] = []

@@ -7,7 +7,7 @@ import type { EpisodeInput } from '../../../src/modules/datasets/lerobot/dataset
 import { loadVideoCodecs } from '../../../src/modules/datasets/lerobot/frame-decoder.ts'
 import { planDataset } from '../../../src/modules/datasets/lerobot/plan-dataset.ts'
 import { writePart } from '../../../src/modules/datasets/lerobot/write-part.ts'
-import { createMemoryStore } from '../storage/memory-store.ts'
+import { MemoryStore } from '../storage/memory-store.ts'
 import { type FixtureRecording, storeRecording } from './mcap-fixtures.ts'
 
 /** Writes episodes of one recording into a folder, without the platform. */
@@ -21,7 +21,7 @@ export async function writeDataset(options: {
   readonly isChosen?: boolean
 }) {
   const { recording, cameras, fps = 30, tools = { ffmpeg: true, decoder: true }, isChosen = false } = options
-  const store = createMemoryStore()
+  const store = new MemoryStore()
   const stored = await storeRecording(store, 'recordings/one/recording.mcap', recording)
   const episodes = options.episodes.map(
     ([fromMs, toMs], index): EpisodeInput => ({

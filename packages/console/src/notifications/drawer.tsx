@@ -52,7 +52,7 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
 
 function Entry(props: { notification: Notification; onRead: () => void; onLeave: () => void }) {
   const { notification, onRead, onLeave } = props
-  const { title, detail, sessionId, exportId } = textOf(notification)
+  const { title, detail, sessionId, exportId, isDataset } = textOf(notification)
   const isUnread = notification.read_at === null
   const follow = () => {
     if (isUnread) onRead()
@@ -64,6 +64,10 @@ function Entry(props: { notification: Notification; onRead: () => void; onLeave:
       <div>
         {sessionId ? (
           <LinkAnchor to="/sessions/$sessionId" params={{ sessionId }} onClick={follow} fw={weight}>
+            {title}
+          </LinkAnchor>
+        ) : isDataset ? (
+          <LinkAnchor to="/datasets/exports" onClick={follow} fw={weight}>
             {title}
           </LinkAnchor>
         ) : exportId ? (

@@ -1,9 +1,9 @@
 import type { NotificationEvent } from '@wheelhouse/protocol'
-import { eventTitle, reasonText, roleTexts, webhookOffTexts } from '../texts/code-texts.ts'
+import { eventTitle, gapText, reasonText, roleTexts, webhookOffTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 
 /**
- * Returns a notification as text: title, details, and the session or the export, if any. The title of an unknown type is
+ * Returns a notification as text: title, details, and the session or the export (of sessions or of datasets), if any. The title of an unknown type is
  * its name as words.
  */
 export function textOf({ type, data }: Pick<NotificationEvent, 'type' | 'data'>) {
@@ -12,18 +12,22 @@ export function textOf({ type, data }: Pick<NotificationEvent, 'type' | 'data'>)
     data.robot_type,
     data.host,
     roleText(data.role),
+    data.name,
     causeText(type, data.reason),
     ...(type === 'export.ready' ? [formatText(data.format), rowsText(data.rows)] : []),
   ].filter((text) => typeof text === 'string' && text !== '')
   const sessionId = typeof data.session_id === 'string' ? data.session_id : undefined
   const exportId = typeof data.export_id === 'string' ? data.export_id : undefined
-  return { title: eventTitle(type), detail: details.join(' · '), sessionId, exportId }
+  const isDataset = type.startsWith('dataset_export.')
+  return { title: eventTitle(type), detail: details.join(' · '), sessionId, exportId, isDataset }
 }
 
 const causeText = (type: string, reason: unknown): string =>
   type === 'webhook.disabled' && (reason === 'gone' || reason === 'failing')
     ? webhookOffTexts[reason]
-    : reasonText(reason)
+    : type === 'recording.paused'
+      ? gapText(reason)
+      : reasonText(reason)
 
 const roleText = (role: unknown): string | undefined =>
   role === 'client' || role === 'operator' || role === 'admin' ? roleTexts[role] : undefined

@@ -31,7 +31,9 @@ export function RecordingMarkView({ recording }: RecordingMarkProps) {
       <span className={styles.dot} data-interrupted={interruption !== undefined} />
       {interruption === undefined ? t('recording.mark.rec') : t('recording.mark.paused')}
       {recording.mode === 'video' && interruption === undefined && (
-        <span className={styles.what}>{t('recording.mark.video')}</span>
+        <span className={styles.what} data-what>
+          {t('recording.mark.video')}
+        </span>
       )}
     </span>
   )

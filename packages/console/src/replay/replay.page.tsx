@@ -13,29 +13,18 @@ import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { ResourcePage } from '../ui/resource-page.tsx'
 import { Empty, Loading, QueryView } from '../ui/states.tsx'
-import type {
-  Bookmark,
-  RecordedEpisode,
-  Recording,
-  RecordingParts,
-  SessionEpisodes,
-} from './data/api-types.ts'
+import type { Recording, RecordingParts } from './data/api-types.ts'
+import { copyAddress } from './moment-address.ts'
 import { readSchemas, useReplay } from './open-replay.ts'
 import { RecordingNotice } from './recording-notice.tsx'
-import {
-  useRecordingParts,
-  useRecordingsApi,
-  useSessionEpisodes,
-  useSessionRecording,
-} from './use-recordings.ts'
+import { useBookmarks } from './use-bookmarks.ts'
+import { useRecordingParts, useRecordingsApi, useSessionRecording } from './use-recordings.ts'
+import { useShownEpisodes } from './use-shown-episodes.ts'
 import { DownloadsDialog } from './view/downloads-dialog.tsx'
 import { ReplayHeader } from './view/header.tsx'
 import { RemoveDialog } from './view/remove-dialog.tsx'
 import { ReplayView } from './view/replay-view.tsx'
 import { ShareDialog } from './view/share-dialog.tsx'
-
-const NO_BOOKMARKS: readonly Bookmark[] = []
-const NO_EPISODES: readonly RecordedEpisode[] = []
 
 /** Shows the recording of a session on one axis of time. */
 export function ReplayPage() {
@@ -115,24 +104,6 @@ function WithParts(props: { session: SessionDetail; recording: Recording; title:
   )
 }
 
-function useBookmarks(recordingId: string) {
-  const api = useRecordingsApi()
-  const queries = useQueryClient()
-  const meId = useMe().id
-  const queryKey = [...keys.recordings, recordingId, 'bookmarks']
-  const query = useQuery({ queryKey, queryFn: () => api.bookmarks(recordingId) })
-  const settle = () => queries.invalidateQueries({ queryKey })
-  return {
-    bookmarks: query.data?.bookmarks ?? NO_BOOKMARKS,
-    actions: {
-      add: (atMs: number, label: string) =>
-        api.addBookmark(recordingId, { at: new Date(atMs).toISOString(), label }).finally(settle),
-      remove: (id: string) => api.removeBookmark(recordingId, id).finally(settle),
-      mayRemove: ({ bookmark }: { bookmark: Bookmark }) => bookmark.user_id === meId,
-    },
-  }
-}
-
 function OpenReplay(props: { session: SessionDetail; recording: Recording; parts: RecordingParts }) {
   const { session, recording, parts } = props
   const { session: guard } = usePlatform()
@@ -147,8 +118,7 @@ function OpenReplay(props: { session: SessionDetail; recording: Recording; parts
   const queries = useQueryClient()
   const api = useRecordingsApi()
   const live = useLiveSession(session.id)
-  const episodes = useSessionEpisodes(session.id).data
-  const shownEpisodes = useMemo(() => withRunning(episodes), [episodes])
+  const shownEpisodes = useShownEpisodes(session.id)
   const schemas = useSchemas(session)
   const replay = useReplay({ recording, parts, schemas, send: guard.fetch, atSeconds: firstSeconds })
   const { bookmarks, actions } = useBookmarks(recording.id)
@@ -218,28 +188,6 @@ function OpenReplay(props: { session: SessionDetail; recording: Recording; parts
       <RemoveDialog opened={dialog === 'remove'} onClose={close} onRemove={remove} />
     </>
   )
-}
-
-/** Returns the episodes with the one that runs, stable while the answer is. */
-function withRunning(state: SessionEpisodes | null | undefined): readonly RecordedEpisode[] {
-  if (!state) return NO_EPISODES
-  const { episodes, running } = state
-  if (!running) return episodes
-  const id = `running ${running.started_at}`
-  return [...episodes, { ...running, id, episode_id: id, ended_at: null, success: null, source: 'platform' }]
-}
-
-/** Copies a link to a moment. */
-async function copyAddress(sinceStartMs: number): Promise<void> {
-  const address = new URL(location.href)
-  address.searchParams.delete('at')
-  address.searchParams.set('t', (Math.max(0, sinceStartMs) / 1_000).toFixed(1))
-  try {
-    await navigator.clipboard.writeText(address.href)
-  } catch {
-    // Without permission the address bar has the link.
-    history.replaceState(history.state, '', address)
-  }
 }
 
 /** Returns the schemas of the robot, stable while they are equal. */

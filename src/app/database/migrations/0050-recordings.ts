@@ -72,6 +72,7 @@ create table "recording_streams" (
   "id" uuid not null,
   "recording_id" uuid not null,
   "source" text not null,
+  "origin_id" uuid not null,
   "node_id" uuid not null,
   "opened_at" timestamptz(3) not null,
   "closed_at" timestamptz(3) null,
@@ -79,7 +80,7 @@ create table "recording_streams" (
 );
 create index "recording_streams_by_recording" on "recording_streams" ("recording_id", "opened_at");
 create index "recording_streams_open" on "recording_streams" ("node_id") where "closed_at" is null;
-create unique index "one_open_stream_per_source" on "recording_streams" ("recording_id", "source") where "closed_at" is null;
+create unique index "one_open_stream_per_origin" on "recording_streams" ("origin_id") where "closed_at" is null;
 alter table "recording_streams" add constraint "recording_streams_recording_id_foreign" foreign key ("recording_id") references "recordings" ("id") on delete cascade;
 create table "recording_segments" (
   "stream_id" uuid not null,
@@ -104,6 +105,7 @@ create table "recording_gaps" (
   "id" bigserial not null,
   "recording_id" uuid not null,
   "source" text not null,
+  "origin_id" uuid null,
   "from_at" timestamptz(3) not null,
   "to_at" timestamptz(3) null,
   "reason" text not null,

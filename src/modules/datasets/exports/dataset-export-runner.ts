@@ -20,7 +20,7 @@ import { nextPart, planningProgress, writingProgress } from './export-parts.ts'
 import { createExportProgress } from './export-progress.ts'
 import { type ExportState, jsonb } from './export-state.ts'
 
-/** What an attempt works with. */
+/** The parts of an attempt. */
 interface Run {
   readonly attempt: Attempt<DatasetExportJob>
   readonly exported: ExportedEpisodes

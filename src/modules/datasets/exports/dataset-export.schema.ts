@@ -1,7 +1,7 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { timestamp } from '../../../core/http/fields.ts'
-import { DatasetExportFormat, DatasetExportStatus } from '../dataset-export.entity.ts'
+import { DatasetExportFormat, DatasetExportStatus } from './dataset-export.entity.ts'
 
 export const MAX_EPISODES = 10_000
 const MAX_DATASETS = 100
@@ -38,7 +38,8 @@ export const CreateDatasetExport = z
       .min(1)
       .max(120)
       .meta({
-        description: 'Rows for each second. At the rate of a camera, its video is stored as it is.',
+        description:
+          'Rows for each second. At the rate of a camera, its video is stored without transcoding.',
         examples: [30],
       }),
     episode_ids: z

@@ -15,12 +15,12 @@ export interface DatasetTasks {
   readonly part: { readonly input: PartInput; readonly result: PartResult }
 }
 export type DatasetTaskName = keyof DatasetTasks
-/** What the process sends to the thread. */
+/** The messages of the process to the thread. */
 export type ToDatasetThread =
   | { readonly kind: 'task'; readonly name: 'plan'; readonly input: PlanInput }
   | { readonly kind: 'task'; readonly name: 'part'; readonly input: PartInput }
   | StoreResponse
-/** What the thread sends to the process. */
+/** The messages of the thread to the process. */
 export type FromDatasetThread =
   | StoreRequest
   | { readonly kind: 'progress'; readonly done: number }
@@ -28,7 +28,7 @@ export type FromDatasetThread =
   | { readonly kind: 'problem'; readonly message: string }
   | { readonly kind: 'error'; readonly message: string }
 
-/** What the thread is created with. */
+/** The data with which the thread is created. */
 export interface DatasetThreadData {
   readonly tempDir: string
 }

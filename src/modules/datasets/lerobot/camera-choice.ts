@@ -8,7 +8,8 @@ import {
   timesOf,
 } from './dataset-plan.ts'
 import { ExportProblem } from './export-problem.ts'
-import type { FrameFormat, PictureSize } from './frame-format.ts'
+import type { FrameFormat } from './frame-format.ts'
+import type { PictureSize } from './picture-size.ts'
 import { followingRun, leadingRun } from './row-clock.ts'
 
 /** The programs of this machine that decode video. */
@@ -17,7 +18,7 @@ export interface VideoToolNames {
   readonly decoder: boolean
 }
 
-/** What all episodes so far have in common for a camera. */
+/** The properties that all episodes so far have in common for a camera. */
 interface CameraSummary {
   readonly format: FrameFormat
   readonly size: PictureSize

@@ -9,7 +9,7 @@ import {
 } from './parquet-file.ts'
 import type { Row } from './resampler.ts'
 
-export const INTERVENTION = 'complementary_info.is_intervention'
+const INTERVENTION = 'complementary_info.is_intervention'
 /** The columns of every LeRobot dataset, and those that this platform adds, with their types. */
 export const fixedColumns = {
   timestamp: 'float32',
@@ -39,7 +39,7 @@ export interface RowContext {
 /** The key of a picture, and its bytes for each row. */
 export type RowPictures = ReadonlyMap<string, readonly Uint8Array[]>
 
-export const imageKeys = ({ cameras }: Pick<DatasetPlan, 'cameras'>): string[] =>
+const imageKeys = ({ cameras }: Pick<DatasetPlan, 'cameras'>): string[] =>
   cameras.filter(({ mode }) => mode === 'images').map(({ key }) => key)
 
 /** Vectors with one number are scalars in LeRobot's files. */
@@ -117,7 +117,3 @@ export function huggingFaceInfo(plan: Pick<DatasetPlan, 'vectors' | 'cameras'>) 
   const fixed = Object.entries(fixedColumns).map(([name, type]) => [name, value(type)])
   return { info: { features: Object.fromEntries([...vectors, ...images, ...fixed]) } }
 }
-
-/** Returns whether the dataset has actions. */
-export const hasActions = ({ vectors }: Pick<DatasetPlan, 'vectors'>): boolean =>
-  vectors.some(({ key }) => key === ACTION)

@@ -11,7 +11,7 @@ export interface CardInput {
   readonly plan: DatasetPlan
   readonly totals: DatasetTotals
   readonly counts: ResamplingCounts
-  /** What the recordings of the episodes lack. */
+  /** The gaps in the recordings of the episodes. */
   readonly gaps: { readonly episodes: number; readonly seconds: number }
 }
 

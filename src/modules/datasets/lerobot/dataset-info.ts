@@ -6,7 +6,7 @@ import { type FeatureStats, VECTOR_STATS } from './running-stats.ts'
 
 /** Upper sizes of files that LeRobot writes itself. Ours are smaller, because a part is also limited in time. */
 const DATA_FILES_MB = 100
-export const VIDEO_FILES_MB = 200
+const VIDEO_FILES_MB = 200
 
 export interface DatasetTotals {
   readonly robotType: string

@@ -43,4 +43,3 @@ export function createRecordings(store: Pick<DatasetStore, 'readBytes'>) {
     }
   }
 }
-export type OpenRecording = ReturnType<typeof createRecordings>

@@ -1,6 +1,7 @@
 import type { CameraScan } from './episode-scan.ts'
 import type { FeatureSet } from './features.ts'
-import type { FrameFormat, PictureSize } from './frame-format.ts'
+import type { FrameFormat } from './frame-format.ts'
+import type { PictureSize } from './picture-size.ts'
 import { evenRows, type FrameRun, firstDecodable, followingRun, leadingRun } from './row-clock.ts'
 
 /** How the pictures of a camera get into the dataset: as they are, encoded again, or as pictures in the rows. */
@@ -16,7 +17,7 @@ export interface CameraPlan {
   readonly size: PictureSize
 }
 
-/** What is the same for all episodes of a dataset. */
+/** The properties that are the same for all episodes of a dataset. */
 export interface DatasetPlan extends FeatureSet {
   readonly fps: number
   readonly cameras: readonly CameraPlan[]

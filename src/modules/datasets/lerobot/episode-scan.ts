@@ -1,7 +1,8 @@
 import { cameraOfTopic, recordingTopics } from '@wheelhouse/protocol'
 import { decodeFrame, type FrameSchema } from '../../../core/mcap/compressed-frame.ts'
 import type { McapFileReader } from '../../../core/mcap/mcap-reader.ts'
-import { type FrameFormat, frameHeader, isFrameFormat, type PictureSize } from './frame-format.ts'
+import { type FrameFormat, frameHeader, isFrameFormat } from './frame-format.ts'
+import type { PictureSize } from './picture-size.ts'
 
 /** How long before an episode its first keyframe may be. Cameras send one at least every ten seconds. */
 const KEYFRAME_LOOKBACK_MS = 15_000

@@ -1,8 +1,9 @@
 import { readFrames } from './camera-frames.ts'
 import { periodOf } from './dataset-input.ts'
 import type { CameraPlan, EpisodeLayout } from './dataset-plan.ts'
+import type { EpisodeContext } from './episode-context.ts'
 import type { CameraScan } from './episode-scan.ts'
-import { type EpisodeContext, scanOf, shownRange } from './episode-writer.ts'
+import { scanOf, shownRange } from './episode-writer.ts'
 import { frameHeader } from './frame-format.ts'
 import { isSampled } from './pixel-stats.ts'
 import { transcode } from './transcoder.ts'
@@ -14,13 +15,13 @@ const REPORT_EVERY = 1_024
 const MAX_KEYFRAMES = 16
 
 /** The frames of a camera's video for an episode, and how many of them are before its first row. */
-export interface VideoRange {
+interface VideoRange {
   readonly from: number
   readonly to: number
   readonly before: number
 }
 
-/** Returns the frames of a camera that is stored as it is. */
+/** Returns the frames of a camera that is stored without transcoding. */
 function muxedRange(camera: CameraPlan, { runs }: EpisodeLayout): VideoRange {
   const run = runs.get(camera.name)
   if (!run) throw new Error(`the camera ${camera.name} has no frames for the rows`)
@@ -35,7 +36,7 @@ export function videoFrames(camera: CameraPlan, layout: EpisodeLayout): number {
 }
 
 /**
- * Adds the frames of an episode to a video. A video that is stored as it is begins at a keyframe, which may be before the first
+ * Adds the frames of an episode to a video. A video that is stored without transcoding begins at a keyframe, which may be before the first
  * row: `from_timestamp` of the episode then is later.
  * @returns the frame of the file that belongs to the first row
  */

@@ -1,36 +1,18 @@
 import type { McapFileReader } from '../../../core/mcap/mcap-reader.ts'
 import { readFrames } from './camera-frames.ts'
 import { fixedColumns } from './data-columns.ts'
-import { type EpisodeInput, periodOf } from './dataset-input.ts'
-import type { CameraPlan, CameraScans, DatasetPlan, EpisodeLayout } from './dataset-plan.ts'
+import { periodOf } from './dataset-input.ts'
+import type { CameraPlan } from './dataset-plan.ts'
+import type { EpisodeContext } from './episode-context.ts'
 import { readRows } from './episode-rows.ts'
 import type { CameraScan } from './episode-scan.ts'
 import { ExportProblem } from './export-problem.ts'
-import type { VideoCodecs } from './frame-decoder.ts'
 import type { ParquetFile } from './parquet-file.ts'
-import { isSampled, type PixelStats } from './pixel-stats.ts'
-import type { ResamplingCounts } from './resampler.ts'
+import { isSampled } from './pixel-stats.ts'
 import { keyAtOrBefore, shownFrames } from './row-clock.ts'
 import { RowGroups } from './row-groups.ts'
 import { rowPictures } from './row-pictures.ts'
 import { type FeatureStats, RunningStats } from './running-stats.ts'
-
-/** What the writing of one episode needs. */
-export interface EpisodeContext {
-  readonly plan: DatasetPlan
-  readonly episode: EpisodeInput
-  readonly layout: EpisodeLayout
-  readonly scans: CameraScans
-  /** Opens its recording. Only the newest one stays open. */
-  readonly openReader: () => Promise<McapFileReader>
-  /** Index of its first row in the dataset. */
-  readonly firstIndex: number
-  readonly codecs: VideoCodecs | undefined
-  readonly counts: ResamplingCounts
-  readonly pixels: ReadonlyMap<string, PixelStats>
-  /** Called after each row group, with the number of its rows. */
-  readonly progress: (rows: number) => void
-}
 
 /** Returns the frames of a camera that show the rows of an episode, and the one from which a decoder has to start. */
 export function shownRange(scan: CameraScan, rowTimes: Float64Array) {

@@ -11,7 +11,7 @@ import {
 import { type FeatureStats, VECTOR_STATS } from './running-stats.ts'
 import type { OpenDatasetFile } from './stored-file.ts'
 
-/** What a dataset says about one of its episodes. */
+/** The entry of a dataset about one of its episodes. */
 export interface EpisodeRecord {
   readonly index: number
   readonly task: string

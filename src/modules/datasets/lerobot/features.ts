@@ -1,9 +1,9 @@
 import { ControlSchema, TelemetrySchema } from '@wheelhouse/protocol'
 
-/** Arrays with more items become features of their own, so that the state stays a vector that a policy can use. */
+/** Arrays with more items become separate features, so that the state stays a vector that a policy can use. */
 const MAX_STATE_ITEMS = 64
 
-export const STATE = 'observation.state'
+const STATE = 'observation.state'
 export const ACTION = 'action'
 
 /** A number of a command or of the telemetry. */

@@ -1,15 +1,11 @@
 import { parameterSetSize } from './h264-size.ts'
+import type { PictureSize } from './picture-size.ts'
 
 /** The formats of frames that a dataset can hold. */
 export type FrameFormat = 'vp8' | 'h264' | 'jpeg'
 export const isFrameFormat = (format: string): format is FrameFormat => /^(vp8|h264|jpeg)$/.test(format)
 
-export interface PictureSize {
-  readonly width: number
-  readonly height: number
-}
-
-/** What the bytes of a frame say about it. Only keyframes have a size. */
+/** The properties of a frame, read from its bytes. Only keyframes have a size. */
 export interface FrameHeader {
   readonly isKey: boolean
   readonly size: PictureSize | undefined

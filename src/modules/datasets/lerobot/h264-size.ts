@@ -1,4 +1,4 @@
-import type { PictureSize } from './frame-format.ts'
+import type { PictureSize } from './picture-size.ts'
 
 /** Profiles whose parameter sets describe the format of the chroma (ITU-T H.264, 7.3.2.1.1). */
 const WITH_CHROMA_FORMAT = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135])

@@ -54,8 +54,6 @@ export function createFeatureInference(source: VectorFeature['source']) {
     },
   }
 }
-export type FeatureInference = ReturnType<typeof createFeatureInference>
-
 const isNumber = (value: unknown): boolean => typeof value === 'number'
 
 function slotsOf({ path, items, kind, isArray }: FoundLeaf): Slot[] {

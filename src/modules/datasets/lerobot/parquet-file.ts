@@ -4,7 +4,7 @@ import type { OpenDatasetFile } from './stored-file.ts'
 const CREATED_BY = 'wheelhouse'
 
 type WriterOptions = ConstructorParameters<typeof ParquetWriter>[0]
-export type ParquetSchema = WriterOptions['schema']
+type ParquetSchema = WriterOptions['schema']
 type SchemaElement = ParquetSchema[number]
 type ColumnData = Parameters<ParquetWriter['write']>[0]['columnData'][number]
 /** The values of one column, in the order of the rows. */
@@ -102,10 +102,12 @@ export function openParquetFile(
     { name: 'schema', num_children: columns.length },
     ...columns.flatMap(({ elements }) => elements),
   ]
+  const entries = Object.entries(metadata).map(([key, value]) => ({ key, value: JSON.stringify(value) }))
   const writer = new ParquetWriter({
     writer: new GroupWriter(file),
     schema,
-    kvMetadata: Object.entries(metadata).map(([key, value]) => ({ key, value: JSON.stringify(value) })),
+    // An empty list has no type of its elements, which parquet-wasm refuses.
+    ...(entries.length > 0 && { kvMetadata: entries }),
     createdBy: CREATED_BY,
   })
   return {

@@ -14,7 +14,7 @@ export interface TimedMessage {
   readonly content: { readonly data: unknown } | undefined
 }
 
-/** What a dataset leaves out or replaces, for its card. */
+/** The samples that a dataset leaves out or replaces, for its card. */
 export interface ResamplingCounts {
   /** Messages with binary data, or damaged ones. */
   unreadable: number

@@ -1,5 +1,5 @@
 import { dataValues, fixedVectors, type RowContext } from './data-columns.ts'
-import type { EpisodeContext } from './episode-writer.ts'
+import type { EpisodeContext } from './episode-context.ts'
 import type { ParquetFile } from './parquet-file.ts'
 import type { Row } from './resampler.ts'
 import type { RunningStats } from './running-stats.ts'

@@ -2,7 +2,8 @@ import sharp from 'sharp'
 import type { CameraFrame } from './camera-frames.ts'
 import { ExportProblem } from './export-problem.ts'
 import { decodeFrames, type Picture, type VideoCodecs } from './frame-decoder.ts'
-import { type FrameFormat, frameHeader, type PictureSize } from './frame-format.ts'
+import { type FrameFormat, frameHeader } from './frame-format.ts'
+import type { PictureSize } from './picture-size.ts'
 
 const JPEG_QUALITY = 90
 const MAX_PIXELS = 64_000_000

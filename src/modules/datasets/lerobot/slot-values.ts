@@ -1,6 +1,6 @@
 import type { Slot } from './features.ts'
 
-/** What a message says about a slot: its number, that it lacks the field, or that the value is no finite number. */
+/** The content of a message for a slot: its number, that it lacks the field, or that the value is no finite number. */
 export const MISSING = undefined
 export const INVALID = null
 export type SlotValue = number | typeof MISSING | typeof INVALID

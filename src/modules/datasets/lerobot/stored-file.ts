@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ObjectStore } from '../../../core/storage/object-store.ts'
 
-/** What the writing of a dataset needs of the storage. */
+/** The methods that the writing of a dataset needs of the storage. */
 export type DatasetStore = Pick<ObjectStore, 'readBytes' | 'create'>
 
 /** A file of a dataset, and the object that holds it. */

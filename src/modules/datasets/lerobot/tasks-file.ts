@@ -1,7 +1,7 @@
 import { openParquetFile, scalarColumn, textColumn } from './parquet-file.ts'
 import type { OpenDatasetFile } from './stored-file.ts'
 
-/** Tells pandas that the column of the texts is the index, from which LeRobot takes the tasks. */
+/** Metadata for pandas: the column of the texts is the index, from which LeRobot takes the tasks. */
 const PANDAS = {
   index_columns: ['task'],
   column_indexes: [

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import type { Writable } from 'node:stream'
 import type { CameraFrame } from './camera-frames.ts'
-import { type FrameFormat, NAL_DELIMITER, nalUnits, type PictureSize } from './frame-format.ts'
+import { type FrameFormat, NAL_DELIMITER, nalUnits } from './frame-format.ts'
+import type { PictureSize } from './picture-size.ts'
 import { firstNotBefore } from './row-clock.ts'
 
 /** Ticks of the time base for each row. */

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { EncodedPacket, EncodedVideoPacketSource, FilePathTarget, Mp4OutputFormat, Output } from 'mediabunny'
-import { type FrameFormat, NAL_SEQUENCE_PARAMETERS, nalUnits, type PictureSize } from './frame-format.ts'
+import { type FrameFormat, NAL_SEQUENCE_PARAMETERS, nalUnits } from './frame-format.ts'
+import type { PictureSize } from './picture-size.ts'
 import type { OpenDatasetFile } from './stored-file.ts'
 
 const COPY_BYTES = 1024 * 1024

@@ -1,49 +1,12 @@
 import { recordingTopics } from '@wheelhouse/protocol'
 import { BucketGrid, type BucketStore, CountBuckets, PoseBuckets, ValueBuckets } from './bucket-grid.ts'
 import { eachNumber } from './number-leaves.ts'
+import type { ChatEntry, EventEntry, Overview, StopEntry } from './overview.ts'
 import type { RecordedMessage } from './part-reader.ts'
 
 /** More fields than anyone compares. Those that appear first are kept. */
 const MAX_SERIES = 48
 const MAX_ENTRIES = 5_000
-
-/** The state of the session from a time on, as the gateway had it. */
-export interface StopEntry {
-  readonly atMs: number
-  readonly status: string
-  readonly isConnected: boolean
-  readonly stop: { readonly reason: string; readonly latched: boolean; readonly byRole: string | null } | null
-}
-export interface EventEntry {
-  readonly atMs: number
-  readonly seq: number
-  readonly type: string
-  readonly data: Readonly<Record<string, unknown>>
-}
-export interface ChatEntry {
-  readonly atMs: number
-  readonly seq: number
-  readonly id: string
-  readonly senderName: string
-  readonly senderRole: string
-  readonly body: string
-}
-
-/** A recording in a bounded size: what its time axis shows. */
-export interface Overview {
-  readonly originMs: number
-  readonly widthMs: number
-  /** Two values for each bucket, by the source and the path of the number, such as `telemetry:battery`. */
-  readonly series: ReadonlyMap<string, Float64Array<ArrayBuffer>>
-  readonly passed: Uint32Array<ArrayBuffer>
-  /** Commands that did not reach the robot, by reason. */
-  readonly dropped: ReadonlyMap<string, Uint32Array<ArrayBuffer>>
-  /** Time, x, y and heading for each bucket. */
-  readonly poses: Float64Array<ArrayBuffer>
-  readonly stops: readonly StopEntry[]
-  readonly events: readonly EventEntry[]
-  readonly chat: readonly ChatEntry[]
-}
 
 export interface OverviewOptions {
   readonly fromMs: number

@@ -1,5 +1,5 @@
 import { createStore } from '../../ui/store.ts'
-import type { Overview } from './overview-builder.ts'
+import type { Overview } from './overview.ts'
 import type { DetailRange, ScanParts } from './overview-scan.ts'
 
 export type ToOverviewWorker =

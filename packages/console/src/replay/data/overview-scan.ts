@@ -1,6 +1,7 @@
 import type { RecordingPart } from './api-types.ts'
 import type { FetchRange } from './block-cache.ts'
-import { DENSE_TOPICS, type Overview, OverviewBuilder, SPARSE_TOPICS } from './overview-builder.ts'
+import type { Overview } from './overview.ts'
+import { DENSE_TOPICS, OverviewBuilder, SPARSE_TOPICS } from './overview-builder.ts'
 import { timedPart } from './part-reader.ts'
 import { createRecordingSource } from './recording-source.ts'
 

@@ -8,7 +8,7 @@ import {
 import type { RecordingPart } from './api-types.ts'
 import { createKeyframeFinder } from './keyframes.ts'
 import { createMomentReader } from './moment-reader.ts'
-import type { Overview } from './overview-builder.ts'
+import type { Overview } from './overview.ts'
 import { BUCKETS, createOverviewScan } from './overview-scan.ts'
 import { createRecordingSource } from './recording-source.ts'
 

@@ -73,8 +73,6 @@ export function createRecordingSource(fetchRange: FetchRange, cacheBytes: number
     parts,
     messages,
     open,
-    /** The bytes in the cache, for tests of its limit. */
-    cachedBytes: () => cache.bytes,
     /** Replaces the parts. Parts that stay keep what is known of them. */
     setParts(next: readonly RecordingPart[]): void {
       const urls = new Set(next.map(({ url }) => url))

@@ -4,12 +4,8 @@ import { RangeRefused } from '../data/block-cache.ts'
 import { type CompressedFrame, decodeFrame, type FrameSchema } from '../data/compressed-frame.ts'
 import { createKeyframeFinder } from '../data/keyframes.ts'
 import type { RecordingSource } from '../data/recording-source.ts'
-import {
-  createFrameDecoder,
-  type DecodedFrame,
-  type FrameDecoder,
-  UnsupportedVideo,
-} from './frame-decoder.ts'
+import { beginRun, drawFrame, type Run } from './camera-run.ts'
+import { createFrameDecoder, type DecodedFrame, UnsupportedVideo } from './frame-decoder.ts'
 
 /** Decoded pictures that wait to be shown: they hold memory of the decoder. */
 const MAX_DECODED = 4
@@ -24,21 +20,6 @@ const PATIENCE_MS = 600
 const HELD_BACK_MS = 250
 
 export type CameraProblem = 'unsupported' | 'unreadable' | 'undecodable'
-
-/** One playing through the frames of a camera, from a keyframe on. */
-interface Run {
-  readonly abort: AbortController
-  readonly fromMs: number
-  readonly startedMs: number
-  decoder: FrameDecoder | undefined
-  /** Time of the newest frame that was read. Everything before it is decoded or being decoded. */
-  headMs: number
-  /** Whether the picture of `fromMs` is still to come. */
-  isSeeking: boolean
-  hasEnded: boolean
-  /** When the decoder last got or returned a frame, by `performance.now()`. */
-  activeMs: number
-}
 
 /** Plays the frames of one camera. It follows a time that is given on each animation frame. */
 export class CameraPlayer {
@@ -64,11 +45,6 @@ export class CameraPlayer {
   /** Time of the shown picture; undefined while there is none. */
   get shownMs(): number | undefined {
     return this.#shown?.atMs
-  }
-
-  /** Pictures in memory, for tests of their limit. */
-  get heldFrames(): number {
-    return this.#decoded.length + (this.#shown ? 1 : 0)
   }
 
   /** Draws the pictures on a canvas too. Returns a function that ends it. */
@@ -134,17 +110,7 @@ export class CameraPlayer {
   #start(atMs: number): void {
     if (Number.isNaN(atMs)) return
     this.#stop()
-    const nowMs = performance.now()
-    const run: Run = {
-      abort: new AbortController(),
-      fromMs: atMs,
-      startedMs: nowMs,
-      decoder: undefined,
-      headMs: Number.NEGATIVE_INFINITY,
-      isSeeking: true,
-      hasEnded: false,
-      activeMs: nowMs,
-    }
+    const run = beginRun(atMs)
     this.#run = run
     this.problem.set(undefined)
     this.#play(run).catch((cause: unknown) => run.abort.signal.aborted || this.#fail(run, cause))
@@ -246,13 +212,4 @@ export class CameraPlayer {
     this.#shown = frame
     for (const canvas of this.#canvases) drawFrame(canvas, frame)
   }
-}
-
-function drawFrame(canvas: HTMLCanvasElement, frame: DecodedFrame | undefined): void {
-  const context = canvas.getContext('2d')
-  if (!context) return
-  if (!frame) return context.clearRect(0, 0, canvas.width, canvas.height)
-  if (canvas.width !== frame.width) canvas.width = frame.width
-  if (canvas.height !== frame.height) canvas.height = frame.height
-  context.drawImage(frame.picture, 0, 0)
 }

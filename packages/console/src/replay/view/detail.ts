@@ -1,4 +1,4 @@
-import type { Overview } from '../data/overview-builder.ts'
+import type { Overview } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
 import type { Replay } from '../player/replay.ts'
 

@@ -1,7 +1,7 @@
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { useMemo } from 'react'
 import { eventText, type SessionParticipants } from '../../session/event-texts.ts'
-import type { Overview } from '../data/overview-builder.ts'
+import type { Overview } from '../data/overview.ts'
 
 /** A line of the log of a session: an event, or a message of the chat. */
 export interface LogEntry {

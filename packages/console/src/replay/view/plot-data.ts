@@ -1,4 +1,4 @@
-import type { Overview } from '../data/overview-builder.ts'
+import type { Overview } from '../data/overview.ts'
 
 /** A pause in the data that is at least this long is shown as a pause. */
 const SHORTEST_PAUSE_MS = 3_000

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef } from 'react'
 import { t } from '../../texts/texts.ts'
-import type { Overview } from '../data/overview-builder.ts'
+import type { Overview } from '../data/overview.ts'
 import type { Replay } from '../player/replay.ts'
 import { overviewFor } from './detail.ts'
 import { numberAt } from './moment-values.ts'
@@ -9,7 +9,7 @@ import { createPlotView, LINE_COLORS, type PlotView } from './plot-view.ts'
 import type { GapSpan } from './spans.ts'
 import styles from './timeline.module.css'
 import { valueText } from './tip.ts'
-import { colorsOf } from './track-drawing.ts'
+import { colorsOf } from './track-shapes.ts'
 import { usePositionEffect } from './use-position.ts'
 
 /** Values that change more often cannot be read. */

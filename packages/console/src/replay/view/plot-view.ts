@@ -1,11 +1,11 @@
 import uPlot from 'uplot'
 import { language } from '../../texts/texts.ts'
-import type { Overview } from '../data/overview-builder.ts'
+import type { Overview } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
 import { timesOf, valuesOf } from './plot-data.ts'
 import type { Plot } from './plot-lines.ts'
 import type { GapSpan } from './spans.ts'
-import { type Colors, hatch } from './track-drawing.ts'
+import { type Colors, hatch } from './track-shapes.ts'
 import { END_PX, GUTTER_PX } from './tracks.ts'
 
 const PLOT_HEIGHT_PX = 76

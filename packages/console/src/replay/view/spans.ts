@@ -1,5 +1,5 @@
 import type { RecordingGap } from '../data/api-types.ts'
-import type { StopEntry } from '../data/overview-builder.ts'
+import type { StopEntry } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
 
 /** A period in which the robot could not be driven. */

@@ -1,6 +1,6 @@
 import { decimals } from '../../telemetry/decimals.ts'
 import { t } from '../../texts/texts.ts'
-import type { Overview } from '../data/overview-builder.ts'
+import type { Overview } from '../data/overview.ts'
 import type { Replay } from '../player/replay.ts'
 import { overviewFor } from './detail.ts'
 import { valueNear } from './plot-data.ts'

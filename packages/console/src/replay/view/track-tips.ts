@@ -1,6 +1,6 @@
 import { dropText, gapText, reasonText } from '../../texts/code-texts.ts'
 import { language, t } from '../../texts/texts.ts'
-import type { Overview } from '../data/overview-builder.ts'
+import type { Overview } from '../data/overview.ts'
 import { episodeResult } from './episode-result.ts'
 import { preciseClock, wallClock } from './replay-time.ts'
 import { type StateSpan, spanAt } from './spans.ts'

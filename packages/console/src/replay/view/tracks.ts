@@ -1,5 +1,5 @@
 import type { Bookmark, RecordedEpisode } from '../data/api-types.ts'
-import type { Overview } from '../data/overview-builder.ts'
+import type { Overview } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
 import type { LogEntry } from './log-entries.ts'
 import type { GapSpan, StateSpan } from './spans.ts'

@@ -1,9 +1,9 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { z } from 'zod'
-import { referenceTo } from '../../core/database/reference.ts'
-import type { TablesOf } from '../../core/database/tables.ts'
-import type { ExportState } from './exports/export-state.ts'
-import type { DatasetPlan } from './lerobot/dataset-plan.ts'
+import { referenceTo } from '../../../core/database/reference.ts'
+import type { TablesOf } from '../../../core/database/tables.ts'
+import type { DatasetPlan } from '../lerobot/dataset-plan.ts'
+import type { ExportState } from './export-state.ts'
 
 export const DatasetExportStatus = z.enum(['PENDING', 'RUNNING', 'READY', 'FAILED'])
 export const DatasetExportFormat = z.enum(['lerobot_v3'])
@@ -85,6 +85,6 @@ export const DatasetExportFile = defineEntity({
 })
 export type DatasetExportFile = InferEntity<typeof DatasetExportFile>
 
-declare module '../../core/database/tables.ts' {
+declare module '../../../core/database/tables.ts' {
   interface Tables extends TablesOf<typeof DatasetExport | typeof DatasetExportFile> {}
 }

@@ -1,0 +1,5 @@
+/** Width and height of a picture in pixels. */
+export interface PictureSize {
+  readonly width: number
+  readonly height: number
+}

@@ -1,0 +1,98 @@
+import type { GapReason, RecordingMode } from '@wheelhouse/protocol'
+import type { CoreServices } from '../../core/core-services.ts'
+import type { Tx } from '../../core/events/transactor.ts'
+
+/** Writes an entry of a session's log, if the session is open. The sessions module implements it. */
+export type AppendSessionNote = (
+  tx: Tx,
+  sessionId: string,
+  note: {
+    readonly type: 'recording.started' | 'recording.paused' | 'recording.resumed' | 'recording.stopped'
+    readonly at: Date
+    readonly reason?: string
+    readonly details: Readonly<Record<string, unknown>>
+    readonly notifies?: boolean
+  },
+) => Promise<void>
+
+interface ShownRecording {
+  readonly id: string
+  readonly mode: string
+  readonly paused_reason: string | null
+  /** Undefined for the rest of a session that is over, or not recorded any more. */
+  readonly wanted: Exclude<RecordingMode, 'off'> | undefined
+}
+
+/** Changes what participants see of a recording: whether it runs, and why not. Each change is an entry in the session's log. */
+export function createRecordingState(
+  deps: Pick<CoreServices, 'now'> & { readonly appendNote: AppendSessionNote },
+) {
+  const { now, appendNote } = deps
+
+  /** Notes that nothing can be recorded, or that it can again. */
+  async function setPaused(tx: Tx, recordingId: string, reason: GapReason | null): Promise<void> {
+    const changed = await tx.db
+      .updateTable('recordings')
+      .set({ paused_reason: reason })
+      .where('id', '=', recordingId)
+      .where('status', '=', 'RECORDING')
+      .where((eb) => eb.or([eb('paused_reason', 'is', null), eb('paused_reason', '<>', 'off')]))
+      .where('paused_reason', 'is distinct from', reason)
+      .returning(['session_id', 'mode'])
+      .executeTakeFirst()
+    if (!changed) return
+    const details = { recording_id: recordingId, mode: changed.mode }
+    await appendNote(tx, changed.session_id, {
+      type: reason === null ? 'recording.resumed' : 'recording.paused',
+      at: now(),
+      details,
+      ...(reason !== null && { reason, notifies: true }),
+    })
+  }
+
+  return {
+    setPaused,
+
+    /** Notes that a session is recorded. */
+    async recorded(tx: Tx, sessionId: string, recording: ShownRecording): Promise<void> {
+      const { id, mode, paused_reason, wanted } = recording
+      if (paused_reason === 'quota_exceeded') await setPaused(tx, id, null)
+      if (wanted === undefined || (paused_reason !== 'off' && mode === wanted)) return
+      await tx.db
+        .updateTable('recordings')
+        .set({ mode: wanted, ended_at: null, ...(paused_reason === 'off' && { paused_reason: null }) })
+        .where('id', '=', id)
+        .execute()
+      const details = { recording_id: id, mode: wanted }
+      await appendNote(tx, sessionId, { type: 'recording.started', at: now(), details })
+    },
+
+    /** Notes that a recording cannot begin or continue, because its owner has no space. */
+    async quotaExceeded(tx: Tx, recordingId: string): Promise<void> {
+      await tx.db
+        .updateTable('recordings')
+        .set({ paused_reason: null })
+        .where('id', '=', recordingId)
+        .where('paused_reason', '=', 'off')
+        .execute()
+      await setPaused(tx, recordingId, 'quota_exceeded')
+    },
+
+    /** Notes that an open session is not recorded any more, if its owner has turned that off. */
+    async stopped(tx: Tx, recordingId: string): Promise<void> {
+      const stopped = await tx.db
+        .updateTable('recordings')
+        .from('robots')
+        .set({ paused_reason: 'off' })
+        .where('recordings.id', '=', recordingId)
+        .whereRef('robots.id', '=', 'recordings.robot_id')
+        .where('robots.recording', '=', 'off')
+        .where('recordings.paused_reason', 'is distinct from', 'off')
+        .returning(['recordings.session_id', 'recordings.mode'])
+        .executeTakeFirst()
+      if (!stopped) return
+      const details = { recording_id: recordingId, mode: stopped.mode }
+      await appendNote(tx, stopped.session_id, { type: 'recording.stopped', at: now(), details })
+    },
+  }
+}
