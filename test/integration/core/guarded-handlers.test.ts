@@ -273,7 +273,13 @@ const atGateway: Record<string, () => Promise<unknown>> = {
     world.platform.core.bus.publish('credential.revoked', { apiKeyId: 'x' }),
   'bus:permissions.lost': async () =>
     world.platform.core.bus.publish('permissions.lost', { userId: 'x', suspended: true }),
+  'bus:session.tailed': async () =>
+    world.platform.core.bus.publish('session.tailed', { sessionId: fixture.client.id, untilMs: 0 }),
+  'recording:tap': async () =>
+    world.platform.core.bus.publish('robots.changed', { robotIds: [fixture.robotId] }),
   ...runByThemselves(
+    'recorders',
+    'taps',
     'wheel',
     'heartbeats',
     'heartbeat-answers',

@@ -45,6 +45,8 @@ const DETAIL_FIELDS = [
   'log_event_level',
   'stop_clear',
   'on_hold',
+  'recording',
+  'recording_days',
   'battery',
   'battery_at',
   'low_battery_threshold',
@@ -96,6 +98,8 @@ describe('registering', () => {
       low_battery_threshold: 0.2,
       stop_clear: 'owner',
       on_hold: false,
+      recording: 'off',
+      recording_days: null,
     })
     expect(createdAt).toMatch(ISO)
     expect(token.length).toBeGreaterThan(40)

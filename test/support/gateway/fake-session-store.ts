@@ -243,6 +243,8 @@ export function createSessionBook(parts: {
     known,
     open,
     ticketStore: { verdictOf: () => call(() => 'valid' as const) },
+    // Outside of the session book: nothing is recorded, and no test of control waits for the list.
+    recorderNodes: { live: async () => [] },
     accounts: {
       apiKeys: { revokedWithin: () => call((): string[] => []) },
       users: {
