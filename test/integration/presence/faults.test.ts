@@ -357,7 +357,7 @@ describe.concurrent('a gateway without its own connection to a service', () => {
           .filter(Boolean)
       }
       // A gateway listens to four topics: robots that changed, stops, credentials that ended, lost permissions.
-      await reaches(subscriptions, ['4'])
+      await reaches(subscriptions, ['5'])
     } finally {
       redis.disconnect()
     }
