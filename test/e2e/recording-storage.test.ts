@@ -9,7 +9,7 @@ import { waitFor } from '../support/world/wait.ts'
 const ALL_ROLES = 'api,hub,gateway,worker,recorder'
 /** The platform leaves 500 MB of a disk free. */
 const DISK = '520m'
-const FILLER_BYTES = 40_000_000
+const FILLER_BYTES = 60_000_000
 const GIGABYTE = 1_000_000_000
 
 type Session = Awaited<ReturnType<typeof driveRecorded>>
