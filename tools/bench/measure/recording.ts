@@ -143,7 +143,7 @@ async function recorderLoad(parts: {
   const recorded = (await countRecorded(lab)) - earlier
   const { rows: gaps } = await lab.db.query('select count(*)::int as count from recording_gaps')
   const { rows: stored } = await lab.db.query(
-    `select extract(epoch from created_at) * 1000 - last_ms as ms from recording_segments where from_at >= $1`,
+    `select extract(epoch from created_at) * 1000 - last_ms as ms from recording_segments where created_at >= $1`,
     [times[0].now],
   )
   return {
