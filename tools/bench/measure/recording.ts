@@ -77,10 +77,12 @@ async function relayRounds(lab: Lab, plan: RecordingPlan, relay: WheelhouseRelay
     return latency
   }
   for (let round = 0; round < plan.rounds; round++) {
-    await switchRecording(lab, plan, relay, 'off')
-    off.push(await measure())
-    await switchRecording(lab, plan, relay, 'control')
-    on.push(await measure())
+    // The order changes, so that what follows a switch affects both.
+    for (const mode of round % 2 === 0 ? (['off', 'control'] as const) : (['control', 'off'] as const)) {
+      await switchRecording(lab, plan, relay, mode)
+      const runs = mode === 'off' ? off : on
+      runs.push(await measure())
+    }
   }
   return { off, on }
 }
