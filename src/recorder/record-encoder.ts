@@ -70,8 +70,12 @@ function cameraMessage(
   return { topic: cameraTopic(frameId), logTimeNs, publishTimeNs: stampNs, data }
 }
 
-/** The beginning of a control frame as the gateway makes it. The session is known from the recording. */
-const CONTROL_HEAD = /^\{"type":"control","session_id":"[0-9a-f-]{36}",/
+/** The beginning of a control frame as the gateway makes it, before the id of its session. */
+const CONTROL_HEAD = Buffer.from('{"type":"control","session_id":"')
+const SESSION_ID_BYTES = 36
+/** What follows the id. */
+const CONTROL_TAIL = Buffer.from('",')
+const [BRACE_BYTES, TAIL_START] = [1, CONTROL_HEAD.length + SESSION_ID_BYTES]
 
 /** Returns a control frame as a message. The text of its data stays as its sender wrote it. */
 function controlMessage({ flags, detail: ageMs, note: why, payload }: StreamRecord): Uint8Array {
@@ -80,9 +84,17 @@ function controlMessage({ flags, detail: ageMs, note: why, payload }: StreamReco
     ...(Number.isFinite(ageMs) ? [`"age_ms":${Math.round(ageMs * 100) / 100}`] : []),
   ].join()
   if (flags & FLAG_BINARY) return binaryControl(payload, extra)
-  const text = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString()
-  const head = CONTROL_HEAD.exec(text)?.[0] ?? '{'
-  return Buffer.from(`{${extra}${extra && ','}${text.slice(head.length)}`)
+  const head = Buffer.from(`{${extra}${extra && ','}`)
+  return Buffer.concat([head, payload.subarray(headBytes(payload))])
+}
+
+/** Returns the length of what a recorded frame leaves out: its session, which is known from the recording. */
+function headBytes(payload: Uint8Array): number {
+  const frame = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
+  const hasSession =
+    frame.subarray(0, CONTROL_HEAD.length).equals(CONTROL_HEAD) &&
+    frame.subarray(TAIL_START, TAIL_START + CONTROL_TAIL.length).equals(CONTROL_TAIL)
+  return hasSession ? TAIL_START + CONTROL_TAIL.length : BRACE_BYTES
 }
 
 /** Reads the header of a binary control frame: kind (1), reserved (1), ttl_ms (2), seq (4), t (8). */

@@ -9,15 +9,15 @@ import { waitFor } from '../support/world/wait.ts'
 const ALL_ROLES = 'api,hub,gateway,worker,recorder'
 /** The platform leaves 500 MB of a disk free. */
 const DISK = '520m'
-const FILLER_BYTES = 40_000_000
+const FILLER_BYTES = 60_000_000
 const GIGABYTE = 1_000_000_000
 
 type Session = Awaited<ReturnType<typeof driveRecorded>>
 
 /** Settles when the last entry of the log about the recording is this one. */
-const noted = (session: Session, type: string, reason?: string) =>
+const noted = (session: Session, type: string, cause?: string) =>
   waitFor(async () =>
-    expect((await session.notes()).at(-1)).toMatchObject({ type, data: reason ? { reason } : {} }),
+    expect((await session.notes()).at(-1)).toMatchObject({ type, data: cause ? { cause } : {} }),
   )
 
 test('S3 away: the session shows it, driving goes on, and nothing is lost when it is back', async () => {

@@ -5,6 +5,7 @@ import { measureHeartbeats } from './measure/heartbeats.ts'
 import { measureHub } from './measure/hub.ts'
 import { measureMemory } from './measure/memory.ts'
 import { measurePresence } from './measure/presence.ts'
+import { measureRecording } from './measure/recording.ts'
 import { measureRelay } from './measure/relay.ts'
 import { measureRest } from './measure/rest.ts'
 import { measureSilence } from './measure/silence.ts'
@@ -28,6 +29,7 @@ const measure: Record<Measurement, (lab: Lab, plan: Plan) => Promise<Section>> =
   silence: measureSilence,
   rest: measureRest,
   relay: measureRelay,
+  recording: measureRecording,
   hub: measureHub,
   console: measureConsole,
   video: measureVideo,

@@ -8,6 +8,7 @@ export const measurements = [
   'silence',
   'hub',
   'relay',
+  'recording',
   'console',
   'video',
   'rest', // last: after a million sessions PostgreSQL has much to clean up
@@ -69,6 +70,17 @@ export interface VideoPlan {
   readonly kills: number
 }
 
+/** Sessions that are recorded. */
+export interface RecordingPlan {
+  readonly pairs: number
+  readonly warmUpMs: number
+  /** Control without and with recording, by turns. */
+  readonly rounds: number
+  readonly seconds: number
+  /** Duration of control and telemetry, for the recorder. */
+  readonly loadSeconds: number
+}
+
 /** Amounts and durations; everything else is the same in a quick run and a full one. */
 export interface Plan {
   readonly quick: boolean
@@ -91,6 +103,7 @@ export interface Plan {
   readonly manySessions: number
   readonly exportedSessions: number
   readonly relay: RelayPlan
+  readonly recording: RecordingPlan
   readonly hub: HubPlan
   readonly console: ConsolePlan
   readonly video: VideoPlan
@@ -127,6 +140,7 @@ const full = {
     stallsEach: 4,
     stopRequests: 500,
   } as RelayPlan,
+  recording: { pairs: 100, warmUpMs: 1_500, rounds: 5, seconds: 8, loadSeconds: 25 },
   hub: {
     processes: [1, 2],
     fanOut: [
@@ -170,6 +184,7 @@ const quick: typeof full = {
     stallsEach: 1,
     stopRequests: 100,
   },
+  recording: { pairs: 20, warmUpMs: 500, rounds: 3, seconds: 2, loadSeconds: 5 },
   hub: {
     processes: [2],
     fanOut: [{ rooms: 20, observers: 50 }],

@@ -134,7 +134,19 @@ export async function startHub(
   return ofRole(child, hubUrl)
 }
 
-const startRole = (lab: Lab, redisUrl: string, role: 'api' | 'hub', nodeFlags: readonly string[] = []) =>
+/** Starts Wheelhouse's recorder role in a separate process, which stores on the local disk. */
+export async function startRecorder(lab: Lab): Promise<Pick<RestTarget, 'probe' | 'stop'>> {
+  if (!lab.redisUrl) throw new Error('Recording is measured with redis-server only, which is not installed.')
+  const { child } = await startRole(lab, lab.redisUrl, 'recorder')
+  return { probe: callerOf<Probe>(child.process), stop: () => child.stop() }
+}
+
+const startRole = (
+  lab: Lab,
+  redisUrl: string,
+  role: 'api' | 'hub' | 'recorder',
+  nodeFlags: readonly string[] = [],
+) =>
   serving(
     lab.children.run('src/main.ts', {
       nodeFlags,
@@ -147,6 +159,7 @@ const startRole = (lab: Lab, redisUrl: string, role: 'api' | 'hub', nodeFlags: r
         DEMO: 'false',
         PORT: '0',
         HUB_PORT: '0',
+        RECORDER_PORT: '0',
         RATE_LIMIT_PER_MINUTE: '0',
         RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
       },

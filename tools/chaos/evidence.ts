@@ -1,4 +1,5 @@
 import type { ChatMessage } from '@wheelhouse/protocol'
+import type { RecordingFigures } from './recordings.ts'
 
 /** Outcome of an action, as far as its actor could see. */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown'
@@ -79,6 +80,16 @@ export function createEvidence() {
     gaps: [] as Gap[],
     views: [] as View[],
     notificationLogs: [] as NotificationLog[],
+    /** By session: the numbered commands that its robot received, with the times. */
+    commands: new Map<string, Map<number, number>>(),
+    recordings: {
+      recordings: 0,
+      segments: 0,
+      messages: 0,
+      commands: 0,
+      missing: 0,
+      gaps: new Map(),
+    } as RecordingFigures,
     /** Descriptions of events that must never happen. Limited to a number that is still readable. */
     violations: createList(100),
     count(performAction: string, outcome: Outcome): void {

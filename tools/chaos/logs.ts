@@ -7,7 +7,7 @@ const ERROR = 50
 const SHOWN_CHARACTERS = 200
 /** Written by `src/main.ts` when the stores are down at the start; a supervisor starts it again. */
 const REFUSAL = 'Wheelhouse did not start.'
-const ours: ReadonlySet<string> = new Set(['api', 'hub', 'gateway', 'worker'])
+const ours: ReadonlySet<string> = new Set(['api', 'hub', 'gateway', 'worker', 'recorder'])
 
 /**
  * Reads the output of the Wheelhouse processes. A line that is not a log line is Node's report of an uncaught error.

@@ -2,7 +2,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ChaosOptions, readOptions, usage } from './options.ts'
 import { print, runProgram } from './program.ts'
-import { describeActions, describeFaults, describeMemory, describeVerdicts } from './report.ts'
+import {
+  describeActions,
+  describeFaults,
+  describeMemory,
+  describeRecordings,
+  describeVerdicts,
+} from './report.ts'
 import { makeDataDir, type Outcome, removeDataDir, runChaos } from './run.ts'
 
 // `npm run chaos`: injects faults into a cluster under load. See docs/chaos.md.
@@ -12,6 +18,8 @@ function report({ faults, evidence, memory, errors, settledMs, verdicts }: Outco
   for (const line of describeFaults(faults, evidence.gaps)) print(line)
   print('\nActions:')
   for (const line of describeActions(evidence)) print(line)
+  print('\nRecordings:')
+  for (const line of describeRecordings(evidence)) print(line)
   print('\nMemory:')
   for (const line of describeMemory(memory)) print(line)
   if (errors.size > 0) print('\nErrors in the logs:')
@@ -22,7 +30,11 @@ function report({ faults, evidence, memory, errors, settledMs, verdicts }: Outco
 
 async function run(options: ChaosOptions): Promise<boolean> {
   const { seed } = options
-  const again = `npm run chaos -- --seed ${seed} --minutes ${options.minutes} --pace ${options.pace} --robots ${options.robots}`
+  const duration =
+    options.rounds === undefined
+      ? `--minutes ${options.minutes}`
+      : `--only recordings --rounds ${options.rounds}`
+  const again = `npm run chaos -- --seed ${seed} ${duration} --pace ${options.pace} --robots ${options.robots}`
   print(`seed ${seed}; repeat with: ${again}`)
   const dataDir = await makeDataDir()
   let close = async () => {}

@@ -1,7 +1,19 @@
 import type { NodeKind } from '../cluster/cluster.ts'
 import type { Random } from './random.ts'
 
-const nodeKinds: readonly NodeKind[] = ['api', 'hub', 'gateway', 'worker', 'proxy', 'redis', 'postgres']
+const nodeKinds: readonly NodeKind[] = [
+  'api',
+  'hub',
+  'gateway',
+  'worker',
+  'recorder',
+  'proxy',
+  'redis',
+  'postgres',
+  'storage',
+]
+/** What a recording depends on. */
+const recordingKinds: readonly NodeKind[] = ['gateway', 'recorder', 'worker', 'storage']
 const cutParts = ['robots', 'operators', 'hub clients'] as const
 export type CutPart = (typeof cutParts)[number]
 
@@ -54,6 +66,24 @@ export function* planFaults(random: Random, pace = 1): Generator<Fault> {
       number++
       yield before
     }
+  }
+}
+
+/** Generates kills of the nodes that recordings depend on, at random. Sometimes two kinds are down at the same time. */
+export function* planRecordingFaults(
+  random: Random,
+  { rounds, pace }: { rounds: number; pace: number },
+): Generator<Fault> {
+  let before: (Fault & { kind: NodeKind }) | undefined
+  for (let number = 1; number <= rounds; number++) {
+    const kind = random.pick(recordingKinds)
+    const together =
+      before !== undefined && !before.together && before.kind !== kind && random.chance(TOGETHER_SHARE)
+    const [least, most] = together ? TOGETHER_MS : QUIET_MS
+    const waitMs = Math.round(random.between(least, most) / pace)
+    const forMs = Math.round(random.between(...DOWN_MS) / pace)
+    before = { number, together, waitMs, what: 'kill', kind, which: which(random), forMs }
+    yield before
   }
 }
 

@@ -6,7 +6,7 @@ const POLL_INTERVAL_MS = 500
 const WARM_UP_MS = 15_000
 /** A Wheelhouse process under this load needs a quarter of it. */
 const MOST_RESIDENT_MB = 700
-const ours: ReadonlySet<string> = new Set(['api', 'hub', 'gateway', 'worker'])
+const ours: ReadonlySet<string> = new Set(['api', 'hub', 'gateway', 'worker', 'recorder'])
 
 export interface Memory {
   readonly name: string

@@ -2,9 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Environment } from './checks/check.ts'
 import { nothingLeft } from './checks/leftovers.ts'
 import { notificationsComplete, viewsEqualLogs } from './checks/logs.ts'
+import { unfinishedRecordings } from './checks/recordings.ts'
 import { wrongStatuses } from './checks/sessions.ts'
 
 const POLL_INTERVAL_MS = 500
+
+/** Waits until all recordings of ended sessions are finished, for a limited time. */
+export async function waitForRecordings(environment: Environment, limitMs: number): Promise<void> {
+  const untilMs = performance.now() + limitMs
+  while (performance.now() < untilMs && (await unfinishedRecordings(environment)).length > 0)
+    await delay(POLL_INTERVAL_MS)
+}
 
 /**
  * Waits until all events are delivered, every status is correct and all queues are empty. The time is bounded: the checks

@@ -85,6 +85,16 @@ export function describeActions({ actions }: Pick<Evidence, 'actions'>): string[
   return table([['action', 'acknowledged', 'refused', 'unknown'], ...rows])
 }
 
+/** Formats what the check of recordings has compared. */
+export function describeRecordings({ recordings: figures }: Pick<Evidence, 'recordings'>): string[] {
+  const { recordings, segments, messages, commands, missing, gaps } = figures
+  const reasons = [...gaps].map(([reason, count]) => `${count} × ${reason}`).join(', ')
+  return [
+    `  ${recordings} finished, with ${segments} acknowledged segments of ${messages} messages`,
+    `  ${commands} commands reached robots; ${missing} of them are in gaps of the recordings (${reasons || 'no gaps'})`,
+  ]
+}
+
 export function describeMemory(memory: readonly Memory[]): string[] {
   const megabytes = (value: number) => `${Math.round(value)} MB`
   const rows = memory.map(({ name, early, most, last }) => [name, ...[early, most, last].map(megabytes)])

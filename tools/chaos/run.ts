@@ -10,19 +10,22 @@ import { type Environment, examine, type Verdict } from './checks/index.ts'
 import { createHubWire, createSocketWire } from './cuttable-connections.ts'
 import { createEvidence, type Evidence } from './evidence.ts'
 import { type InjectedFault, injectFault, recover } from './faults.ts'
-import { seedFixtures } from './fixtures.ts'
+import { type Fixtures, seedFixtures } from './fixtures.ts'
 import { readLogs } from './logs.ts'
 import { breakMany } from './mass-disconnects.ts'
 import type { ChaosOptions } from './options.ts'
-import { planFaults } from './plan.ts'
+import { planFaults, planRecordingFaults } from './plan.ts'
 import { type Memory, watchProcesses } from './process-watch.ts'
-import { waitForQuiescence } from './quiescence.ts'
+import { waitForQuiescence, waitForRecordings } from './quiescence.ts'
 import { createRandom } from './random.ts'
+import { createStoredRecordings, recordEverything } from './recordings.ts'
 
 const WARM_UP_MS = 4_000
 /** Load without faults, after the last fault. */
 const COOL_DOWN_MS = 5_000
 const SETTLE_LIMIT_MS = 60_000
+/** A recording waits up to two minutes for a stream that does not end, and its job a minute for a worker that was killed. */
+const RECORDINGS_LIMIT_MS = 240_000
 /** Robots that are switched off at the end, to check OFFLINE. */
 const SWITCHED_OFF = 3
 /** Sessions that stay open at the end, to check IN_SESSION. */
@@ -73,7 +76,7 @@ export async function runChaos(options: ChaosOptions, fixture: Fixture): Promise
   try {
     const { dataDir, print } = fixture
     print('starting the cluster')
-    const cluster = await startCluster({ dataDir, port: 0, env: settings })
+    const cluster = await startCluster({ dataDir, port: 0, s3: true, env: settings })
     closers.push(() => cluster.stop())
     const evidence = createEvidence()
     const outcome = await run(cluster, evidence, {
@@ -106,12 +109,13 @@ type ChaosRun = ChaosOptions & Fixture & { onClose: (close: () => Promise<unknow
 async function run(
   cluster: Cluster,
   evidence: Evidence,
-  { seed, minutes, pace, robots, print, over, onClose }: ChaosRun,
+  { seed, minutes, rounds, pace, robots, print, over, onClose }: ChaosRun,
 ) {
   const random = createRandom(seed)
   const db = await connect(cluster.databaseUrl)
   const counts = { robots, operators: Math.max(2, robots - 2), owners: Math.max(2, Math.round(robots / 4)) }
   const fixtures = await seedFixtures(db, { ...counts, secretKey: cluster.secretKey })
+  await recordEverything(db)
   await db.end()
   const redis = new Redis(cluster.redisUrl)
   redis.on('error', () => {}) // it is killed during the run
@@ -128,9 +132,12 @@ async function run(
   loadActors.begin()
   await delay(WARM_UP_MS)
   print(
-    `${counts.robots} robots, ${counts.operators} operators and ${counts.owners} owners; faults for ${minutes} min`,
+    `${counts.robots} robots, ${counts.operators} operators and ${counts.owners} owners; ` +
+      (rounds === undefined ? `faults for ${minutes} min` : `${rounds} kills`),
   )
-  const faults = await injectFault(planFaults(random.fork('plan'), pace), {
+  const draws = random.fork('plan')
+  const plan = rounds === undefined ? planFaults(draws, pace) : planRecordingFaults(draws, { rounds, pace })
+  const faults = await injectFault(plan, {
     cluster,
     redis,
     wires,
@@ -139,12 +146,17 @@ async function run(
     print,
     over,
     random: random.fork('faults'),
-    untilMs: Date.now() + minutes * 60_000,
+    untilMs: rounds === undefined ? Date.now() + minutes * 60_000 : Number.POSITIVE_INFINITY,
   })
   await Promise.all(cluster.nodes.map(recover))
   await delay(COOL_DOWN_MS)
   print('no more faults; waiting until the platform has settled')
-  const { environment, sessions, settledMs } = await stabilize(cluster, loadActors, evidence, onClose)
+  const { environment, sessions, settledMs } = await stabilize(cluster, {
+    loadActors,
+    evidence,
+    owners: fixtures.owners,
+    onClose,
+  })
   watch.finish()
   return { faults, memory: watch.memory(), environment, sessions, settledMs }
 }
@@ -152,10 +164,14 @@ async function run(
 /** Stops all actors, switches some robots off, and waits until the platform has settled. */
 async function stabilize(
   cluster: Cluster,
-  loadActors: LoadActors,
-  evidence: Evidence,
-  onClose: ChaosRun['onClose'],
+  parts: {
+    loadActors: LoadActors
+    evidence: Evidence
+    owners: Fixtures['owners']
+    onClose: ChaosRun['onClose']
+  },
 ) {
+  const { loadActors, evidence, owners, onClose } = parts
   await loadActors.end()
   const off = new Set(loadActors.robots.slice(0, SWITCHED_OFF))
   await Promise.all([...off].map((robot) => robot.close()))
@@ -165,8 +181,11 @@ async function stabilize(
   const db = await connect(cluster.databaseUrl)
   onClose(() => db.end())
   const robots = loadActors.robots.map((robot) => ({ id: robot.fixture.id, connected: !off.has(robot) }))
-  const environment: Environment = { db, evidence, robots, boards: loadActors.boards }
-  return { environment, sessions, settledMs: await waitForQuiescence(environment, SETTLE_LIMIT_MS) }
+  const recordings = createStoredRecordings({ db, baseUrl: cluster.baseUrl, owners })
+  const environment: Environment = { db, evidence, robots, recordings, boards: loadActors.boards }
+  const settledMs = await waitForQuiescence(environment, SETTLE_LIMIT_MS)
+  await waitForRecordings(environment, RECORDINGS_LIMIT_MS)
+  return { environment, sessions, settledMs }
 }
 
 async function connect(connectionString: string): Promise<Client> {

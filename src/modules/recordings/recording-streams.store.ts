@@ -41,6 +41,8 @@ export interface NewSegment {
 }
 
 const QUOTA_RETRY_MS = 30_000
+/** A source keeps its records this long after the session. */
+const LATE_MS = 60_000
 
 /** Records streams, segments and gaps for recorders. Each statement is conditional: a recorder that stalled changes nothing late. */
 export function createRecordingStreams(
@@ -58,7 +60,7 @@ export function createRecordingStreams(
       .innerJoin('robots', 'robots.id', 'sessions.robot_id')
       .leftJoin('robot_models as model', 'model.robot_type', 'robots.robot_type')
       .select(['sessions.id', 'sessions.robot_id', 'sessions.client_id', 'sessions.operator_id'])
-      .select(['sessions.status', 'robots.recording'])
+      .select(['sessions.status', 'sessions.ended_at', 'robots.recording'])
       .select(({ fn }) => [
         fn.coalesce('robots.control_schema', 'model.control_schema').as('control_schema'),
         fn.coalesce('robots.telemetry_schema', 'model.telemetry_schema').as('telemetry_schema'),
@@ -67,12 +69,14 @@ export function createRecordingStreams(
       .executeTakeFirst()
     if (!session) return 'session_over'
     const isOpen = session.status === 'ACTIVE' || session.status === 'PAUSED'
-    // The rest of a stream whose recorder was lost is stored also after the session.
-    if (!isOpen && !resumes) return 'session_over'
+    // A source that reached no recorder in time, or whose recorder was lost, stores the rest after the session.
+    const isRecent = session.ended_at !== null && now().getTime() - session.ended_at.getTime() < LATE_MS
+    if (!isOpen && !isRecent && !resumes) return 'session_over'
     const isCamera = source !== 'gateway'
     const isOff = session.recording === 'off' || (isCamera && session.recording !== 'video')
     if (isOff && !resumes) return 'recording_off'
-    if (isOpen && session.recording !== 'off') await createRecording(tx, session, session.recording)
+    if ((isOpen || isRecent) && session.recording !== 'off')
+      await createRecording(tx, session, session.recording)
     const recording = await tx.db
       .selectFrom('recordings')
       .select(['id', 'client_id', 'mode', 'paused_reason'])
@@ -87,7 +91,10 @@ export function createRecordingStreams(
   /** Creates the recording of a session, unless it exists. */
   async function createRecording(
     tx: Tx,
-    session: Pick<Selectable<Tables['sessions']>, 'id' | 'robot_id' | 'client_id' | 'operator_id'> & {
+    session: Pick<
+      Selectable<Tables['sessions']>,
+      'id' | 'robot_id' | 'client_id' | 'operator_id' | 'ended_at'
+    > & {
       control_schema: Record<string, unknown> | null
       telemetry_schema: Record<string, unknown> | null
     },
@@ -105,7 +112,7 @@ export function createRecordingStreams(
         mode,
         control_schema,
         telemetry_schema,
-        started_at: now(),
+        started_at: session.ended_at ?? now(),
         paused_reason: 'off', // `markRecorded` changes it, and notes that in the session's log
       })
       .onConflict((conflict) => conflict.column('session_id').doNothing())

@@ -82,8 +82,13 @@ export function createRecordingSweep(
         update recordings r set
           status = 'FINISHING',
           paused_reason = null,
-          ended_at = greatest(r.started_at, least(due.session_ended_at, coalesce(
-            (select max(g.to_at) from recording_segments g where g.recording_id = r.id), due.session_ended_at))),
+          ended_at = case
+            when exists (select from recording_gaps g where g.recording_id = r.id and g.to_at is null)
+              or exists (select from recording_streams m where m.recording_id = r.id and m.closed_at is null)
+            then due.session_ended_at
+            else greatest(r.started_at, least(due.session_ended_at, coalesce(
+              (select max(g.to_at) from recording_segments g where g.recording_id = r.id), due.session_ended_at)))
+          end,
           expires_at = (
             select ${at}::timestamptz + make_interval(days => robots.recording_days)
             from robots where robots.id = r.robot_id)

@@ -149,7 +149,7 @@ export async function driveRecorded(
       await waitFor(() => expect(receivedMs.size).toBeGreaterThan(before + count))
     },
     /** Returns the entries of the session's log about its recording. */
-    async notes(): Promise<{ type: string; data: { reason?: string } }[]> {
+    async notes(): Promise<{ type: string; data: { cause?: string } }[]> {
       const { events } = (await owner.get(`/api/sessions/${sessionId}/events?limit=200`)).body
       return events.filter(({ type }: { type: string }) => type.startsWith('recording.'))
     },

@@ -14,6 +14,7 @@ import type { End } from './wires/wire.ts'
 const HANDSHAKES_AT_A_TIME = 32
 const BEAT_EVERY_MS = 1_000
 const BEAT_TICK_MS = 20
+const TELEMETRY_TICK_MS = 5
 /** Frames that have not arrived this long after the last one was sent are lost. */
 const SETTLE_LIMIT_MS = 2_000
 
@@ -47,9 +48,42 @@ function beat(): void {
   }, BEAT_TICK_MS)
 }
 
+let telemetryTimer: NodeJS.Timeout | undefined
+let telemetrySent = 0
+
+/** Sends telemetry of each robot at this rate, evenly spread, by the clock. */
+function startTelemetry(hz: number): void {
+  let next = 0
+  let due = 0
+  let lastMs = performance.now()
+  telemetrySent = 0
+  telemetryTimer = setInterval(() => {
+    const nowMs = performance.now()
+    due += (pairs.length * hz * (nowMs - lastMs)) / 1_000
+    lastMs = nowMs
+    for (; due >= 1; due--)
+      if (pairs[next++ % pairs.length]?.sendTo('robot', telemetryFrame(nowMs))) telemetrySent++
+  }, TELEMETRY_TICK_MS)
+}
+
+const telemetryFrame = (nowMs: number) => ({
+  type: 'telemetry',
+  data: {
+    pose: { x_m: nowMs / 1e6, y_m: 1.2345, heading_rad: 0.5678 },
+    velocity: { linear_mps: 0.4, angular_radps: -0.25 },
+    battery: 0.87,
+  },
+})
+
 const handlers = {
   open,
   beat,
+  startTelemetry,
+  /** Returns the number of telemetry frames that were sent. */
+  stopTelemetry(): number {
+    clearInterval(telemetryTimer)
+    return telemetrySent
+  },
   startSteady: (steady: Steady) => driving.startSteady(steady),
   startFlood: (flood: ControlFlood) => driving.startFlood(flood),
   /** Returns counts since the last mark, or since control began. */

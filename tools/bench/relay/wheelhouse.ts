@@ -14,7 +14,7 @@ import type { RelayGenerator } from './generator.ts'
 import { probedUsage, type Relay, relayNames } from './relays.ts'
 import type { End } from './wires/wire.ts'
 
-const STARTS_AT_A_TIME = 16
+const REQUESTS_AT_A_TIME = 16
 const READY_LIMIT_MS = 15_000
 const POLL_INTERVAL_MS = 50
 
@@ -31,6 +31,8 @@ export interface WheelhouseRelay extends Relay {
   readonly child: Child
   /** Connects the owners of these pairs as observers. */
   watch(generator: Call<RelayGenerator>, from: number, to: number): Promise<void>
+  /** Changes what is recorded of all robots, over REST. */
+  setRecording(mode: 'off' | 'control'): Promise<void>
   /** Ends every session and deletes the robots; after `stop`. */
   cleanUp(): Promise<void>
 }
@@ -90,6 +92,7 @@ export async function startWheelhouseRelay(
       const ends = numbers(from, to).map((pair) => participantEnd(pair, 'watch'))
       await generator('open', ends, address)
     },
+    setRecording: (mode) => setRecording(server.apiUrl, actorGroups, mode),
     usage: probedUsage(server.child),
     stop: () => server.stop(),
     cleanUp: () =>
@@ -116,23 +119,44 @@ async function seedPairs(db: Client, count: number): Promise<SoakActors[]> {
 }
 
 /** Starts a session for every operator, over REST. */
-async function startSessions(apiUrl: string, actorGroups: readonly SoakActors[]): Promise<void> {
-  const url = new URL('/api/sessions', apiUrl)
-  url.hostname = '127.0.0.1' // where the server listens
+function startSessions(apiUrl: string, actorGroups: readonly SoakActors[]): Promise<void> {
+  return forEach(actorGroups, async (actors) => {
+    const body = { robotId: actors.robotId }
+    actors.sessionId = (await request(apiUrl, 'POST', '/api/sessions', actors.operator, body)).sessionId
+  })
+}
+
+function setRecording(apiUrl: string, actorGroups: readonly SoakActors[], mode: string): Promise<void> {
+  return forEach(actorGroups, async ({ robotId, owner }) => {
+    await request(apiUrl, 'PATCH', `/api/client/robots/${robotId}`, owner, { recording: mode })
+  })
+}
+
+async function forEach(
+  actorGroups: readonly SoakActors[],
+  work: (actors: SoakActors) => Promise<void>,
+): Promise<void> {
   const queue = actorGroups.values()
   const channel = async () => {
-    for (const actors of queue) {
-      const answer = await fetch(url, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${actors.operator.apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ robotId: actors.robotId }),
-      })
-      const body = await answer.text()
-      if (answer.status !== 201) throw new Error(`A session was not started: ${answer.status} ${body}`)
-      actors.sessionId = JSON.parse(body).sessionId
-    }
+    for (const actors of queue) await work(actors)
   }
-  await Promise.all(Array.from({ length: STARTS_AT_A_TIME }, channel))
+  await Promise.all(Array.from({ length: REQUESTS_AT_A_TIME }, channel))
+}
+
+async function request(
+  apiUrl: string,
+  method: string,
+  path: string,
+  user: ApiUser,
+  body: object,
+): Promise<{ sessionId: string }> {
+  const url = new URL(path, apiUrl)
+  url.hostname = '127.0.0.1' // where the server listens
+  const headers = { authorization: `Bearer ${user.apiKey}`, 'content-type': 'application/json' }
+  const answer = await fetch(url, { method, headers, body: JSON.stringify(body) })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${method} ${path} was answered with ${answer.status} ${text}`)
+  return JSON.parse(text)
 }
 
 /** Waits until the gateway has received the new sessions. */

@@ -122,6 +122,7 @@ export async function forgetSessionsOf(
   await db.query('begin')
   await db.query(`delete from messages where ${ofPairs}`, [robotIds])
   await db.query(`delete from session_events where ${ofPairs}`, [robotIds])
+  await db.query(`delete from recordings where ${ofPairs}`, [robotIds])
   await db.query('delete from sessions where robot_id = any($1::uuid[])', [robotIds])
   await db.query('update robots set status = $2 where id = any($1::uuid[])', [robotIds, status])
   await db.query('delete from notifications')

@@ -1,5 +1,6 @@
 import type { Client } from 'pg'
 import type { Evidence } from '../evidence.ts'
+import type { StoredRecordings } from '../recordings.ts'
 
 /** Input of the checks, after the platform has settled. */
 export interface Environment {
@@ -7,6 +8,8 @@ export interface Environment {
   readonly evidence: Evidence
   /** The true state of the robots: connected, or switched off. */
   readonly robots: readonly { readonly id: string; readonly connected: boolean }[]
+  /** Undefined if nothing was recorded. */
+  readonly recordings?: StoredRecordings
   /** The last status that each user of the hub received, by robot. */
   readonly boards: readonly { readonly who: string; readonly robots: ReadonlyMap<string, string> }[]
 }

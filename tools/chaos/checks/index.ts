@@ -3,6 +3,7 @@ import type { Check, Environment } from './check.ts'
 import { nothingLeft } from './leftovers.ts'
 import { logsGapless, notificationsComplete, viewsEqualLogs } from './logs.ts'
 import { ledgerTrue } from './money.ts'
+import { recordingsComplete } from './recordings.ts'
 import { singleSession, statusesTrue } from './sessions.ts'
 import { stopsObeyed } from './stops.ts'
 
@@ -20,6 +21,7 @@ const checks: readonly Check[] = [
   statusesTrue,
   ledgerTrue,
   stopsObeyed,
+  recordingsComplete,
   nothingLeft,
   nothingStrange,
 ]

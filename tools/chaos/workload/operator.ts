@@ -79,8 +79,9 @@ function createShift(context: ActorContext, robot: LoadRobot, link: OperatorLink
   }
   requested(true)
   const turn = random.between(-1, 1)
+  let step = 0
   const control = setInterval(
-    () => driving && link.control({ linear_mps: 0.4, angular_radps: turn }),
+    () => driving && link.control({ linear_mps: 0.4, angular_radps: turn, step: ++step }),
     Math.round(1_000 / random.between(20, 50)),
   )
   /** Resumes a paused session; clears a stop of others after a short delay. */

@@ -100,6 +100,7 @@ export class LoadRobot {
     this.#stops.observe(frame, Date.now())
     if (frame.type !== 'control') return
     this.controls++
+    this.#noteCommand(frame)
     this.#controlMs = performance.now()
     if (!this.#wanted) return
     const nowMs = Date.now()
@@ -109,6 +110,15 @@ export class LoadRobot {
     if (!this.#interruptionExpected)
       this.#evidence.gaps.push({ robotId: this.fixture.id, fromMs, toMs: nowMs })
     this.#interruptionExpected = false
+  }
+
+  /** Notes a numbered command for the comparison with the recording. */
+  #noteCommand({ session_id: sessionId, data }: Extract<ToRobotFrame, { type: 'control' }>): void {
+    const step = (data as { step?: unknown } | null)?.step
+    if (typeof step !== 'number') return
+    const commands = this.#evidence.commands.get(sessionId) ?? new Map<number, number>()
+    this.#evidence.commands.set(sessionId, commands)
+    commands.set(step, Date.now())
   }
 
   /** Records a robot that still moves without control. */
