@@ -11,6 +11,7 @@ const SETTLE_SECONDS = 1
 const RESUME_SECONDS = 20
 /** A stream that is still open this long after its session is not waited for. */
 const LONGEST_WAIT_SECONDS = 120
+const RECORDER_LOST: GapReason = 'recorder_lost'
 const PER_RUN = 200
 
 /** Ends streams whose recorder is gone, and begins to finish the recordings of sessions that are over. */
@@ -33,7 +34,7 @@ export function createRecordingSweep(
             select min(m.opened_at) from recording_streams m
             where m.recording_id = l.recording_id and m.source = l.source and m.origin_id <> l.origin_id
               and m.opened_at >= begin.at),
-          ${'recorder_lost' satisfies GapReason}
+          ${RECORDER_LOST}
         from lost l, lateral (
           select coalesce((select max(g.to_at) from recording_segments g where g.stream_id = l.id), l.opened_at) as at
         ) begin`.execute(tx.db)
