@@ -12,7 +12,7 @@ const nodeKinds: readonly NodeKind[] = [
   'postgres',
   'storage',
 ]
-/** What a recording depends on. */
+/** The dependencies of a recording. */
 const recordingKinds: readonly NodeKind[] = ['gateway', 'recorder', 'worker', 'storage']
 const cutParts = ['robots', 'operators', 'hub clients'] as const
 export type CutPart = (typeof cutParts)[number]

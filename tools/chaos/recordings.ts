@@ -18,7 +18,7 @@ export interface StoredRecordings {
   file(recordingId: string, ownerId: string): Promise<Uint8Array>
 }
 
-/** What the check of recordings has compared. */
+/** The figures that the check of recordings has compared. */
 export interface RecordingFigures {
   recordings: number
   segments: number

@@ -51,7 +51,7 @@ export async function measureRecording(lab: Lab, { recording: plan }: Plan): Pro
         title: 'Recording',
         rows: [...relayRows(rounds), ...loadRows(plan, load)],
         notes: [
-          `Control relay: ${plan.pairs} pairs at ${CONTROL_HZ} Hz, JSON, ${plan.seconds} s each without and with recording, by turns, ${plan.rounds} times; the medians. The recorder is a process of its own, on the same machine.`,
+          `Control relay: ${plan.pairs} pairs at ${CONTROL_HZ} Hz, JSON, ${plan.seconds} s each without and with recording, by turns, ${plan.rounds} times; the medians. The recorder is a process, on the same machine.`,
           `Load: the same control, and telemetry at ${TELEMETRY_HZ} Hz from every robot, for ${plan.loadSeconds} s, to the local disk. Cores: processor time of all threads of the process, with its database work.`,
           'Lost: control and telemetry frames that were sent, and are in no stored segment.',
         ],
