@@ -73,7 +73,7 @@ function cameraMessage(
 /** The beginning of a control frame as the gateway makes it, before the id of its session. */
 const CONTROL_HEAD = Buffer.from('{"type":"control","session_id":"')
 const SESSION_ID_BYTES = 36
-/** What follows the id. */
+/** The text after the id. */
 const CONTROL_TAIL = Buffer.from('",')
 const [BRACE_BYTES, TAIL_START] = [1, CONTROL_HEAD.length + SESSION_ID_BYTES]
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { GapReason } from '@wheelhouse/protocol'
 import type { RecorderServices } from './messages.ts'
 
-/** The database may be away for some time. What cannot be written until then is lost. */
+/** The database may be away for some time. Notes that cannot be written until then are lost. */
 const ATTEMPTS = 10
 const FIRST_RETRY_MS = 200
 const LONGEST_RETRY_MS = 5_000
@@ -15,7 +15,7 @@ export interface OpenGap {
   readonly reason: GapReason
 }
 
-/** Writes what the database has to know of a stream besides its segments: one note after another, and again after a failure. */
+/** Writes the notes of a stream to the database: one note after another, and again after a failure. */
 export class StreamNotes {
   readonly #streams: RecorderServices['streams']
   #work = Promise.resolve()

@@ -23,7 +23,7 @@ const FPS = 20
 const EPISODE_MS = 600_000
 const EPISODES = 6
 
-/** Starts a worker in a process of its own. */
+/** Starts a worker in a separate process. */
 const startWorker = (world: World, dataDir: string) =>
   startWheelhouse({
     ROLES: 'worker',

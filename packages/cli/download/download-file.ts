@@ -28,7 +28,7 @@ export interface RemoteFile {
 }
 
 /**
- * Downloads a file. What has arrived of it is in `<target>.<version>.part`, with which the next call continues. The file appears when
+ * Downloads a file. The part that has arrived is in `<target>.<version>.part`, with which the next call continues. The file appears when
  * it is complete and verified. @throws ApiError, Failure
  */
 export async function downloadFile(

@@ -64,7 +64,7 @@ export async function openPart(path: string, maxBytes: number): Promise<PartFile
 export async function publishPart(part: string, target: string, overwrites: boolean): Promise<void> {
   if (overwrites) return await rename(part, target)
   try {
-    // Unlike a rename, it never replaces a file that another program has created meanwhile.
+    // Unlike a rename, it never replaces a file that another program has created.
     await link(part, target)
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException

@@ -25,6 +25,6 @@ export async function run(cli: Context, idOrPrefix: string): Promise<void> {
       { title: 'USER', value: ({ user_id }) => user_id, noTruncate: true },
       { title: 'LINK', value: ({ share_id }) => share_id, noTruncate: true },
     ],
-    'Nobody has read it yet.',
+    'No user has read it yet.',
   )
 }

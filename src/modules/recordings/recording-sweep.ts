@@ -40,7 +40,7 @@ export function createRecordingSweep(
         ) begin`.execute(tx.db)
     })
 
-  /** Closes the streams that were not waited for any longer. What they had not stored is missing. */
+  /** Closes the streams that were not waited for any longer. Records that they had not stored are missing. */
   const endOverdueStreams = async (tx: Tx, recordingIds: readonly string[]): Promise<void> => {
     if (recordingIds.length === 0) return
     await sql`

@@ -169,7 +169,7 @@ export const RecordingGap = defineEntity({
     id: p.bigint('number').primary().autoincrement(),
     recording: () => p.manyToOne(Recording).mapToPk().deleteRule('cascade'),
     source: p.text(),
-    /** Of a gap that began because a stream was lost: the gap is none when its source continues the stream. */
+    /** Of a gap that began because a stream was lost: no gap remains when its source continues the stream. */
     originId: p.uuid().nullable(),
     fromAt: p.datetime(3),
     /** Null while the gap lasts. */

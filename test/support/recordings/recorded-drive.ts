@@ -133,7 +133,7 @@ export async function driveRecorded(
     sessionId,
     receivedMs,
     /** Connects robot and operator to another gateway, and settles when the robot obeys again. */
-    async moveTo(url: string): Promise<void> {
+    async reconnectTo(url: string): Promise<void> {
       robot = await connectRobot(url)
       driver = await connectDriver()
       const before = receivedMs.size

@@ -26,7 +26,7 @@ interface Latency {
   readonly p99Us: number
 }
 
-/** What the recorder needs for all sessions. */
+/** The cost of the recorder for all sessions. */
 interface Load {
   readonly cores: number
   readonly gatewayCores: readonly [off: number, on: number]

@@ -6,7 +6,7 @@ import { messageData, readSlot } from './slot-values.ts'
 
 const numbers = (maxItems: number) => ({ type: 'array', items: { type: 'number' }, maxItems })
 
-test('features have the order of the schema, and large arrays are features of their own', () => {
+test('features have the order of the schema, and large arrays are separate features', () => {
   const { telemetry, control } = declaredFeatures({
     telemetry: JSON.stringify({
       type: 'object',

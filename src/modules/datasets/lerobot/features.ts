@@ -7,7 +7,7 @@ const STATE = 'observation.state'
 export const ACTION = 'action'
 
 /** A number of a command or of the telemetry. */
-export interface Slot {
+export interface NumberSlot {
   /** The names of the fields and the indexes of the items that lead to it. */
   readonly path: readonly (string | number)[]
   readonly kind: 'number' | 'boolean' | 'choice'
@@ -22,7 +22,7 @@ export interface Slot {
 export interface VectorFeature {
   readonly key: string
   readonly source: 'control' | 'telemetry'
-  readonly slots: readonly Slot[]
+  readonly slots: readonly NumberSlot[]
 }
 
 /** The features of a dataset, and the fields that no feature can hold. */
@@ -45,11 +45,11 @@ interface Field {
 
 interface Leaf {
   readonly path: readonly string[]
-  readonly slots: readonly Slot[]
+  readonly slots: readonly NumberSlot[]
 }
 
 /** Returns the name of a slot in the list of names of its feature. */
-export const slotName = ({ path }: Pick<Slot, 'path'>): string => path.join('.').replaceAll('/', '_')
+export const slotName = ({ path }: Pick<NumberSlot, 'path'>): string => path.join('.').replaceAll('/', '_')
 
 /** Returns the features of leaves. */
 function assemble(source: VectorFeature['source'], leaves: readonly Leaf[]): VectorFeature[] {
@@ -69,7 +69,7 @@ const neutralOf = ({
   maximum = Number.POSITIVE_INFINITY,
 }: Pick<Field, 'minimum' | 'maximum'>): number => Math.min(Math.max(0, minimum), maximum)
 
-function slotOf(path: Slot['path'], field: Field): Slot | undefined {
+function slotOf(path: NumberSlot['path'], field: Field): NumberSlot | undefined {
   const base = { path, unit: field['x-unit'] ?? null, choices: [] }
   if (field.type === 'number' || field.type === 'integer')
     return { ...base, kind: 'number', neutral: neutralOf(field) }
@@ -133,7 +133,7 @@ export const declaredFeatures = (texts: SchemaTexts) => ({
 /** Returns the features of leaves that were found in messages. */
 export const inferredFeatures = (
   source: VectorFeature['source'],
-  leaves: readonly { readonly path: readonly string[]; readonly slots: readonly Slot[] }[],
+  leaves: readonly { readonly path: readonly string[]; readonly slots: readonly NumberSlot[] }[],
 ): FeatureSet => ({ vectors: assemble(source, leaves), omitted: [] })
 
 /** Returns whether two episodes have the same fields, in the same order. */

@@ -1,4 +1,4 @@
-import { type FeatureSet, inferredFeatures, type Slot, type VectorFeature } from './features.ts'
+import { type FeatureSet, inferredFeatures, type NumberSlot, type VectorFeature } from './features.ts'
 
 /** Bounds for messages of robots without a schema, which may hold anything. */
 const MAX_DEPTH = 8
@@ -56,7 +56,7 @@ export function createFeatureInference(source: VectorFeature['source']) {
 }
 const isNumber = (value: unknown): boolean => typeof value === 'number'
 
-function slotsOf({ path, items, kind, isArray }: FoundLeaf): Slot[] {
+function slotsOf({ path, items, kind, isArray }: FoundLeaf): NumberSlot[] {
   const slot = { kind, unit: null, choices: [], neutral: 0 }
   if (!isArray) return [{ path, ...slot }]
   return Array.from({ length: items }, (_, index) => ({ path: [...path, index], ...slot }))

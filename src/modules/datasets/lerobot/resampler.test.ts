@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Slot, VectorFeature } from './features.ts'
+import type { NumberSlot, VectorFeature } from './features.ts'
 import { noCounts, Resampler, type Row, type TimedMessage } from './resampler.ts'
 
-const slot = (name: string, fields: Partial<Slot> = {}): Slot => ({
+const slot = (name: string, fields: Partial<NumberSlot> = {}): NumberSlot => ({
   path: [name],
   kind: 'number',
   unit: null,

@@ -1,4 +1,4 @@
-import type { Slot } from './features.ts'
+import type { NumberSlot } from './features.ts'
 
 /** The content of a message for a slot: its number, that it lacks the field, or that the value is no finite number. */
 export const MISSING = undefined
@@ -12,7 +12,7 @@ function finite(value: number): SlotValue {
 }
 
 /** Reads the value of a slot from the data of a message. */
-export function readSlot(data: unknown, { path, kind, choices }: Slot): SlotValue {
+export function readSlot(data: unknown, { path, kind, choices }: NumberSlot): SlotValue {
   let value = data
   for (const name of path) {
     if (typeof value !== 'object' || value === null) return MISSING

@@ -28,7 +28,7 @@ const camera = (
   format,
   frames: frames.map((data, index) => ({ atMs: times[index] as number, data })),
 })
-/** A recording whose telemetry has the time as its number. */
+/** Creates a recording whose telemetry has the time as its number. */
 const recordingOf = (...cameras: FixtureCamera[]) => ({
   startMs: START_MS,
   telemetry: timesAt(50, 12_000).map((atMs) => ({ atMs, data: { ms: atMs } })),
@@ -55,7 +55,7 @@ async function redsOf(path: string): Promise<number[]> {
 }
 
 for (const [format, makeFrames] of [['vp8', vp8Frames] as const, ['h264', h264Frames] as const])
-  test(`${format} at the rate of the dataset is stored as it is, from the keyframe before each episode on`, async () => {
+  test(`${format} at the rate of the dataset is stored without transcoding, from the keyframe before each episode on`, async () => {
     const frames = await makeFrames({ frames: 300, keyframeDistance: 90 })
     const times = frames.map((_, index) => index * 33.4 + (index % 3))
     await using dataset = await writeDataset({

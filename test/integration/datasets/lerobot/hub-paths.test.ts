@@ -46,7 +46,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 const get = (path: string, headers: Record<string, string> = {}) => fetchFile(world, owner, path, headers)
 const INFO = 'meta/info.json'
 
-/** Sends a path as it is. `fetch` would resolve `..` itself. */
+/** Sends a path unchanged. `fetch` would resolve `..` itself. */
 async function statusOf(path: string, token: string | undefined = owner.token): Promise<number> {
   const { hostname, port } = new URL(world.baseUrl)
   const headers = token === '' ? {} : { Authorization: `Bearer ${token}` }
