@@ -4,7 +4,7 @@ import { ControlSchema, TelemetrySchema } from '@wheelhouse/protocol'
 const MAX_STATE_ITEMS = 64
 
 const STATE = 'observation.state'
-export const ACTION = 'action'
+const ACTION = 'action'
 
 /** A number of a command or of the telemetry. */
 export interface NumberSlot {
