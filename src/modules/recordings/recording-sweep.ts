@@ -12,6 +12,7 @@ const RESUME_SECONDS = 20
 /** A stream that is still open this long after its session is not waited for. */
 const LONGEST_WAIT_SECONDS = 120
 const RECORDER_LOST: GapReason = 'recorder_lost'
+const STORAGE_UNAVAILABLE: GapReason = 'storage_unavailable'
 const PER_RUN = 200
 
 /** Ends streams whose recorder is gone, and begins to finish the recordings of sessions that are over. */
@@ -52,7 +53,7 @@ export function createRecordingSweep(
       insert into recording_gaps (recording_id, source, origin_id, from_at, reason)
       select o.recording_id, o.source, o.origin_id,
         coalesce((select max(g.to_at) from recording_segments g where g.stream_id = o.id), o.opened_at),
-        ${'storage_unavailable' satisfies GapReason}
+        ${STORAGE_UNAVAILABLE}
       from overdue o`.execute(tx.db)
   }
 
