@@ -3,8 +3,8 @@ import { ClaimLostError } from '../../../core/jobs/queue.ts'
 import type { ObjectStore } from '../../../core/storage/object-store.ts'
 import type { DatasetPlan } from '../lerobot/dataset-plan.ts'
 import { ExportProblem } from '../lerobot/export-problem.ts'
+import type { PartInput, PartResult } from '../lerobot/part-input.ts'
 import type { PlanInput } from '../lerobot/plan-dataset.ts'
-import type { PartInput, PartResult } from '../lerobot/write-part.ts'
 import { type StoreRequest, type StoreResponse, serveStore } from './store-channel.ts'
 
 /** Memory of the thread for objects of JavaScript. Beyond it, the thread fails and not the process. */

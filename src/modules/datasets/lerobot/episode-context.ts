@@ -1,7 +1,7 @@
 import type { McapFileReader } from '../../../core/mcap/mcap-reader.ts'
 import type { EpisodeInput } from './dataset-input.ts'
-import type { CameraScans, DatasetPlan, EpisodeLayout } from './dataset-plan.ts'
-import type { VideoCodecs } from './frame-decoder.ts'
+import type { CameraPlan, CameraScans, DatasetPlan, EpisodeLayout } from './dataset-plan.ts'
+import type { KeyframeDecoder, VideoCodecs } from './frame-decoder.ts'
 import type { PixelStats } from './pixel-stats.ts'
 import type { ResamplingCounts } from './resampler.ts'
 
@@ -16,6 +16,8 @@ export interface EpisodeContext {
   /** Index of its first row in the dataset. */
   readonly firstIndex: number
   readonly codecs: VideoCodecs | undefined
+  /** Decodes keyframes of a camera's video for its statistics; undefined where no decoder is installed. */
+  readonly keyframeDecoder: (camera: CameraPlan) => KeyframeDecoder | undefined
   readonly counts: ResamplingCounts
   readonly pixels: ReadonlyMap<string, PixelStats>
   /** Called after each row group, with the number of its rows. */

@@ -59,7 +59,7 @@ async function muxVideo(
   file: VideoFile,
   signalProgress: () => void,
 ): Promise<number> {
-  const { layout, episode, codecs, pixels } = context
+  const { layout, episode } = context
   const reader = await context.openReader()
   const { from, to, before } = muxedRange(camera, layout)
   const first = file.count() + before
@@ -72,8 +72,18 @@ async function muxVideo(
   }
   if (file.count() - first + before !== to - from)
     throw new Error(`the video of the camera ${camera.name} ends before its rows`)
-  if (camera.format !== 'jpeg') await pixels.get(camera.key)?.addKeyframes(camera.format, keyframes, codecs)
+  await measure(context, camera, keyframes)
   return first
+}
+
+/** Adds keyframes to the statistics of a camera, if they can be decoded here. */
+async function measure(
+  { keyframeDecoder, pixels }: EpisodeContext,
+  camera: CameraPlan,
+  keyframes: readonly Uint8Array[],
+): Promise<void> {
+  const decoder = keyframeDecoder(camera)
+  if (decoder) await pixels.get(camera.key)?.addKeyframes(decoder, keyframes)
 }
 
 /** Returns a check for the keyframes that count for the statistics. */
@@ -90,7 +100,7 @@ async function encodeVideo(
   file: VideoFile,
   signalProgress: () => void,
 ): Promise<number> {
-  const { layout, episode, plan, codecs, pixels } = context
+  const { layout, episode, plan } = context
   const reader = await context.openReader()
   const first = file.count()
   const { range } = shownRange(scan, layout.rowTimes)
@@ -110,6 +120,6 @@ async function encodeVideo(
     if (isSample) keyframes.push(unit.slice())
     if (row++ % REPORT_EVERY === 0) signalProgress()
   }
-  await pixels.get(camera.key)?.addKeyframes('h264', keyframes, codecs)
+  await measure(context, camera, keyframes)
   return first
 }

@@ -4,6 +4,8 @@ import type { FrameFormat } from './frame-format.ts'
 
 /** Frames that may be in the decoder at a time. */
 const MAX_PENDING = 8
+const OUTPUT_LIMIT_MS = 100
+const BYTES_PER_PIXEL = 4
 
 // The part of WebCodecs (W3C) that decodes video. Its types are of browsers otherwise.
 
@@ -61,6 +63,7 @@ export interface Picture {
   readonly index: number
   readonly width: number
   readonly height: number
+  /** Valid until the next picture is requested. */
   readonly rgba: Uint8Array
 }
 
@@ -72,6 +75,8 @@ class Decoder {
   readonly #codec: string
   readonly #isNeeded: (index: number) => boolean
   readonly #ready: DecodedFrame[] = []
+  /** For all pictures, because the memory of large buffers in a thread is not returned to the system. */
+  #rgba = new Uint8Array()
   #decoder: VideoDecoder | undefined
   #pending = 0
   #wake = () => {}
@@ -113,11 +118,20 @@ class Decoder {
     this.#pending++
     const type = isKey ? 'key' : 'delta'
     this.#decoder.decode(new this.#codecs.EncodedVideoChunk({ type, timestamp: index, data }))
-    while (this.#pending > MAX_PENDING) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
+    while (this.#pending > MAX_PENDING && (await this.#hasOutput())) {
+      // The decoder keeps up.
     }
+  }
+
+  /** Waits for the next picture. Returns false without one, because some decoders return none until they have more frames. */
+  async #hasOutput(): Promise<boolean> {
+    return await new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), OUTPUT_LIMIT_MS)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve(true)
+      }
+    })
   }
 
   async finish(): Promise<void> {
@@ -128,10 +142,11 @@ class Decoder {
   async *take(): AsyncGenerator<Picture> {
     for (let frame = this.#ready.shift(); frame; frame = this.#ready.shift()) {
       const { timestamp: index, codedWidth: width, codedHeight: height } = frame
-      const rgba = new Uint8Array(width * height * 4)
-      await frame.copyTo(rgba, { format: 'RGBA' })
+      const bytes = width * height * BYTES_PER_PIXEL
+      if (this.#rgba.length !== bytes) this.#rgba = new Uint8Array(bytes)
+      await frame.copyTo(this.#rgba, { format: 'RGBA' })
       frame.close()
-      yield { index, width, height, rgba }
+      yield { index, width, height, rgba: this.#rgba }
     }
   }
 
@@ -160,3 +175,20 @@ export async function* decodeFrames(
     decoder.close()
   }
 }
+
+/** Creates a decoder of single keyframes. It is used again and again, because each decoder takes memory that stays reserved. */
+export function createKeyframeDecoder(codecs: VideoCodecs, format: Exclude<FrameFormat, 'jpeg'>) {
+  const decoder = new Decoder(codecs, CODECS[format], () => true)
+  return {
+    async *decode(keyframes: readonly Uint8Array[]): AsyncGenerator<Picture> {
+      for (const [index, data] of keyframes.entries()) {
+        await decoder.add({ index, atMs: 0, isKey: true, data })
+        yield* decoder.take()
+      }
+      await decoder.finish()
+      yield* decoder.take()
+    },
+    close: (): void => decoder.close(),
+  }
+}
+export type KeyframeDecoder = ReturnType<typeof createKeyframeDecoder>

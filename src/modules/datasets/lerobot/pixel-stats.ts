@@ -1,6 +1,5 @@
 import sharp, { type Sharp } from 'sharp'
-import { decodeFrames, type VideoCodecs } from './frame-decoder.ts'
-import type { FrameFormat } from './frame-format.ts'
+import type { KeyframeDecoder } from './frame-decoder.ts'
 import { type FeatureStats, QUANTILES } from './running-stats.ts'
 
 const CHANNELS = 3
@@ -25,16 +24,9 @@ export class PixelStats {
     await this.#add(sharp(jpeg))
   }
 
-  /** Adds keyframes of video, if they can be decoded here. */
-  async addKeyframes(
-    format: Exclude<FrameFormat, 'jpeg'>,
-    keyframes: readonly Uint8Array[],
-    codecs: VideoCodecs | undefined,
-  ): Promise<void> {
-    if (!codecs || keyframes.length === 0) return
-    const frames = keyframes.map((data, index) => ({ index, atMs: 0, isKey: true, data }))
-    const pictures = decodeFrames(codecs, format, asyncOf(frames), () => true)
-    for await (const { width, height, rgba } of pictures)
+  /** Adds keyframes of video. */
+  async addKeyframes(decoder: KeyframeDecoder, keyframes: readonly Uint8Array[]): Promise<void> {
+    for await (const { width, height, rgba } of decoder.decode(keyframes))
       await this.#add(sharp(rgba, { raw: { width, height, channels: 4 } }))
   }
 
@@ -123,8 +115,4 @@ function assumed(rows: number): FeatureStats {
     q99: quantile('q99'),
     count: rows,
   }
-}
-
-async function* asyncOf<T>(items: readonly T[]): AsyncGenerator<T> {
-  yield* items
 }

@@ -1,77 +1,21 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { dataColumns, huggingFaceInfo } from './data-columns.ts'
-import { createRecordings, type EpisodeInput, periodOf } from './dataset-input.ts'
 import { dataPath, episodesPath, filePosition, videoPath } from './dataset-paths.ts'
-import { type CameraPlan, type CameraScans, type DatasetPlan, layoutOf } from './dataset-plan.ts'
+import type { CameraPlan } from './dataset-plan.ts'
 import type { EpisodeContext } from './episode-context.ts'
-import { durationMsOf, scanCameras } from './episode-scan.ts'
 import { videoFrames, writeVideo } from './episode-video.ts'
 import { writeRows } from './episode-writer.ts'
 import { type EpisodeRecord, writeEpisodes } from './episodes-file.ts'
-import { ExportProblem } from './export-problem.ts'
-import type { VideoCodecs } from './frame-decoder.ts'
+import { createKeyframeDecoder, type KeyframeDecoder, type VideoCodecs } from './frame-decoder.ts'
 import { openParquetFile } from './parquet-file.ts'
+import type { PartDeps, PartInput, PartResult } from './part-input.ts'
 import { PixelStats } from './pixel-stats.ts'
-import { noCounts, type ResamplingCounts } from './resampler.ts'
+import { preparePart } from './prepare-part.ts'
+import { noCounts } from './resampler.ts'
 import { type FeatureStats, mergeStats } from './running-stats.ts'
-import { type DatasetFile, type DatasetStore, type OpenDatasetFile, openDatasetFile } from './stored-file.ts'
+import { type DatasetFile, type OpenDatasetFile, openDatasetFile } from './stored-file.ts'
 import { copyInto, openVideoFile } from './video-file.ts'
-
-/** Consecutive episodes that share a data file and a video file for each camera. */
-export interface PartInput {
-  readonly plan: DatasetPlan
-  readonly episodes: readonly EpisodeInput[]
-  /** Number of its files among the files of their kind. */
-  readonly fileNumber: number
-  /** Index of its first row in the dataset. */
-  readonly firstIndex: number
-  /** Prefix of the keys of its objects. */
-  readonly keyPrefix: string
-}
-
-export interface PartResult {
-  readonly files: readonly DatasetFile[]
-  readonly rows: number
-  readonly stats: Readonly<Record<string, FeatureStats>>
-  readonly counts: ResamplingCounts
-}
-
-export interface PartDeps {
-  readonly store: DatasetStore
-  readonly codecs: VideoCodecs | undefined
-  /** A folder for temporary files. */
-  readonly tempDir: string
-  /** Returns the frames of an episode from the planning, if they are still known. */
-  readonly scansOf: (episodeId: string) => CameraScans | undefined
-  /** Called with the part of the work that is done, from 0 to 1. */
-  readonly progress: (done: number) => void
-}
-
-type PreparedEpisode = Pick<EpisodeContext, 'episode' | 'layout' | 'scans' | 'openReader' | 'firstIndex'>
-
-/** Finds the rows of the episodes. */
-async function prepare(
-  { plan, episodes, firstIndex }: PartInput,
-  { store, scansOf }: PartDeps,
-): Promise<PreparedEpisode[]> {
-  const openRecording = createRecordings(store)
-  const cameras = plan.cameras.map(({ name }) => name)
-  const prepared: PreparedEpisode[] = []
-  let index = firstIndex
-  for (const episode of episodes) {
-    const openReader = () => openRecording(episode)
-    const period = periodOf(episode)
-    const scans = scansOf(episode.id) ?? (await scanCameras(await openReader(), period, cameras))
-    const layout = layoutOf(scans, durationMsOf(period), plan)
-    if (layout.rowTimes.length === 0)
-      throw new ExportProblem(
-        `The episode ${episode.id} is too short for a row of the dataset. Leave it out, or discard it.`,
-      )
-    prepared.push({ episode, layout, scans, openReader, firstIndex: index })
-    index += layout.rowTimes.length
-  }
-  return prepared
-}
 
 /** Counts the work that is done: rows, and frames of videos. */
 function createProgress(total: number, report: (done: number) => void) {
@@ -127,46 +71,87 @@ const mergeInto = (all: Map<string, FeatureStats>, stats: ReadonlyMap<string, Fe
   for (const [key, added] of stats) all.set(key, mergeStats(all.get(key), added))
 }
 
+/** Creates one decoder of keyframes for each camera, when it is needed first. */
+function createKeyframeDecoders(codecs: VideoCodecs | undefined) {
+  const decoders = new Map<string, KeyframeDecoder>()
+  return {
+    decoderOf({ key, format }: CameraPlan): KeyframeDecoder | undefined {
+      if (!codecs || format === 'jpeg') return undefined
+      const decoder = decoders.get(key) ?? createKeyframeDecoder(codecs, format)
+      decoders.set(key, decoder)
+      return decoder
+    },
+    close(): void {
+      for (const decoder of decoders.values()) decoder.close()
+    },
+  }
+}
+
+/** Writes the rows of the episodes. Returns the file, and the statistics of each episode. */
+async function writeData(
+  contexts: readonly EpisodeContext[],
+  { plan, fileNumber, keyPrefix }: PartInput,
+  deps: PartDeps,
+) {
+  const stats: ReadonlyMap<string, FeatureStats>[] = []
+  const path = dataPath(filePosition(fileNumber))
+  const file = await writeFile(deps, keyPrefix, path, async (target) => {
+    const parquet = openParquetFile(target, dataColumns(plan), { huggingface: huggingFaceInfo(plan) })
+    for (const context of contexts) stats.push(await writeRows(context, parquet))
+    await parquet.finish()
+  })
+  return { file, stats }
+}
+
+/** Writes the videos of the episodes. Returns the files, and for each camera when the first row of each episode is. */
+async function writeVideos(
+  contexts: readonly EpisodeContext[],
+  { plan, fileNumber, keyPrefix }: PartInput,
+  deps: PartDeps,
+  progress: (units: number) => void,
+) {
+  const [files, starts] = [[] as DatasetFile[], new Map<string, number[]>()]
+  const rows = contexts.reduce((sum, { layout }) => sum + layout.rowTimes.length, 0)
+  for (const [index, camera] of plan.cameras.entries()) {
+    if (camera.mode === 'images') continue
+    const filePath = join(deps.tempDir, `camera-${index}.mp4`)
+    starts.set(camera.key, await writeCamera(contexts, camera, filePath, () => progress(0)))
+    const path = videoPath(camera.key, filePosition(fileNumber))
+    files.push(await writeFile(deps, keyPrefix, path, (file) => copyInto(file, filePath)))
+    await rm(filePath)
+    progress(rows)
+  }
+  return { files, starts }
+}
+
 /** Writes the files of consecutive episodes. */
 export async function writePart(input: PartInput, deps: PartDeps): Promise<PartResult> {
   const { plan, fileNumber, keyPrefix } = input
-  const position = filePosition(fileNumber)
-  const prepared = await prepare(input, deps)
+  const prepared = await preparePart(input, deps)
   const rows = prepared.reduce((sum, { layout }) => sum + layout.rowTimes.length, 0)
-  const videos = plan.cameras.filter(({ mode }) => mode !== 'images')
-  const progress = createProgress(rows * (1 + videos.length), deps.progress)
+  const videos = plan.cameras.filter(({ mode }) => mode !== 'images').length
+  const progress = createProgress(rows * (1 + videos), deps.progress)
   const counts = noCounts()
-  const contexts = prepared.map((episode): EpisodeContext => {
-    const pixels = new Map(plan.cameras.map(({ key }) => [key, new PixelStats()]))
-    return { ...episode, plan, codecs: deps.codecs, counts, pixels, progress }
-  })
-  const stats: Map<string, FeatureStats>[] = []
-  const files: DatasetFile[] = []
-  files.push(
-    await writeFile(deps, keyPrefix, dataPath(position), async (file) => {
-      const parquet = openParquetFile(file, dataColumns(plan), { huggingface: huggingFaceInfo(plan) })
-      for (const context of contexts) stats.push(new Map(await writeRows(context, parquet)))
-      await parquet.finish()
-    }),
-  )
-  const starts = new Map<string, number[]>()
-  for (const [index, camera] of videos.entries()) {
-    const filePath = join(deps.tempDir, `camera-${index}.mp4`)
-    starts.set(camera.key, await writeCamera(contexts, camera, filePath, () => progress(0)))
-    files.push(
-      await writeFile(deps, keyPrefix, videoPath(camera.key, position), (file) => copyInto(file, filePath)),
-    )
-    progress(rows)
-  }
-  const records = contexts.map((context, index) => recordOf(context, index, stats, starts))
-  files.push(
-    await writeFile(deps, keyPrefix, episodesPath(position), (file) =>
+  const keyframes = createKeyframeDecoders(deps.codecs)
+  try {
+    const contexts = prepared.map((episode): EpisodeContext => {
+      const pixels = new Map(plan.cameras.map(({ key }) => [key, new PixelStats()]))
+      const { codecs } = deps
+      return { ...episode, plan, codecs, keyframeDecoder: keyframes.decoderOf, counts, pixels, progress }
+    })
+    const data = await writeData(contexts, input, deps)
+    const { files, starts } = await writeVideos(contexts, input, deps, progress)
+    const records = contexts.map((context, index) => recordOf(context, index, data.stats, starts))
+    const path = episodesPath(filePosition(fileNumber))
+    const episodes = await writeFile(deps, keyPrefix, path, (file) =>
       writeEpisodes(file, plan, fileNumber, records),
-    ),
-  )
-  const all = new Map<string, FeatureStats>()
-  for (const record of records) mergeInto(all, record.stats)
-  return { files, rows, stats: Object.fromEntries(all), counts }
+    )
+    const stats = new Map<string, FeatureStats>()
+    for (const record of records) mergeInto(stats, record.stats)
+    return { files: [data.file, ...files, episodes], rows, stats: Object.fromEntries(stats), counts }
+  } finally {
+    keyframes.close()
+  }
 }
 
 function recordOf(
