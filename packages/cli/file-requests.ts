@@ -27,7 +27,7 @@ export function createFileRequests(deps: {
   ) {
     const target = URL.parse(address ?? '', from)
     if (!target || !/^https?:$/.test(target.protocol) || hops > MAX_REDIRECTS)
-      throw new Failure('unreachable', `${server} redirects the download to an address that cannot be used.`)
+      throw new Failure('refused', `${server} redirects the download to an address that cannot be used.`)
     const response = await requests.fetchOnce(new Request(target, { headers }))
     if (isRedirect(response)) {
       await response.body?.cancel()

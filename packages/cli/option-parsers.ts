@@ -30,6 +30,6 @@ export function collectList(text: string, before: readonly string[] = []): strin
   return [...before, ...values]
 }
 
-/** Returns a commander parser for a whole number within limits, or `none`. */
+/** Returns a commander parser for a whole number within limits, or `none`. Commander would replace null by an empty text. */
 export const integerOrNone = (min: number, max: number) => (text: string) =>
-  text === 'none' ? null : integer(min, max)(text)
+  text === 'none' ? text : integer(min, max)(text)

@@ -1,11 +1,14 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMonthlyClose } from '../../src/modules/billing/invoice-close.ts'
+import { DATASET_EXPORTS } from '../../src/modules/datasets/exports/dataset-export-queue.ts'
 import { atCommandLine, entriesOf } from '../support/cli/cli-world.ts'
 import { createCoverage } from '../support/cli/command-coverage.ts'
 import { type CliUser, CTRL_C, createCliUser, ENTER, endCommands } from '../support/cli/terminal.ts'
 import { ok, silence, startReceiver, status, verify } from '../support/network/webhook-receiver.ts'
+import { timesAt } from '../support/recordings/mcap-fixtures.ts'
+import { recordEpisodes } from '../support/recordings/recorded-episodes.ts'
 import { datasetsOf, episodeFrame } from '../support/world/episodes.ts'
 import { addQueue, quietQueue } from '../support/world/jobs.ts'
 import { start } from '../support/world/session-fixtures.ts'
@@ -53,6 +56,24 @@ async function fixture() {
   return { client, operator, robot, link, asOwner: asOwner as CliUser, asOperator: asOperator as CliUser }
 }
 
+/** Creates an owner whose robot has a recording with two episodes. */
+async function recordedEpisodes() {
+  const client = await world.client()
+  const robot = await world.robot(client, { name: 'Ronja' })
+  const messages = timesAt(10, 3_000).map((atMs) => ({ atMs, data: { linear: 1 } }))
+  const stored = await recordEpisodes(
+    world,
+    client,
+    robot.id,
+    { startMs: Date.parse('2026-11-20T09:00:00Z'), control: messages, telemetry: messages },
+    [
+      { fromMs: 0, toMs: 1_000 },
+      { fromMs: 1_000, toMs: 2_000, success: false },
+    ],
+  )
+  return { ...stored, client, robot, asOwner: await atCommandLine(world, client) }
+}
+
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 
 describe.concurrent('in a terminal and with --json:', () => {
@@ -79,6 +100,17 @@ describe.concurrent('in a terminal and with --json:', () => {
       log_event_level: 'warn',
     })
     expect(await shown(user, 'robots show', 'Lift')).toMatch(/Low battery +below 35 %\s+Log events +warn/)
+    const recording = ['--recording', 'video', '--recording-days'] as const
+    expect(await json(user, 'robots update', 'Lift', ...recording, '90')).toMatchObject({
+      recording: 'video',
+      recording_days: 90,
+    })
+    expect(await shown(user, 'robots show', 'Lift')).toMatch(
+      /Recording +control, telemetry and cameras\s+Recordings kept +90 days/,
+    )
+    expect(await json(user, 'robots update', 'Lift', ...recording, 'none')).toMatchObject({
+      recording_days: null,
+    })
     const link = await world.connect({ id: made.id, token: made.robot_token })
     link.send({ type: 'heartbeat', battery: 0.5 })
     await waitFor(async () =>
@@ -318,8 +350,8 @@ describe.concurrent('in a terminal and with --json:', () => {
     })
     expect(await shown(asOwner, 'invoices show', invoice.slice(0, 8))).toContain(id)
     await waitFor(async () => expect(await datasetsOf(client)).toHaveLength(1))
-    expect(await json(asOwner, 'datasets')).toMatchObject([{ robot_id: robot.id, episode_count: 1 }])
-    expect(await shown(asOwner, 'datasets')).toContain('Ronja')
+    expect(await json(asOwner, 'datasets list')).toMatchObject([{ robot_id: robot.id, episode_count: 1 }])
+    expect(await shown(asOwner, 'datasets list')).toContain('Ronja')
     expect(await json(asOwner, 'stats')).toMatchObject({ client: { minutes: expect.any(Number) } })
     expect(await shown(asOperator, 'stats')).toContain('As an operator')
     expect(await json(asOperator, 'schedule')).toMatchObject({ slots: [], availability: {} })
@@ -333,6 +365,136 @@ describe.concurrent('in a terminal and with --json:', () => {
     const unrelatedUser = await createCliUser({ WHEELHOUSE_URL: world.baseUrl })
     expect(await json(unrelatedUser, 'status')).toMatchObject({ server: world.baseUrl, db: 'ok' })
     expect(await shown(unrelatedUser, 'status')).toMatch(/Status +ok/)
+  })
+
+  test('recordings', async () => {
+    const { client, asOwner, recordingId: id, sessionId, operator } = await recordedEpisodes()
+    const asOperator = await atCommandLine(world, operator)
+    const folder = join(asOwner.configHome, 'files')
+    await mkdir(folder)
+    expect(await json(asOperator, 'recordings list')).toMatchObject([{ id, session_id: sessionId }])
+    expect(idsOf(await json(asOwner, 'recordings list', '--robot', 'Ronja', '--limit', '1'))).toEqual([id])
+    expect(await shown(asOwner, 'recordings list')).toMatch(
+      new RegExp(`${id} +${sessionId} +READY[\\s\\S]*Your recordings take \\d`),
+    )
+    expect(await json(asOwner, 'recordings show', sessionId)).toMatchObject({ id, status: 'READY' })
+    expect(await json(asOwner, 'recordings show', sessionId.slice(0, 8))).toMatchObject({ id })
+    expect(await shown(asOwner, 'recordings show', id.slice(0, 8))).toMatch(
+      /Status +READY[\s\S]*Gaps +none[\s\S]*\/telemetry/,
+    )
+    const file = join(folder, 'a.mcap')
+    const { bytes } = await json(asOwner, 'recordings download', sessionId, '-o', file)
+    expect(await shown(asOperator, 'recordings download', id, '-o', folder)).toContain('written to')
+    const [named = '', ...others] = (await readdir(folder)).filter((name) => name !== 'a.mcap')
+    expect([named, others]).toEqual([expect.stringMatching(/^Arm 2026-11-20T.*\.mcap$/), []])
+    const content = await readFile(file)
+    expect(content).toHaveLength(bytes)
+    expect(content.equals(await readFile(join(folder, named)))).toBe(true)
+    expect(await json(asOwner, 'recordings downloads', id)).toMatchObject([
+      { user_id: operator.id, kind: 'file' },
+      { user_id: client.id },
+    ])
+    expect(await shown(asOwner, 'recordings downloads', id)).toContain(operator.id)
+
+    const share = await json(asOwner, 'recordings share', id, '--hours', '1')
+    expect(await shown(asOwner, 'recordings share', sessionId)).toMatch(
+      /https?:\/\/\S+\/replay\/[\s\S]*shown only once:/,
+    )
+    expect(await shown(asOwner, 'recordings shares', id)).toMatch(new RegExp(`${share.id} +valid`))
+    expect(await json(asOwner, 'recordings unshare', id, share.id)).toEqual({ id: share.id, revoked: true })
+    const other = idsOf(await json(asOwner, 'recordings shares', id)).find((each) => each !== share.id)
+    expect(await shown(asOwner, 'recordings unshare', id, `${other}`.slice(0, 8))).toContain('is revoked')
+    expect((await result(asOperator, 'recordings delete', [id, '-y'], 4)).stdout).toBe('')
+    expect(await succeed(asOwner, 'recordings delete', id)).toContain('is deleted')
+    const second = await recordedEpisodes()
+    expect(await json(second.asOwner, 'recordings delete', second.sessionId, '-y')).toEqual({
+      id: second.recordingId,
+      deleted: true,
+    })
+    expect((await result(asOwner, 'recordings show', [id], 4)).stdout).toBe('')
+  })
+
+  test('episodes', async () => {
+    const { operator, robot, asOwner, asOperator } = await fixture()
+    const session = ['--session', await start(operator, robot.id)] as const
+    const started = await json(asOperator, 'episodes start', '--task', 'Pick up the cup')
+    expect(started).toMatchObject({ running: { task: 'Pick up the cup' }, episode: null })
+    expect((await result(asOwner, 'episodes start', [], 5)).stdout).toBe('')
+    expect(await shown(asOwner, 'episodes list')).toContain('An episode runs since')
+    expect(await json(asOwner, 'episodes success', ...session)).toMatchObject({
+      running: null,
+      episode: { task: 'Pick up the cup', success: true, source: 'platform' },
+    })
+    expect(await shown(asOperator, 'episodes start', '--task', 'Pour')).toContain('"Pour" has started')
+    expect(await shown(asOperator, 'episodes success', '--task', 'Pour tea')).toMatch(
+      /"Pour tea" ended as a success: [0-9a-f-]{36}/,
+    )
+    for (const mark of ['failure', 'discard']) {
+      await json(asOperator, 'episodes start')
+      await json(asOperator, `episodes ${mark}`)
+      await json(asOperator, 'episodes start')
+      expect(await shown(asOperator, `episodes ${mark}`)).toContain(mark)
+    }
+    const { running, episodes } = await json(asOwner, 'episodes list', ...session)
+    expect([running, episodes.map(({ success }: { success: boolean }) => success)]).toEqual([
+      null,
+      [true, true, false, false],
+    ])
+    expect(await shown(asOwner, 'episodes list')).toMatch(/success +Pour tea +platform/)
+    expect((await result(asOwner, 'episodes success', [], 5)).stdout).toBe('')
+  })
+
+  test('exports of datasets', async () => {
+    const { asOwner, datasetId, episodeIds } = await recordedEpisodes()
+    expect(idsOf(await json(asOwner, 'datasets episodes', 'Ronja')).sort()).toEqual(episodeIds.toSorted())
+    expect(await shown(asOwner, 'datasets episodes', datasetId.slice(0, 8))).toContain('Pick the cube')
+
+    const rate = ['--fps', '10'] as const
+    const options = ['--name', 'cubes', ...rate] as const
+    const dice = ['--name', 'dice', ...rate, '--datasets', 'Ronja', '--wait'] as const
+    const waiting = program(asOwner, 'datasets export', dice, '')
+    const ids = episodeIds.join(',')
+    const begun = await shown(asOwner, 'datasets export', ...options, '--episodes', ids)
+    expect(begun).toMatch(/Name +cubes[\s\S]*Continue with: wheelhouse datasets export-status/)
+    await waitFor(async () => {
+      await world.runJobs(DATASET_EXPORTS)
+      const exports: { status: string }[] = await json(asOwner, 'datasets exports')
+      expect(exports.map(({ status }) => status)).toEqual(['READY', 'READY'])
+    })
+    const first = (await waiting.done()).json
+    expect(first).toMatchObject({ status: 'READY', progress: 1, episodes: 2, error: null })
+    expect(await shown(asOwner, 'datasets exports')).toMatch(/cubes +1 +READY +100 %/)
+    expect(await json(asOwner, 'datasets export-status', 'cubes')).toMatchObject({ status: 'READY' })
+    expect(await shown(asOwner, 'datasets export-status', first.id.slice(0, 8))).toMatch(
+      /Status +READY[\s\S]*Files +http\S+\/resolve\/main\//,
+    )
+
+    const folder = join(asOwner.configHome, 'cubes')
+    const fetched = await json(asOwner, 'datasets download-export', 'cubes', '-o', folder)
+    const paths = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) =>
+      each.isFile(),
+    )
+    expect(fetched).toMatchObject({ path: folder, files: paths.length })
+    const info = JSON.parse(await readFile(join(folder, 'meta/info.json'), 'utf8'))
+    expect(info).toMatchObject({ codebase_version: 'v3.0', total_episodes: 2, fps: 10 })
+    // A damaged file is refused, and replaced with --force; a missing one is fetched.
+    await writeFile(join(folder, 'meta/info.json'), '{}')
+    await rm(join(folder, 'README.md'))
+    expect((await result(asOwner, 'datasets download-export', ['cubes', '-o', folder], 1)).stdout).toBe('')
+    expect(await shown(asOwner, 'datasets download-export', 'cubes', '-o', folder, '--force')).toContain(
+      'files written',
+    )
+    expect(JSON.parse(await readFile(join(folder, 'meta/info.json'), 'utf8'))).toEqual(info)
+    expect(await readdir(folder)).toContain('README.md')
+
+    expect(await json(asOwner, 'datasets delete-export', first.id, '-y')).toEqual({
+      id: first.id,
+      deleted: true,
+    })
+    expect(await succeed(asOwner, 'datasets delete-export', 'cubes')).toContain('cubes is deleted')
+    const [episode = ''] = episodeIds
+    for (const chosen of [[], ['--episodes', episode, '--datasets', 'Ronja']])
+      expect((await result(asOwner, 'datasets export', [...options, ...chosen], 2)).stdout).toBe('')
   })
 
   test('admin commands', async () => {

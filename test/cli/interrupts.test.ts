@@ -30,6 +30,8 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
   'admin certifications revoke': ['--reason', 'Expired'],
   'robots update': ['--notes', 'New gripper'],
   'admin robot-models update': ['--control-schema', ''],
+  'datasets export': ['--name', 'cups', '--fps', '30', '--episodes', ID],
+  'datasets download-export': ['--output', 'cups'],
   'webhooks update': ['--enable'],
   'webhooks replay': [ID],
   chat: ['Hello'],

@@ -30,7 +30,10 @@ function addExports(datasets: Command, lazyAction: LazyAction): void {
   datasets
     .command('export')
     .description('export recorded episodes as a LeRobot dataset, which the platform writes in the background')
-    .requiredOption('--name <name>', 'name of the dataset; the same name again makes its next version')
+    .requiredOption(
+      '--name <name>',
+      'name of the dataset; the same name again makes its next version, which replaces the earlier ones',
+    )
     .requiredOption(
       '--fps <number>',
       'rows for each second, best the rate of the camera',

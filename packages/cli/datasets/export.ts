@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Context } from '../context.ts'
 import { createTransferProgress } from '../download/transfer-progress.ts'
 import { isTransient } from '../errors.ts'
@@ -60,6 +60,11 @@ async function poll(cli: Context, known: Schemas['DatasetExport']): Promise<Sche
     const params = { path: { id: known.id } }
     return await answerOf(cli.rest.GET('/api/client/datasets/exports/{id}', { params }))
   } catch (cause) {
+    if (!cli.signal.aborted && cause instanceof ApiError && cause.status === 404)
+      throw new Failure(
+        'conflict',
+        `The export was deleted, or a newer version of ${known.name} has replaced it.`,
+      )
     if (cli.signal.aborted || !isTransient(cause)) throw cause
     return known
   }

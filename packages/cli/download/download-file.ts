@@ -7,7 +7,7 @@ import { Failure } from '../failure.ts'
 import { exists, existsFailure, openPart, type PartFile, publishPart } from './part-file.ts'
 
 /** Attempts in a row that bring no bytes. */
-const MAX_FAILURES = 6
+const MAX_FAILURES = 5
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 60_000
 
@@ -50,6 +50,9 @@ export async function downloadFile(
         )
       }
       await part.handle.sync()
+    } catch (cause) {
+      if (part.bytes === 0) await rm(path, { force: true })
+      throw cause
     } finally {
       await part.handle.close()
     }
@@ -75,12 +78,12 @@ async function receiveAll(
   file: RemoteFile,
   part: PartFile,
 ): Promise<void> {
+  const known = { etag: file.sha256 === undefined ? undefined : `"${file.sha256}"` }
   let failures = 0
-  let etag = file.sha256 === undefined ? undefined : `"${file.sha256}"`
   while (part.bytes < file.sizeBytes) {
     const before = part.bytes
     try {
-      etag = await receive(cli, file, part, etag)
+      await receive(cli, file, part, known)
     } catch (cause) {
       if (cli.signal.aborted || !isRepeatable(cause)) throw cause
       failures = part.bytes === before ? failures + 1 : 1
@@ -91,18 +94,27 @@ async function receiveAll(
   }
 }
 
-/** Receives once, from what is known on. Returns the ETag of the file. */
+/** Receives once, from what has arrived on. */
 async function receive(
   { fetchFile }: Pick<Context, 'fetchFile'>,
   { url, target, sizeBytes, onProgress }: RemoteFile,
   part: PartFile,
-  etag: string | undefined,
-): Promise<string | undefined> {
-  const range = part.bytes > 0 && { Range: `bytes=${part.bytes}-`, ...(etag && { 'If-Range': etag }) }
-  const { status, headers, body } = await fetchFile(url, range || {})
-  if (status !== 206 && part.bytes > 0) await part.restart()
-  if (status === 206 && headers.get('Content-Range') !== `bytes ${part.bytes}-${sizeBytes - 1}/${sizeBytes}`)
+  known: { etag: string | undefined },
+): Promise<void> {
+  const from = part.bytes
+  const range = { Range: `bytes=${from}-`, ...(known.etag !== undefined && { 'If-Range': known.etag }) }
+  const { status, headers, body } = await fetchFile(url, from > 0 ? range : {})
+  known.etag ??= headers.get('ETag') ?? undefined
+  const isPart = status === 206
+  const [name, expected] = isPart
+    ? ['Content-Range', `bytes ${from}-${sizeBytes - 1}/${sizeBytes}`]
+    : ['Content-Length', String(sizeBytes)]
+  // A proxy may omit the length.
+  if ((headers.get(name) ?? (isPart ? '' : expected)) !== expected) {
+    await body?.cancel()
     throw changedFailure(target)
+  }
+  if (!isPart && from > 0) await part.restart()
   onProgress(part.bytes)
   for await (const chunk of body ?? []) {
     if (part.bytes + chunk.length > sizeBytes) throw changedFailure(target)
@@ -111,7 +123,6 @@ async function receive(
   }
   if (part.bytes < sizeBytes)
     throw new Failure('unreachable', 'The connection ended before the whole file had arrived.')
-  return headers.get('ETag') ?? undefined
 }
 
 const changedFailure = (target: string) =>

@@ -24,8 +24,7 @@ interface Options {
   readonly strictControl?: boolean
   readonly stopClear?: 'owner' | 'anyone'
   readonly recording?: Schemas['RobotDetail']['recording']
-  /** Null to keep recordings. */
-  readonly recordingDays?: number | null
+  readonly recordingDays?: number | 'none'
   readonly hold?: boolean
   readonly lowBattery?: number
   readonly logEvents?: Schemas['RobotDetail']['log_event_level']
@@ -72,7 +71,7 @@ export async function run(cli: Context, idOrName: string, options: Options): Pro
     ...(strictControl !== undefined && { strict_control: strictControl }),
     ...(stopClear !== undefined && { stop_clear: stopClear }),
     ...(recording !== undefined && { recording }),
-    ...(recordingDays !== undefined && { recording_days: recordingDays }),
+    ...(recordingDays !== undefined && { recording_days: recordingDays === 'none' ? null : recordingDays }),
     ...(hold !== undefined && { on_hold: hold }),
     ...(lowBattery !== undefined && { low_battery_threshold: lowBattery / 100 }),
     ...(logEvents !== undefined && { log_event_level: logEvents }),
