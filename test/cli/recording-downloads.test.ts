@@ -3,10 +3,16 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { atCommandLine } from '../support/cli/cli-world.ts'
 import { cli, startInProcess } from '../support/cli/in-process.ts'
 import { type CliUser, cliProcess, createCliUser, endCommands, startCli } from '../support/cli/terminal.ts'
 import { listening } from '../support/network/listening.ts'
+import { timesAt } from '../support/recordings/mcap-fixtures.ts'
+import { recordEpisodes } from '../support/recordings/recorded-episodes.ts'
+import { readMcap } from '../support/recordings/recording-fixture.ts'
+import { startS3Server } from '../support/storage/s3-server.ts'
 import { waitFor } from '../support/world/wait.ts'
+import { createWorld } from '../support/world/world.ts'
 
 afterAll(endCommands)
 
@@ -101,6 +107,29 @@ function breaking(times: number, bytes: number, then: Answer = sendFile): Answer
     response.write(CONTENT.subarray(from, from + bytes), () => setTimeout(() => response.destroy(), 50))
   }
 }
+
+test('downloads a recording from S3', async () => {
+  await using s3 = await startS3Server()
+  const { bucket, endpoint, credentials } = s3.settings()
+  const env = {
+    S3_BUCKET: bucket,
+    S3_ENDPOINT: String(endpoint),
+    S3_ACCESS_KEY_ID: String(credentials?.accessKeyId),
+    S3_SECRET_ACCESS_KEY: String(credentials?.secretAccessKey),
+  }
+  await using world = await createWorld({ env })
+  const owner = await world.client()
+  const control = timesAt(50, 20_000).map((atMs) => ({ atMs, data: { linear: atMs } }))
+  const startMs = Date.parse('2026-11-20T09:00:00Z')
+  const robot = await world.robot(owner)
+  const { recordingId } = await recordEpisodes(world, owner, robot.id, { startMs, control }, [])
+  const user = await atCommandLine(world, owner)
+  const file = join(user.configHome, 'a.mcap')
+  const { json, stderr } = await cli(user, ['recordings', 'download', recordingId, '-o', file, '--json'])
+  expect(stderr).toBe('')
+  const mcap = await readMcap(await readFile(json.path))
+  expect(mcap.of('/control')).toHaveLength(1_000)
+})
 
 describe('wheelhouse recordings download', () => {
   test('follows a redirect to the storage without the credential', async () => {
