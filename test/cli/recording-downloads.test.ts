@@ -20,6 +20,7 @@ const ID = '6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2'
 const MAGIC = Buffer.from('\x89MCAP0\r\n', 'latin1')
 const CONTENT = Buffer.concat([MAGIC, randomBytes(3_000_000), MAGIC])
 const ETAG = '"a1"'
+const RANGE = expect.stringMatching(/^bytes=[1-9]\d*-$/)
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -185,7 +186,10 @@ describe('wheelhouse recordings download', () => {
     expect((await download()).code).toBe(0)
     expect((await readFile(file)).equals(CONTENT)).toBe(true)
     expect(await readdir(folder)).toEqual(['a.mcap'])
-    expect(rangesOf()).toEqual([undefined, 'bytes=100000-', 'bytes=200000-'])
+    // On a busy machine, the end of the connection arrives before the last bytes are read.
+    const [none, first, second] = rangesOf()
+    expect([none, first, second]).toEqual([undefined, RANGE, RANGE])
+    expect(Number(second?.slice(6, -1))).toBeGreaterThan(Number(first?.slice(6, -1)))
     expect(files[2]?.headers['if-range']).toBe(ETAG)
   })
 
@@ -214,7 +218,7 @@ describe('wheelhouse recordings download', () => {
     const whole: Answer = (_, response) => response.writeHead(200).end(CONTENT)
     const { download, file, rangesOf } = await createPlatform(breaking(1, 100_000, whole))
     expect((await download()).code).toBe(0)
-    expect(rangesOf()).toEqual([undefined, 'bytes=100000-'])
+    expect(rangesOf()).toEqual([undefined, RANGE])
     expect((await readFile(file)).equals(CONTENT)).toBe(true)
   })
 
