@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { NewSegment, OpenStreamRequest } from '../../../src/modules/recordings/index.ts'
+import { createRecordingSweep } from '../../../src/modules/recordings/recording-sweep.ts'
+import { openSessionFixture, performAction } from '../../support/world/session-fixtures.ts'
+import { waitFor } from '../../support/world/wait.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+// What recorders write in the database, when they and their sources fail at inconvenient moments.
+
+/** A sweep waits this long for streams that do not end. */
+const TWO_MINUTES_MS = 121_000
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld()
+})
+afterAll(async () => await world?.[Symbol.asyncDispose]())
+
+/** Opens a session of a recorded robot, whose streams a test opens itself. */
+async function recordedSession() {
+  const fixture = await openSessionFixture(world)
+  const { owner, robot, id: sessionId } = fixture
+  const { db } = world.platform.core
+  await owner.patch(`/api/client/robots/${robot.id}`, { recording: 'control' })
+  const { streams } = world.platform.recordings
+  const nodeId = randomUUID()
+  await world.platform.recordings.recorderNodes.renew({ id: nodeId, url: 'ws://localhost', draining: false })
+  const open = async (request: Partial<OpenStreamRequest> = {}) => {
+    const streamId = randomUUID()
+    const defaults = { streamId, originId: streamId, sessionId, source: 'gateway', nodeId, atMs: Date.now() }
+    const result = await streams.openStream({ ...defaults, ...request })
+    if ('refused' in result) throw new Error(`refused: ${result.refused}`)
+    return { streamId, ...result }
+  }
+  return {
+    ...fixture,
+    open,
+    segment: (
+      { streamId, recordingId }: { streamId: string; recordingId: string },
+      number = 0,
+    ): NewSegment => ({
+      streamId,
+      recordingId,
+      number,
+      fromMs: Date.now() - 1_000,
+      lastMs: Date.now(),
+      messages: 5,
+      sizeBytes: 100,
+      sha256: `checksum ${number}`,
+    }),
+    recording: () =>
+      db.selectFrom('recordings').selectAll().where('session_id', '=', sessionId).executeTakeFirstOrThrow(),
+    gaps: (recordingId: string) =>
+      db.selectFrom('recording_gaps').selectAll().where('recording_id', '=', recordingId).execute(),
+    notes: async () => {
+      const { events } = (await owner.get(`/api/sessions/${sessionId}/events?limit=200`)).body
+      return events
+        .map(({ type }: { type: string }) => type)
+        .filter((type: string) => type.startsWith('recording.'))
+    },
+  }
+}
+const streams = () => world.platform.recordings.streams
+
+test('a segment whose response was lost counts once', async () => {
+  const session = await recordedSession()
+  const stream = await session.open()
+  const segment = session.segment(stream)
+  expect(await streams().addSegment(segment)).toBe('added')
+  expect(await streams().addSegment(segment)).toBe('added')
+  expect(await session.recording()).toMatchObject({ segments: 1, size_bytes: 100 })
+  await streams().closeStream(stream.streamId, { atMs: Date.now(), gap: null })
+  expect(await streams().addSegment(segment), 'it is known').toBe('added')
+  expect(await streams().addSegment(session.segment(stream, 1))).toBe('stream_closed')
+})
+
+test('a gateway that takes over does not end the stream of the one before', async () => {
+  const session = await recordedSession()
+  const first = await session.open()
+  const second = await session.open()
+  expect(second.durableUpToMs).toBe(0)
+  expect(await streams().addSegment(session.segment(first))).toBe('added')
+  expect(await streams().addSegment(session.segment(second))).toBe('added')
+  const next = await session.open({ originId: first.streamId })
+  expect(next.durableUpToMs).toBeGreaterThan(0)
+  expect(await streams().addSegment(session.segment(first, 1)), 'it was continued').toBe('stream_closed')
+  expect(await streams().addSegment(session.segment(second, 1))).toBe('added')
+})
+
+test('the gap of a source that is lost ends when another one takes over, and is none when the source continues', async () => {
+  const session = await recordedSession()
+  const first = await session.open()
+  const { recordingId } = first
+  const fromMs = Date.now()
+  const gap = { fromMs, reason: 'source_lost' as const }
+  await streams().closeStream(first.streamId, { atMs: fromMs, gap })
+  expect(await session.gaps(recordingId)).toMatchObject([{ reason: 'source_lost', to_at: null }])
+  const second = await session.open({ atMs: fromMs + 2_000 })
+  expect(await session.gaps(recordingId)).toMatchObject([{ to_at: new Date(fromMs + 2_000) }])
+  await session.open({ originId: first.streamId })
+  expect(await session.gaps(recordingId)).toEqual([])
+  // The end of a source that is noticed late does not cover what the next one has recorded.
+  await session.open({ atMs: fromMs + 4_000 })
+  await streams().closeStream(second.streamId, { atMs: Date.now(), gap: { ...gap, fromMs: fromMs + 3_000 } })
+  expect(await session.gaps(recordingId)).toMatchObject([{ to_at: new Date(fromMs + 4_000) }])
+})
+
+test('a pause ends with the next stored segment, also of another recorder', async () => {
+  const session = await recordedSession()
+  const stream = await session.open()
+  await streams().setPaused(stream.recordingId, 'storage_unavailable')
+  const next = await session.open({ originId: stream.streamId })
+  expect((await session.recording()).paused_reason).toBe('storage_unavailable')
+  await streams().addSegment(session.segment(next))
+  expect((await session.recording()).paused_reason).toBeNull()
+  expect(await session.notes()).toEqual(['recording.started', 'recording.paused', 'recording.resumed'])
+})
+
+test('a stream that does not end is not waited for, and the recording names what it lacks', async () => {
+  const session = await recordedSession()
+  const { recordingId } = await session.open()
+  await performAction(session.owner, session.id, 'end')
+  const { transact } = world.platform.core
+  const now = () => new Date(Date.now() + TWO_MINUTES_MS)
+  await createRecordingSweep({ transact, now, nodes: { removeExpired: async () => {} } }).run()
+  await waitFor(async () => expect((await session.recording()).status).toBe('READY'))
+  expect(await session.gaps(recordingId)).toMatchObject([{ reason: 'storage_unavailable' }])
+})
+
+test('records of a session that was too short for its source to reach a recorder are accepted', async () => {
+  const session = await recordedSession()
+  await performAction(session.owner, session.id, 'end')
+  const stream = await session.open()
+  expect(await streams().addSegment(session.segment(stream))).toBe('added')
+})
