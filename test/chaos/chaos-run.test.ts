@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-/** Half a minute of faults, the start of eleven processes, settling, and a busy machine. */
+/** Half a minute of faults, the start of fourteen processes, settling, and a busy machine. */
 const LIMIT_MS = 600_000
 
 test('every invariant holds after half a minute of kills, pauses and cuts under load', {
