@@ -15,9 +15,9 @@ const GIGABYTE = 1_000_000_000
 type Session = Awaited<ReturnType<typeof driveRecorded>>
 
 /** Settles when the last entry of the log about the recording is this one. */
-const noted = (session: Session, type: string, cause?: string) =>
+const noted = (session: Session, type: string, reason?: string) =>
   waitFor(async () =>
-    expect((await session.notes()).at(-1)).toMatchObject({ type, data: cause ? { cause } : {} }),
+    expect((await session.notes()).at(-1)).toMatchObject({ type, data: reason ? { reason } : {} }),
   )
 
 test('S3 away: the session shows it, driving goes on, and nothing is lost when it is back', async () => {

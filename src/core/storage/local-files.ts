@@ -10,7 +10,7 @@ import {
   statfs,
   unlink,
 } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { isAbsent, systemCode } from './local-errors.ts'
 import { StorageFullError, StorageUnavailableError } from './object-store.ts'
 
@@ -79,7 +79,7 @@ export async function publishFile(root: string, temporary: string, path: string)
     } catch (cause) {
       if (systemCode(cause) !== 'ENOENT' || attempt === MAX_ATTEMPTS) throw collisionOf(cause) ?? cause
     }
-    await createFolders(folder)
+    await createFolders(root, folder)
   }
   for (let above = folder; ; above = dirname(above)) {
     await syncFolder(above)
@@ -87,11 +87,21 @@ export async function publishFile(root: string, temporary: string, path: string)
   }
 }
 
-async function createFolders(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true })
-  } catch (cause) {
-    if (systemCode(cause) !== 'ENOENT') throw collisionOf(cause) ?? cause
+/**
+ * Creates the folders one by one. Stops without an error when a deletion has removed one of them. A recursive `mkdir` of Node
+ * reports ENOTDIR in that case, the same as for a file in the place of a folder.
+ */
+async function createFolders(root: string, folder: string): Promise<void> {
+  let path = root
+  for (const name of relative(root, folder).split(sep)) {
+    path = join(path, name)
+    try {
+      await mkdir(path)
+    } catch (cause) {
+      const code = systemCode(cause)
+      if (code === 'ENOENT') return
+      if (code !== 'EEXIST') throw collisionOf(cause) ?? cause
+    }
   }
 }
 

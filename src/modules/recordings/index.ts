@@ -2,6 +2,8 @@ export { createRecordingServices, recordingsEndpoints } from './facade.ts'
 export { segmentKey } from './object-keys.ts'
 export type { RecorderNodes } from './recorder-nodes.store.ts'
 export type {
+  NewSegment,
+  OpenStreamRequest,
   OpenStreamResult,
   RecordingStreams,
 } from './recording-streams.store.ts'
