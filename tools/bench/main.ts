@@ -5,6 +5,7 @@ import { measureHeartbeats } from './measure/heartbeats.ts'
 import { measureHub } from './measure/hub.ts'
 import { measureMemory } from './measure/memory.ts'
 import { measurePresence } from './measure/presence.ts'
+import { measureRecordedHour } from './measure/recorded-hour.ts'
 import { measureRecording } from './measure/recording.ts'
 import { measureRelay } from './measure/relay.ts'
 import { measureRest } from './measure/rest.ts'
@@ -30,6 +31,7 @@ const measure: Record<Measurement, (lab: Lab, plan: Plan) => Promise<Section>> =
   rest: measureRest,
   relay: measureRelay,
   recording: measureRecording,
+  'recorded-hour': measureRecordedHour,
   hub: measureHub,
   console: measureConsole,
   video: measureVideo,

@@ -9,6 +9,7 @@ export const measurements = [
   'hub',
   'relay',
   'recording',
+  'recorded-hour',
   'console',
   'video',
   'rest', // last: after a million sessions PostgreSQL has much to clean up
@@ -81,6 +82,15 @@ export interface RecordingPlan {
   readonly loadSeconds: number
 }
 
+/** One long recording. */
+export interface RecordedHourPlan {
+  readonly seconds: number
+  /** Numbers of episodes into which the exports cut it. */
+  readonly episodes: readonly number[]
+  /** How often the replay is opened, with and without a cache. */
+  readonly openings: number
+}
+
 /** Amounts and durations; everything else is the same in a quick run and a full one. */
 export interface Plan {
   readonly quick: boolean
@@ -104,6 +114,7 @@ export interface Plan {
   readonly exportedSessions: number
   readonly relay: RelayPlan
   readonly recording: RecordingPlan
+  readonly recordedHour: RecordedHourPlan
   readonly hub: HubPlan
   readonly console: ConsolePlan
   readonly video: VideoPlan
@@ -141,6 +152,7 @@ const full = {
     stopRequests: 500,
   } as RelayPlan,
   recording: { pairs: 100, warmUpMs: 1_500, rounds: 5, seconds: 8, loadSeconds: 25 },
+  recordedHour: { seconds: 3_600, episodes: [1, 60], openings: 5 },
   hub: {
     processes: [1, 2],
     fanOut: [
@@ -185,6 +197,7 @@ const quick: typeof full = {
     stopRequests: 100,
   },
   recording: { pairs: 20, warmUpMs: 500, rounds: 3, seconds: 2, loadSeconds: 5 },
+  recordedHour: { seconds: 120, episodes: [2], openings: 2 },
   hub: {
     processes: [2],
     fanOut: [{ rooms: 20, observers: 50 }],

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
-import { loadVideoCodecs } from '../../../tools/demo/camera/video-codecs.ts'
+import { encodeVp8 } from './vp8-encoder.ts'
 
 const [PICTURE_WIDTH, PICTURE_HEIGHT] = [320, 180] as const
 const BITS = 16
@@ -22,45 +22,16 @@ function codedPixels(number: number): Uint8Array {
 }
 
 /** Encodes coded pictures as VP8, each with its number, with a keyframe every `keyframeEvery` frames. */
-export async function encodeCodedPictures(count: number, keyframeEvery: number): Promise<Uint8Array[]> {
-  const codecs = loadVideoCodecs()
-  if (!codecs) throw new Error('no encoder is installed on this system')
-  const frames: Uint8Array[] = []
-  let failure: Error | undefined
-  const encoder = new codecs.VideoEncoder({
-    output: (chunk) => {
-      const data = new Uint8Array(chunk.byteLength)
-      chunk.copyTo(data)
-      frames.push(data)
-    },
-    error: (cause) => {
-      failure = cause
-    },
-  })
-  encoder.configure({
-    codec: 'vp8',
+export const encodeCodedPictures = (count: number, keyframeEvery: number): Promise<Uint8Array[]> =>
+  encodeVp8({
+    count,
     width: PICTURE_WIDTH,
     height: PICTURE_HEIGHT,
-    bitrate: 600_000,
-    framerate: 30,
-    latencyMode: 'realtime',
-    hardwareAcceleration: 'prefer-software',
+    fps: 30,
+    bitsPerSecond: 600_000,
+    keyframeEvery,
+    pixels: codedPixels,
   })
-  for (let number = 0; number < count; number++) {
-    const layout = { format: 'RGBA' as const, codedWidth: PICTURE_WIDTH, codedHeight: PICTURE_HEIGHT }
-    const frame = new codecs.VideoFrame(codedPixels(number), { ...layout, timestamp: number * 33_333 })
-    encoder.encode(frame, { keyFrame: number % keyframeEvery === 0 })
-    frame.close()
-    while (frames.length < number && !failure) await new Promise((resolve) => setTimeout(resolve, 1))
-  }
-  const limit = performance.now() + 20_000
-  while (frames.length < count && !failure && performance.now() < limit)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  encoder.close()
-  if (failure) throw failure
-  if (frames.length !== count) throw new Error(`the encoder returned ${frames.length} of ${count} frames`)
-  return frames
-}
 
 /** Encodes coded pictures as JPEG. */
 export const encodeCodedJpegs = (count: number): Promise<Uint8Array[]> =>

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { SimulatedRobot } from '../../../packages/sdk/index.ts'
-import { generateApiKey, hashApiKey } from '../../../src/modules/identity/api-keys/api-key-format.ts'
 import type { Lab } from '../lab.ts'
 import { users } from '../rest/fixtures.ts'
 import { startWheelhouse } from '../targets.ts'
+import { type Answer, keyFor, requesterOf, signIn } from './browser-user.ts'
 import { stablePort } from './stable-port.ts'
 
 const TIMEOUT_MS = 30_000
@@ -103,39 +103,3 @@ const simulatedRobot = (port: number, { id, robot_token }: Answer, telemetryHz: 
     start: { xM: 500, yM: 500 },
     telemetryHz,
   })
-
-const requesterOf =
-  (apiUrl: string) =>
-  async (key: string, method: string, path: string, body: unknown): Promise<Answer> => {
-    const response = await fetch(new URL(path, apiUrl), {
-      method,
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    if (!response.ok) {
-      throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
-    }
-    return (await response.json()) as Answer
-  }
-
-type Answer = Readonly<Record<string, unknown>>
-
-/** Signs in through the built-in identity provider. */
-async function signIn(page: Page, baseUrl: string, email: string): Promise<void> {
-  await page.goto(`${baseUrl}/dashboard`)
-  await page.getByRole('link', { name: 'Sign in' }).click()
-  await page.getByLabel('Any other e-mail address').fill(email)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.getByRole('button', { name: 'Continue as operator' }).waitFor()
-}
-
-/** Creates an API key for the user who has just signed in. */
-async function keyFor({ db }: Lab, email: string): Promise<string> {
-  const key = generateApiKey()
-  await db.query(
-    `insert into api_keys (id, user_id, name, hash, prefix, last4)
-     select gen_random_uuid(), id, 'bench', $1, 'svc_live_0000', '0000' from users where email = $2`,
-    [hashApiKey(key), email],
-  )
-  return key
-}
