@@ -16,7 +16,7 @@ const FILE_HEADERS = ['ETag', 'Last-Modified', 'Content-Disposition', 'Accept-Ra
 /** How long a client may wait until it follows a redirect, or resumes a download there. */
 const PRESIGNED_SECONDS = 3_600
 /**
- * How long a client may accept no bytes: a download that nobody reads holds a file and a connection. The system buffers about a
+ * How long a client may accept no bytes: a download without progress holds a file and a connection. The system buffers about a
  * megabyte, so a slow client seems to stall for a while.
  */
 const STALL_MS = 120_000

@@ -78,7 +78,7 @@ test('a revoked link is not valid any more, and a link opens its recording only'
   expect(await fetchStatus(second.path)).toBe(200)
 })
 
-test('no Range hides a read from the list of downloads, and one without content is none', async () => {
+test('no Range hides a read from the list of downloads, and one without content has no entry', async () => {
   const { recordingId, operator } = await record()
   const file_url = `${pathOf(recordingId)}/file`
   expect(await fetchStatus(file_url, { Authorization: `Bearer ${operator.token}` }, 'HEAD')).toBe(200)
@@ -161,8 +161,8 @@ async function whileDeleted(
   await expect
     .poll(
       async () => {
-        await using watcher = await connectTo(world.database.url)
-        const waiting = await watcher.query(
+        await using observing = await connectTo(world.database.url)
+        const waiting = await observing.query(
           "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
         )
         return waiting.rowCount
