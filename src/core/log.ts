@@ -23,10 +23,11 @@ const SECRET_NAMES = new Set([
   'code',
 ])
 /**
- * Matches credentials in any text, such as an error message: API keys and JWTs. A match begins only at a word boundary,
- * so that a long text of prefixes takes no longer than any other.
+ * Matches credentials in any text, such as an error message: API keys, tokens of links to recordings, and JWTs. A match begins only
+ * at a word boundary, so that a long text of prefixes takes no longer than any other.
  */
-const SECRET_TEXT = /svc_live_\w+|(?<![\w-])(?=[\w-]*eyJ)[\w-]+\.[\w-]+\.[\w-]+/g
+const SECRET_TEXT =
+  /svc_live_\w+|(?<=\/(?:shared\/recordings|replay)\/)[\w-]{20,}|(?<![\w-])(?=[\w-]*eyJ)[\w-]+\.[\w-]+\.[\w-]+/g
 const CENSORED = '[redacted]'
 const MAX_DEPTH = 8
 

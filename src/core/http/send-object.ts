@@ -15,6 +15,11 @@ import { parseRange } from './range.ts'
 const FILE_HEADERS = ['ETag', 'Last-Modified', 'Content-Disposition', 'Accept-Ranges']
 /** How long a client may wait until it follows a redirect, or resumes a download there. */
 const PRESIGNED_SECONDS = 3_600
+/**
+ * How long a client may accept no bytes: a download without progress holds a file and a connection. The system buffers about a
+ * megabyte, so a slow client seems to stall for a while.
+ */
+const STALL_MS = 120_000
 
 export interface SendObjectOptions {
   readonly contentType: string
@@ -29,6 +34,10 @@ export interface SendObjectOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Whether a store that clients can reach sends the object itself. */
   readonly redirect?: boolean
+  /** How long the address of a redirect works. Default: an hour. */
+  readonly redirectSeconds?: number
+  /** After how long a client that accepts no bytes loses the connection. Default: two minutes. */
+  readonly stallMs?: number
   /** Called when the body breaks off: the client sees a closed connection. */
   readonly onReadError?: (cause: unknown) => void
 }
@@ -78,7 +87,7 @@ async function sendBody(
   http: Context,
   store: ObjectStore,
   stored: StoredObject,
-  { onReadError }: SendObjectOptions,
+  { onReadError, stallMs = STALL_MS }: SendObjectOptions,
 ): Promise<void> {
   const range = requestedRange(http, stored.sizeBytes)
   const bytes = range ? range.end - range.start + 1 : stored.sizeBytes
@@ -89,6 +98,7 @@ async function sendBody(
   }
   http.body = guardBody(http, source, bytes, onReadError)
   http.length = bytes
+  http.res.setTimeout(stallMs, () => http.res.destroy())
 }
 
 function setHeaders(http: Context, stored: StoredObject, options: SendObjectOptions): void {
@@ -124,9 +134,9 @@ async function redirected(
   http: Context,
   store: ObjectStore,
   key: string,
-  { fileName, contentType }: SendObjectOptions,
+  { fileName, contentType, redirectSeconds = PRESIGNED_SECONDS }: SendObjectOptions,
 ): Promise<boolean> {
-  const url = await store.presign(key, { expiresSeconds: PRESIGNED_SECONDS, fileName, contentType })
+  const url = await store.presign(key, { expiresSeconds: redirectSeconds, fileName, contentType })
   if (url === undefined) return false
   http.status = 302
   // The address contains a permission, which expires.

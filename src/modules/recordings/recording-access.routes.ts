@@ -1,13 +1,7 @@
 import { z } from 'zod'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import { objectErrors, objectResponses } from '../../core/http/send-object.ts'
-import {
-  fileErrors,
-  isFirstRequest,
-  type RecordingRouteDeps,
-  sendRecording,
-  sendSegment,
-} from './recording.routes.ts'
+import { fileErrors, type RecordingRouteDeps, sendRecording, sendSegment } from './recording.routes.ts'
 import { RecordingParts, RecordingView } from './recording.schema.ts'
 import {
   BookmarkParams,
@@ -23,6 +17,8 @@ import {
 } from './recording-access.schema.ts'
 
 const MCAP = 'application/mcap'
+/** How long an address of the storage works that a link leads to. It works on when the link is revoked. */
+const REDIRECT_SECONDS = 60
 const notFoundErrors = {
   404: { not_found: 'when the recording does not exist, or you have no part in its session' },
 } as const
@@ -100,6 +96,8 @@ function shareEndpoints({ recordingAccess }: RecordingRouteDeps): Endpoint[] {
 /** Returns the routes of a link. The token in the path is their only credential. */
 function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
   const { recordings, recordingAccess } = deps
+  const noteOf = (shareId: string) => (id: string) =>
+    recordingAccess.noteDownload(id, { userId: null, shareId }, 'replay')
   const path = '/api/shared/recordings/{token}'
   return [
     endpoint({
@@ -128,7 +126,7 @@ function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       errors: shareErrors,
       run: async ({ params }) => {
         const { row, shareId } = await recordingAccess.byToken(params.token)
-        await recordingAccess.noteDownload(row.id, { userId: null, shareId }, 'replay')
+        await noteOf(shareId)(row.id)
         return await recordings.parts(row, `/api/shared/recordings/${params.token}`)
       },
     }),
@@ -145,9 +143,7 @@ function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       errors: { ...fileErrors, 404: { ...fileErrors[404], ...shareErrors[404] } },
       run: async ({ params, http }) => {
         const { row, shareId } = await recordingAccess.byToken(params.token)
-        if (isFirstRequest(http))
-          await recordingAccess.noteDownload(row.id, { userId: null, shareId }, 'replay')
-        await sendRecording(http, row, deps)
+        await sendRecording(http, row, { ...deps, note: noteOf(shareId), redirectSeconds: REDIRECT_SECONDS })
       },
     }),
     endpoint({
@@ -162,8 +158,8 @@ function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       otherResponses: objectResponses,
       errors: { ...objectErrors, 404: { ...objectErrors[404], ...shareErrors[404] } },
       run: async ({ params, http }) => {
-        const { row } = await recordingAccess.byToken(params.token)
-        await sendSegment(http, row, params, deps)
+        const { row, shareId } = await recordingAccess.byToken(params.token)
+        await sendSegment(http, row, params, { ...deps, note: noteOf(shareId) })
       },
     }),
   ]

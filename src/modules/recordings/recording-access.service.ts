@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { audit } from '../../core/audit/audit.ts'
 import type { CoreServices } from '../../core/core-services.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Db } from '../../core/database/tables.ts'
 import { AppError, conflict, notFound } from '../../core/errors/errors.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import type { RecordingRow } from './recording.view.ts'
@@ -11,8 +12,8 @@ import type { RecordingReader, Recordings } from './recordings.service.ts'
 const TOKEN_BYTES = 32
 const MAX_SHARES = 50
 const MAX_BOOKMARKS = 500
-/** Reads of a replay by one reader count once in this time: it reads many parts. */
-const REPLAY_AGAIN_MINUTES = 30
+/** Reads by one reader count once in this time: readers of MCAP files and replays make many requests. */
+const NOTE_AGAIN_MINUTES = 30
 const LIST_LIMIT = 500
 
 export type DownloadKind = DownloadView['kind']
@@ -26,7 +27,7 @@ export function createRecordingAccess(
   const { db, transact, now, baseUrl, recordings } = deps
 
   return {
-    /** Notes a read. */
+    /** Notes a read, once for several in a row. Does nothing for a recording that was deleted. */
     async noteDownload(
       recordingId: string,
       by: { readonly userId: string | null; readonly shareId?: string | null },
@@ -34,36 +35,25 @@ export function createRecordingAccess(
     ): Promise<void> {
       const { userId, shareId = null } = by
       const at = now()
-      const since = new Date(at.getTime() - REPLAY_AGAIN_MINUTES * 60_000)
+      const since = new Date(at.getTime() - NOTE_AGAIN_MINUTES * 60_000)
       await db
         .insertInto('recording_downloads')
         .columns(['recording_id', 'user_id', 'share_id', 'kind', 'at'])
-        .expression((eb) =>
-          eb
-            .selectFrom('recordings')
-            .select(({ val, cast }) => [
-              'recordings.id',
-              cast<string | null>(val(userId), 'uuid').as('user_id'),
-              cast<string | null>(val(shareId), 'uuid').as('share_id'),
-              cast<DownloadKind>(val(kind), 'text').as('kind'),
-              cast<Date>(val(at), 'timestamptz').as('at'),
-            ])
-            .where('recordings.id', '=', recordingId)
-            .$if(kind === 'replay', (query) =>
-              query.where(({ not, exists, selectFrom }) =>
-                not(
-                  exists(
-                    selectFrom('recording_downloads as earlier')
-                      .select('earlier.id')
-                      .where('earlier.recording_id', '=', recordingId)
-                      .where('earlier.kind', '=', 'replay')
-                      .where('earlier.at', '>', since)
-                      .where('earlier.user_id', 'is not distinct from', userId)
-                      .where('earlier.share_id', 'is not distinct from', shareId),
-                  ),
+        .expression(
+          readsOf(db, { recordingIds: [recordingId], userId, shareId, kind, at }).where(
+            ({ not, exists, selectFrom }) =>
+              not(
+                exists(
+                  selectFrom('recording_downloads as earlier')
+                    .select('earlier.id')
+                    .where('earlier.recording_id', '=', recordingId)
+                    .where('earlier.kind', '=', kind)
+                    .where('earlier.at', '>', since)
+                    .where('earlier.user_id', 'is not distinct from', userId)
+                    .where('earlier.share_id', 'is not distinct from', shareId),
                 ),
               ),
-            ),
+          ),
         )
         .execute()
     },
@@ -73,15 +63,12 @@ export function createRecordingAccess(
       tx: Tx,
       use: { readonly userId: string; readonly recordingIds: readonly string[]; readonly at: Date },
     ): Promise<void> {
-      const { userId, recordingIds, at } = use
-      if (recordingIds.length === 0) return
-      const rows = recordingIds.map((recording_id) => ({
-        recording_id,
-        user_id: userId,
-        kind: 'export' as const,
-        at,
-      }))
-      await tx.db.insertInto('recording_downloads').values(rows).execute()
+      if (use.recordingIds.length === 0) return
+      await tx.db
+        .insertInto('recording_downloads')
+        .columns(['recording_id', 'user_id', 'share_id', 'kind', 'at'])
+        .expression(readsOf(tx.db, { ...use, shareId: null, kind: 'export' }))
+        .execute()
     },
 
     /** Returns who has read a recording, newest first. */
@@ -110,7 +97,7 @@ export function createRecordingAccess(
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
       return await transact(async (tx) => {
         const at = now()
-        await tx.db.selectFrom('recordings').select('id').where('id', '=', id).forUpdate().execute()
+        await lockRecording(tx, id)
         const { count } = await tx.db
           .selectFrom('recording_shares')
           .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -174,14 +161,16 @@ export function createRecordingAccess(
       })
     },
 
-    /** Returns the recording of a link. @throws 404 for a token that is unknown, expired or revoked. */
+    /** Returns the recording of a link. @throws 404 for a token that is unknown, expired, revoked, or of a suspended user. */
     async byToken(token: string): Promise<{ row: RecordingRow; shareId: string }> {
       const share = await db
-        .selectFrom('recording_shares')
-        .select(['id', 'recording_id', 'created_by'])
-        .where('token_hash', '=', hashOf(token))
-        .where('revoked_at', 'is', null)
-        .where('expires_at', '>', now())
+        .selectFrom('recording_shares as share')
+        .innerJoin('users', 'users.id', 'share.created_by')
+        .select(['share.id', 'share.recording_id', 'share.created_by'])
+        .where('share.token_hash', '=', hashOf(token))
+        .where('share.revoked_at', 'is', null)
+        .where('share.expires_at', '>', now())
+        .where('users.suspended_at', 'is', null)
         .executeTakeFirst()
       if (!share)
         throw new AppError(
@@ -217,7 +206,7 @@ export function createRecordingAccess(
     async addBookmark(reader: RecordingReader, id: string, { at, label }: { at: string; label: string }) {
       await recordings.find(reader, id)
       return await transact(async (tx) => {
-        await tx.db.selectFrom('recordings').select('id').where('id', '=', id).forUpdate().execute()
+        await lockRecording(tx, id)
         const { count } = await tx.db
           .selectFrom('recording_bookmarks')
           .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -258,6 +247,40 @@ export function createRecordingAccess(
   }
 }
 export type RecordingAccess = ReturnType<typeof createRecordingAccess>
+
+/** Selects reads of those of these recordings that exist. Waits for a deletion, after which the row does not exist. */
+const readsOf = (
+  db: Db,
+  read: {
+    readonly recordingIds: readonly string[]
+    readonly userId: string | null
+    readonly shareId: string | null
+    readonly kind: DownloadKind
+    readonly at: Date
+  },
+) =>
+  db
+    .selectFrom('recordings')
+    .select(({ val, cast }) => [
+      'recordings.id',
+      cast<string | null>(val(read.userId), 'uuid').as('user_id'),
+      cast<string | null>(val(read.shareId), 'uuid').as('share_id'),
+      cast<DownloadKind>(val(read.kind), 'text').as('kind'),
+      cast<Date>(val(read.at), 'timestamptz').as('at'),
+    ])
+    .where('recordings.id', 'in', read.recordingIds)
+    .forKeyShare()
+
+/** Orders concurrent changes of what belongs to a recording. @throws 404 for a recording that was deleted. */
+async function lockRecording(tx: Tx, id: string): Promise<void> {
+  const row = await tx.db
+    .selectFrom('recordings')
+    .select('id')
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!row) throw notFound('Recording')
+}
 
 const shareView = (row: {
   id: string

@@ -75,8 +75,8 @@ export function createRecordingStreams(
     const isCamera = source !== 'gateway'
     const isOff = session.recording === 'off' || (isCamera && session.recording !== 'video')
     if (isOff && !resumes) return 'recording_off'
-    if ((isOpen || isRecent) && session.recording !== 'off')
-      await createRecording(tx, session, session.recording)
+    const mayBegin = isOpen || (isRecent && !(await wasRecorded(tx, sessionId)))
+    if (mayBegin && session.recording !== 'off') await createRecording(tx, session, session.recording)
     const recording = await tx.db
       .selectFrom('recordings')
       .select(['id', 'client_id', 'mode', 'paused_reason'])
@@ -267,6 +267,17 @@ async function hasSegment(tx: Tx, { streamId, number, sha256 }: NewSegment): Pro
     .where('stream_id', '=', streamId)
     .where('number', '=', number)
     .where('sha256', '=', sha256)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Returns whether a session had a recording while it was open. If it has none any more, it was deleted. */
+async function wasRecorded(tx: Tx, sessionId: string): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom('session_events')
+    .select('seq')
+    .where('session_id', '=', sessionId)
+    .where('type', 'like', 'recording.%')
     .executeTakeFirst()
   return row !== undefined
 }

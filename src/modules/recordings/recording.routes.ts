@@ -27,11 +27,17 @@ export const fileErrors = {
   409: { recording_not_ready: 'when the recording is not one file yet' },
 } as const
 
+/** Notes a read of a recording. */
+type NoteRead = (recordingId: string) => Promise<void>
+
 /** Sends the file of a recording. @throws 409 while it is not finished */
 export async function sendRecording(
   http: Context,
   row: RecordingRow,
-  deps: Pick<RecordingRouteDeps, 'store' | 'log'>,
+  deps: Pick<RecordingRouteDeps, 'store' | 'log'> & {
+    readonly note: NoteRead
+    readonly redirectSeconds?: number
+  },
 ) {
   if (row.file_key === null)
     throw conflict(
@@ -40,17 +46,16 @@ export async function sendRecording(
         ? 'The recording could not be finished.'
         : 'The recording becomes a file when its session has ended. Its parts can be read already.',
     )
+  if (http.method === 'GET') await deps.note(row.id)
   const day = row.started_at.toISOString().slice(0, 19).replaceAll(':', '-')
   await sendObject(http, deps.store, row.file_key, {
     contentType: MCAP,
     fileName: `${row.robot_name} ${day}.mcap`,
     redirect: true,
+    ...(deps.redirectSeconds && { redirectSeconds: deps.redirectSeconds }),
     onReadError: (cause) => deps.log.warn({ err: cause, recordingId: row.id }, 'a download broke off'),
   })
 }
-
-/** Returns whether a request reads the beginning of a file: readers of MCAP files make many requests. */
-export const isFirstRequest = (http: Context): boolean => !/^bytes=[1-9]/.test(http.get('Range'))
 
 /** Returns the routes of recordings. */
 export function recordingEndpoints(deps: RecordingRouteDeps): Endpoint[] {
@@ -108,8 +113,10 @@ function viewEndpoints({ recordings }: RecordingRouteDeps): Endpoint[] {
 
 function contentEndpoints(deps: RecordingRouteDeps): Endpoint[] {
   const { recordings, recordingAccess } = deps
-  const note = async (caller: Caller, id: string, kind: 'file' | 'replay') =>
-    await recordingAccess.noteDownload(id, { userId: caller.userId }, kind)
+  const noteOf =
+    ({ userId }: Caller, kind: 'file' | 'replay'): NoteRead =>
+    (id) =>
+      recordingAccess.noteDownload(id, { userId }, kind)
   return [
     endpoint({
       method: 'get',
@@ -122,7 +129,7 @@ function contentEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       errors: notFoundErrors,
       run: async ({ caller, params }) => {
         const row = await recordings.find(caller, params.id)
-        await note(caller, row.id, 'replay')
+        await noteOf(caller, 'replay')(row.id)
         return await recordings.parts(row, `/api/recordings/${row.id}`)
       },
     }),
@@ -144,8 +151,8 @@ function contentEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       errors: fileErrors,
       run: async ({ caller, params, query, http }) => {
         const row = await recordings.find(caller, params.id)
-        if (isFirstRequest(http)) await note(caller, row.id, query.purpose === 'replay' ? 'replay' : 'file')
-        await sendRecording(http, row, deps)
+        const note = noteOf(caller, query.purpose === 'replay' ? 'replay' : 'file')
+        await sendRecording(http, row, { ...deps, note })
       },
     }),
     endpoint({
@@ -160,7 +167,7 @@ function contentEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       errors: objectErrors,
       run: async ({ caller, params, http }) => {
         const row = await recordings.find(caller, params.id)
-        await sendSegment(http, row, params, deps)
+        await sendSegment(http, row, params, { ...deps, note: noteOf(caller, 'replay') })
       },
     }),
   ]
@@ -171,9 +178,11 @@ export async function sendSegment(
   http: Context,
   row: RecordingRow,
   params: { stream: string; number: string },
-  { recordings, store, log }: Pick<RecordingRouteDeps, 'recordings' | 'store' | 'log'>,
+  deps: Pick<RecordingRouteDeps, 'recordings' | 'store' | 'log'> & { readonly note: NoteRead },
 ): Promise<void> {
+  const { recordings, store, log, note } = deps
   const segment = await recordings.segment(row.id, params.stream, Number(params.number))
+  if (http.method === 'GET') await note(row.id)
   await sendObject(http, store, segment.object_key, {
     contentType: MCAP,
     fileName: `${params.stream}-${params.number}.mcap`,

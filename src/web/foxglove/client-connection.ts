@@ -17,7 +17,7 @@ import {
 
 /** Bytes that may wait for a client, before only the newest message of each channel waits. */
 const MAX_BUFFERED_BYTES = 1024 * 1024
-/** How long a client may neither answer nor accept bytes. */
+/** How long a client may give no sign of life, and how long it may accept no bytes. */
 const SILENCE_LIMIT_MS = 10_000
 const PING_MS = 3_000
 /** How long a closing handshake may take. */
@@ -56,6 +56,8 @@ export class ClientConnection {
   readonly #statuses = new TokenBucket(STATUS_LIMIT, performance.now())
   #drained = Promise.withResolvers<void>()
   #aliveAtMs = performance.now()
+  /** When the client last accepted bytes, or none waited for it. */
+  #acceptedAtMs = performance.now()
   #pingedAtMs = performance.now()
   #closingAtMs: number | undefined
 
@@ -160,9 +162,10 @@ export class ClientConnection {
     this.#socket.terminate()
   }
 
-  /** Sends a ping from time to time. Ends the connection when it gives no sign of life, or does not close. */
+  /** Sends a ping from time to time. Ends a connection that gives no sign of life, accepts no bytes, or does not close. */
   check(nowMs: number): void {
-    const silentMs = nowMs - this.#aliveAtMs
+    if (this.#socket.bufferedAmount === 0) this.#acceptedAtMs = nowMs
+    const silentMs = nowMs - Math.min(this.#aliveAtMs, this.#acceptedAtMs)
     const closingMs = nowMs - (this.#closingAtMs ?? nowMs)
     if (silentMs > SILENCE_LIMIT_MS || closingMs > CLOSE_LIMIT_MS) this.#socket.terminate()
     else if (this.isOpen && nowMs - this.#pingedAtMs >= PING_MS) {
@@ -183,6 +186,7 @@ export class ClientConnection {
   #onWritten(failure: Error | null | undefined): void {
     if (failure) return // 'close' follows
     this.#alive()
+    this.#acceptedAtMs = performance.now()
     this.#queue.flush()
     if (this.#isFull) return
     this.#drained.resolve()

@@ -105,11 +105,12 @@ export function createFoxgloveServer(deps: FoxgloveServerDeps) {
     const { sessionId, user } = admitted
     guard.on(socket, 'error', 'foxglove:error', () => {}) // 'close' follows
     socket.pause() // until the connection has its listeners
-    const opening = openPlayback({ recordings, guard, log }, { recording, sessionId, userId: user.userId })
-    const playback = await opening.catch((cause: unknown) => {
-      closeUnreadable(connect(socket, admitted, withoutData), cause, log)
-    })
-    playback?.start(connect(socket, admitted, playback))
+    const opened = { recording, sessionId, userId: user.userId }
+    const [opening] = await Promise.allSettled([openPlayback({ recordings, guard, log }, opened)])
+    // 'close' has passed unheard, so that a connection would stay forever.
+    if (socket.readyState === socket.CLOSED) return
+    if (opening.status === 'fulfilled') opening.value.start(connect(socket, admitted, opening.value))
+    else closeUnreadable(connect(socket, admitted, withoutData), opening.reason, log)
     socket.resume()
   }
 

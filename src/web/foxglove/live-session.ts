@@ -28,6 +28,7 @@ export class LiveSession implements ConnectionSource {
   readonly #tail: Pick<LiveTail, 'requestKeyframe'>
   readonly #onEmpty: () => void
   #nextId = 1
+  #isOver = false
 
   constructor(
     sessionId: string,
@@ -49,6 +50,7 @@ export class LiveSession implements ConnectionSource {
     this.#connections.add(connection)
     connection.send(serverInfo({ name: 'Wheelhouse, live', sessionId: this.sessionId }))
     connection.advertise([...this.#channels.values()].map(({ channel }) => channel))
+    if (this.#isOver) closeOver(connection)
   }
 
   subscribed(connection: ClientConnection, channelId: number): void {
@@ -86,10 +88,8 @@ export class LiveSession implements ConnectionSource {
     const known = this.#channels.get(topic)
     if (known) this.#publish(known, { isVideo: false, isKeyframe: false, logTimeNs, data })
     if (!OVER.has(entry.data.status)) return
-    for (const connection of this.#connections) {
-      connection.sendStatus('info', 'The session is over. Connect again when its recording is ready.')
-      connection.close(closings.sessionOver)
-    }
+    this.#isOver = true
+    for (const connection of this.#connections) closeOver(connection)
   }
 
   #onMessage({ topic, kind, isKeyframe, logTimeNs, data }: TailMessage): void {
@@ -136,4 +136,9 @@ export class LiveSession implements ConnectionSource {
     this.#wantedKeyframes.add(topic)
     this.#tail.requestKeyframe(topic)
   }
+}
+
+function closeOver(connection: ClientConnection): void {
+  connection.sendStatus('info', 'The session is over. Connect again when its recording is ready.')
+  connection.close(closings.sessionOver)
 }

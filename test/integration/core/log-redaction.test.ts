@@ -223,6 +223,13 @@ describe('the log', () => {
     expect(line).toContain('was refused')
   })
 
+  test('redacts the tokens of links to recordings in paths', () => {
+    const token = 'mJ8-tokenOfALink_43charactersLongAsTheyAreAll'
+    for (const path of [`/api/shared/recordings/${token}/file`, `https://hub.example/replay/${token}?t=3`]) {
+      expect(logged({ path }).path, path).toBe(path.replace(token, '[redacted]'))
+    }
+  })
+
   test('redacts them in the middle of other text', () => {
     const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl'
     for (const note of [`__session=${jwt}; a=b`, `bearer.${jwt}`, `old-${jwt}`, `x_${jwt}.`]) {

@@ -117,6 +117,20 @@ test('a pause ends with the next stored segment, also of another recorder', asyn
   expect(await session.notes()).toEqual(['recording.started', 'recording.paused', 'recording.resumed'])
 })
 
+test('a late stream does not bring back a recording that its owner has deleted', async () => {
+  const session = await recordedSession()
+  const stream = await session.open()
+  const { recordingId } = stream
+  await streams().addSegment(session.segment(stream))
+  await streams().closeStream(stream.streamId, { atMs: Date.now(), gap: null })
+  await performAction(session.owner, session.id, 'end')
+  await waitFor(async () => expect((await session.recording()).status).toBe('READY'))
+  expect((await session.owner.delete(`/api/recordings/${recordingId}`)).status).toBe(204)
+  await expect(session.open()).rejects.toThrow('session_over')
+  await expect(session.open({ originId: stream.streamId })).rejects.toThrow('session_over')
+  expect((await session.owner.get(`/api/sessions/${session.id}/recording`)).status).toBe(404)
+})
+
 test('a stream that does not end is not waited for, and the recording names what it lacks', async () => {
   const session = await recordedSession()
   const { recordingId } = await session.open()

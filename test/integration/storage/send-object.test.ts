@@ -3,6 +3,7 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createApp } from '../../../src/core/http/app.ts'
@@ -53,6 +54,7 @@ async function serve(getStore: () => ObjectStore) {
         headers: { 'X-Linked-Size': '10' },
       }),
       route('/redirected/{name}', { redirect: true }),
+      route('/impatient/{name}', { stallMs: 1_500 }),
     ],
   })
   const server = createServer(app.callback()).listen(0, '127.0.0.1')
@@ -229,6 +231,31 @@ describe.each(storeFactories)('with %s', (name, create) => {
     response.destroy()
     await waitFor(() => expect(streams[0]?.destroyed).toBe(true))
     expect(site.readErrors).toHaveLength(before)
+  })
+
+  test('a client that accepts no bytes loses the connection, and a slow one does not', async () => {
+    const streams: Readable[] = []
+    store = overriding(fixture.store, {
+      read: async (...args) => {
+        const stream = await fixture.store.read(...args)
+        streams.push(stream)
+        return stream
+      },
+    })
+    const [stalled, slow] = [
+      await open(`${site.url}/impatient/large`),
+      await open(`${site.url}/impatient/large`),
+    ]
+    await waitFor(() => expect(streams).toHaveLength(2))
+    let received = 0
+    for (const endMs = performance.now() + 3_000; performance.now() < endMs; ) {
+      await delay(10)
+      received += slow.read(slow.readableLength || undefined)?.length ?? 0
+    }
+    await waitFor(() => expect(streams[0]?.destroyed).toBe(true))
+    received += (await buffer(slow)).length
+    expect(received).toBe(LARGE_BYTES)
+    stalled.destroy()
   })
 
   test.each([

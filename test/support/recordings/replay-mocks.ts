@@ -97,7 +97,8 @@ export async function mockRecording(page: Page, mocks: ReplayMocks): Promise<voi
   })
   await answer('recordings/[^/]+/shares', (route) => {
     if (route.request().method() !== 'POST') return json(route, { shares: mocks.shares })
-    const { expires_in_hours } = route.request().postDataJSON() as { expires_in_hours: number }
+    const { expires_in_hours, ...unknown } = route.request().postDataJSON() as { expires_in_hours: number }
+    if (Object.keys(unknown).length > 0) return json(route, { error: 'The request is not valid.' }, 400)
     const expires_at = iso(Date.now() + expires_in_hours * HOUR_MS)
     const id = crypto.randomUUID()
     mocks.shares.push({ id, created_at: iso(Date.now()), expires_at, revoked_at: null })

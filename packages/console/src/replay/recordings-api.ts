@@ -61,7 +61,7 @@ export const createRecordingsApi = (rest: RestClient) => ({
     send<undefined>(rest, 'delete', '/api/recordings/{id}/bookmarks/{bookmark}', { path: { id, bookmark } }),
   shares: (id: string) =>
     send<{ shares: RecordingShare[] }>(rest, 'get', '/api/recordings/{id}/shares', { path: { id } }),
-  share: (id: string, body: { expires_in_hours: number; at?: string }) =>
+  share: (id: string, body: { expires_in_hours: number }) =>
     send<NewShare>(rest, 'post', '/api/recordings/{id}/shares', { path: { id }, body }),
   revokeShare: (id: string, share: string) =>
     send<undefined>(rest, 'delete', '/api/recordings/{id}/shares/{share}', { path: { id, share } }),

@@ -8,6 +8,7 @@ import { CopyableSecret } from '../../ui/secret.tsx'
 import { Problem, QueryView } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { RecordingShare } from '../data/api-types.ts'
+import { momentAddress } from '../moment-address.ts'
 import { useRecordingsApi } from '../use-recordings.ts'
 import { preciseClock } from './replay-time.ts'
 
@@ -44,11 +45,10 @@ function Shares({ recordingId, startMs, atMs }: Omit<Props, 'opened' | 'onClose'
   const [positionMs] = useState(atMs)
   const onSettled = () => queries.invalidateQueries({ queryKey })
   const create = useMutation({
-    mutationFn: () =>
-      api.share(recordingId, {
-        expires_in_hours: Number(hours),
-        ...(startsHere && { at: new Date(positionMs).toISOString() }),
-      }),
+    mutationFn: async () => {
+      const { url } = await api.share(recordingId, { expires_in_hours: Number(hours) })
+      return startsHere ? momentAddress(url, positionMs - startMs) : url
+    },
     onSettled,
   })
   const revoke = useMutation({ mutationFn: (id: string) => api.revokeShare(recordingId, id), onSettled })
@@ -72,7 +72,7 @@ function Shares({ recordingId, startMs, atMs }: Omit<Props, 'opened' | 'onClose'
         </Button>
       </Group>
       <Problem error={create.error ?? revoke.error} />
-      {create.data && <CopyableSecret label={t('replay.share.link')} value={create.data.url} />}
+      {create.data && <CopyableSecret label={t('replay.share.link')} value={create.data} />}
       <QueryView query={shares} isEmpty={({ shares }) => shares.length === 0} empty={null}>
         {({ shares }) => (
           <List listStyleType="none" aria-label={t('replay.share.links')}>

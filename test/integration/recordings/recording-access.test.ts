@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { connectTo } from '../../support/database/sql.ts'
+import { recordEpisodes } from '../../support/recordings/recorded-episodes.ts'
+import { download } from '../../support/recordings/recording-fixture.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const START_MS = Date.parse('2026-11-20T09:00:00Z')
+const content = { startMs: START_MS, telemetry: [{ atMs: 0, data: { x: 1 } }] }
+
+let world: World
+let owner: TestUser
+let robotId: string
+beforeAll(async () => {
+  world = await createWorld({ bus: 'redis', env: { ROLES: 'api,gateway,hub' } })
+  owner = await world.client()
+  robotId = (await world.robot(owner)).id
+})
+afterAll(async () => await world?.[Symbol.asyncDispose]())
+
+const record = () =>
+  recordEpisodes(world, owner, robotId, content, [{ fromMs: 0, toMs: 1_000, task: null, success: null }])
+const pathOf = (id: string) => `/api/recordings/${id}`
+async function share(id: string): Promise<{ id: string; token: string; path: string }> {
+  const { status, body } = await owner.post(`${pathOf(id)}/shares`)
+  expect(status, JSON.stringify(body)).toBe(201)
+  const token = body.url.split('/').at(-1)
+  return { id: body.id, token, path: `/api/shared/recordings/${token}` }
+}
+const fetchStatus = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
+  const response = await fetch(world.baseUrl + path, { method, headers })
+  await response.arrayBuffer()
+  return response.status
+}
+const downloadsOf = async (id: string): Promise<{ kind: string; user_id: string | null }[]> =>
+  (await owner.get(`${pathOf(id)}/downloads`)).body.downloads
+
+test('a recording and everything below it exist for its owner, its operator and admins only', async () => {
+  const { recordingId, operator } = await record()
+  const path = pathOf(recordingId)
+  const strangers = [await world.client(), await world.operator()]
+  const { token } = await share(recordingId)
+  for (const stranger of strangers) {
+    for (const below of [
+      '',
+      '/parts',
+      '/file',
+      '/downloads',
+      '/shares',
+      '/bookmarks',
+      `/segments/${randomUUID()}/0`,
+    ])
+      expect((await stranger.get(path + below)).status, below).toBe(404)
+    expect((await stranger.post(`${path}/shares`)).status).toBe(404)
+    expect(
+      (await stranger.post(`${path}/bookmarks`, { at: '2026-11-20T09:00:00Z', label: 'x' })).status,
+    ).toBe(404)
+    expect((await stranger.delete(path)).status).toBe(404)
+  }
+  expect((await operator.get(`${path}/shares`)).status).toBe(404)
+  expect((await operator.post(`${path}/shares`)).status).toBe(404)
+  expect((await operator.delete(path)).status).toBe(404)
+  expect((await operator.get(path)).status).toBe(200)
+  expect(await fetchStatus(`/api/shared/recordings/${token}`)).toBe(200)
+  expect(await fetchStatus(`/api/shared/recordings/${token}x`)).toBe(404)
+  expect(await fetchStatus(`/api/recordings/${token}`)).not.toBe(200)
+})
+
+test('a revoked link is not valid any more, and a link opens its recording only', async () => {
+  const { recordingId } = await record()
+  const [first, second] = [await share(recordingId), await share(recordingId)]
+  expect(await fetchStatus(`${first.path}/file`)).toBe(200)
+  const other = await record()
+  expect((await owner.delete(`${pathOf(other.recordingId)}/shares/${first.id}`)).status).toBe(404)
+  expect((await owner.delete(`${pathOf(recordingId)}/shares/${first.id}`)).status).toBe(204)
+  for (const below of ['', '/file', '/parts']) expect(await fetchStatus(first.path + below)).toBe(404)
+  expect(await fetchStatus(second.path)).toBe(200)
+})
+
+test('no Range hides a read from the list of downloads, and one without content has no entry', async () => {
+  const { recordingId, operator } = await record()
+  const file_url = `${pathOf(recordingId)}/file`
+  expect(await fetchStatus(file_url, { Authorization: `Bearer ${operator.token}` }, 'HEAD')).toBe(200)
+  expect(await downloadsOf(recordingId)).toEqual([])
+  const { response } = await download(world, operator, file_url, { Range: 'bytes=1-' })
+  expect(response.status).toBe(206)
+  expect(await downloadsOf(recordingId)).toMatchObject([{ kind: 'file', user_id: operator.id }])
+})
+
+test('a recording that is deleted during a request is not found', async () => {
+  const requests = [
+    (path: string) => owner.post(`${path}/shares`),
+    (path: string) => owner.post(`${path}/bookmarks`, { at: '2026-11-20T09:00:00Z', label: 'x' }),
+    (path: string) => owner.get(`${path}/parts`),
+  ]
+  for (const request of requests) {
+    const { recordingId } = await record()
+    const status = await whileDeleted(recordingId, () => request(pathOf(recordingId)))
+    expect([200, 404]).toContain(status)
+  }
+})
+
+test('an export of a recording that is deleted during the request is no failure of the platform', async () => {
+  const { recordingId, episodeIds } = await record()
+  const status = await whileDeleted(recordingId, () =>
+    owner.post('/api/client/datasets/exports', {
+      format: 'lerobot_v3',
+      name: 'late',
+      fps: 10,
+      episode_ids: episodeIds,
+    }),
+  )
+  expect(status).toBeLessThan(500)
+})
+
+test('moments that PostgreSQL cannot store are refused', async () => {
+  const { recordingId } = await record()
+  for (const at of ['0000-01-01T00:00:00Z', '0000-12-31T23:59:59.999999999Z', '9999-12-31T23:59:59Z']) {
+    const { status } = await owner.post(`${pathOf(recordingId)}/bookmarks`, { at, label: 'x' })
+    expect(status, at).toBeLessThan(500)
+  }
+})
+
+test('a link leads to an address of the storage that works for a minute only', async () => {
+  const { recordingId } = await record()
+  const { path } = await share(recordingId)
+  const { storage } = world.platform
+  const presign = storage.presign
+  storage.presign = async (key, { expiresSeconds }) => `https://s3.example/${key}?expires=${expiresSeconds}`
+  try {
+    const response = await fetch(`${world.baseUrl}${path}/file`, { redirect: 'manual' })
+    expect([response.status, response.headers.get('Location')]).toEqual([
+      302,
+      `https://s3.example/recordings/${recordingId}/recording.mcap?expires=60`,
+    ])
+  } finally {
+    storage.presign = presign
+  }
+})
+
+test('a link is not valid while its author is suspended', async () => {
+  const { recordingId } = await record()
+  const { path } = await share(recordingId)
+  const admin = await world.admin()
+  await admin.post(`/api/admin/users/${owner.id}/suspend`, { reason: 'test' })
+  for (const below of ['', '/file', '/parts']) expect(await fetchStatus(path + below)).toBe(404)
+  await admin.post(`/api/admin/users/${owner.id}/restore`)
+  expect(await fetchStatus(path)).toBe(200)
+})
+
+/** Begins a request while a transaction deletes a recording, which then commits. Returns the status of the response. */
+async function whileDeleted(
+  recordingId: string,
+  request: () => Promise<{ status: number }>,
+): Promise<number> {
+  await using database = await connectTo(world.database.url)
+  await database.query('begin')
+  await database.query('delete from recordings where id = $1', [recordingId])
+  const response = request()
+  await expect
+    .poll(
+      async () => {
+        await using observing = await connectTo(world.database.url)
+        const waiting = await observing.query(
+          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        )
+        return waiting.rowCount
+      },
+      { timeout: 10_000 },
+    )
+    .toBeGreaterThan(0)
+  await database.query('commit')
+  return (await response).status
+}
