@@ -184,7 +184,7 @@ test('an owner changes a robot and removes it once it has no open session', asyn
 
   const settings = page.getByRole('region', { name: 'Settings' })
   await settings.getByLabel('Name').fill('Swift runner')
-  await settings.getByLabel('Video').fill('ftp://nowhere')
+  await settings.getByRole('textbox', { name: 'Video' }).fill('ftp://nowhere')
   await settings.getByLabel('Notes', { exact: true }).fill('Mind the step')
   await settings.getByLabel('Latency limit').fill('300')
   await settings.getByLabel('Latency budget').fill('150')
@@ -200,7 +200,7 @@ test('an owner changes a robot and removes it once it has no open session', asyn
   await waitFor(async () =>
     expect(await settings.locator('[aria-invalid=true]').inputValue()).toBe('ftp://nowhere'),
   )
-  await settings.getByLabel('Video').fill('https://cam.test.local/1')
+  await settings.getByRole('textbox', { name: 'Video' }).fill('https://cam.test.local/1')
   await settings.getByRole('button', { name: 'Save' }).click()
   await settings.getByText('Saved').waitFor()
   await heading(page, 'Swift runner')

@@ -119,7 +119,10 @@ test.each([
   const banner = page.getByTestId('stop-banner')
   await banner.getByText('Stopped by you:').waitFor()
   await fixture.page.getByTestId('stop-banner').getByText('Stopped by the owner:').waitFor()
-  expect((await fixture.read()).control.stop).toMatchObject({ by: fixture.owner.id })
+  // Robots and pages learn of a stop before the database does.
+  await waitFor(async () =>
+    expect((await fixture.read()).control.stop).toMatchObject({ by: fixture.owner.id }),
+  )
   await page.getByRole('region', { name: 'Status' }).getByText('Stopped', { exact: true }).waitFor()
   expect(await seriousIssues(page)).toEqual([])
   await page.getByRole('button', { name: 'Clear stop' }).click()

@@ -71,7 +71,7 @@ export async function openConsole(baseUrl: string, started?: Browser) {
     },
 
     /** Closes all pages, because each of them keeps rendering: call it after each test. */
-    closePages: async () => void (await Promise.all([...contexts].map((context) => context.close()))),
+    closePages: async () => void (await Promise.all([...contexts].map(closeContext))),
 
     async [Symbol.asyncDispose]() {
       await this.closePages()
@@ -79,6 +79,13 @@ export async function openConsole(baseUrl: string, started?: Browser) {
     },
   }
 }
+
+/** Closes pages whose routes may still wait for an answer of the platform: their handlers then fail unnoticed. */
+async function closeContext(context: BrowserContext): Promise<void> {
+  await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })))
+  await context.close()
+}
+
 export type ConsoleBrowser = Awaited<ReturnType<typeof openConsole>>
 
 /** Chooses an account on the page of the built-in provider. */
