@@ -13,7 +13,7 @@ import { fileKey, recordingPrefix } from './object-keys.ts'
 import type { RecordedChannel } from './recording.entity.ts'
 import { readSessionLog, type SessionDetails, sessionDetails } from './session-log.ts'
 
-/** How often the job looks whether it must end, in messages. */
+/** The job checks for its abortion after this number of messages. */
 const CHECK_EVERY = 1_000
 
 type Row = Selectable<Tables['recordings']>
@@ -87,7 +87,7 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
     }
   }
 
-  /** Makes the file the recording. Returns false if another attempt has, or the recording was deleted. */
+  /** Marks the recording READY with this file. Returns false if another attempt has done so, or the recording was deleted. */
   async function complete(row: Row, finished: FinishedFile): Promise<boolean> {
     return await transact(async (tx) => {
       const { file, channels, damaged } = finished

@@ -11,7 +11,7 @@ import type { RecordingReader, Recordings } from './recordings.service.ts'
 const TOKEN_BYTES = 32
 const MAX_SHARES = 50
 const MAX_BOOKMARKS = 500
-/** Reads of a replay by one reader count once in this time: it reads many parts. */
+/** The requests of one reader for a replay count as one read in this time, because a replay requests many parts. */
 const REPLAY_AGAIN_MINUTES = 30
 const LIST_LIMIT = 500
 
@@ -19,14 +19,14 @@ export type DownloadKind = DownloadView['kind']
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
 
-/** Notes who reads recordings, and manages links and bookmarks. */
+/** Stores who has read recordings, and manages links and bookmarks. */
 export function createRecordingAccess(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'baseUrl'> & { recordings: Recordings },
 ) {
   const { db, transact, now, baseUrl, recordings } = deps
 
   return {
-    /** Notes a read. */
+    /** Adds a read to the list of downloads. */
     async noteDownload(
       recordingId: string,
       by: { readonly userId: string | null; readonly shareId?: string | null },
@@ -68,7 +68,7 @@ export function createRecordingAccess(
         .execute()
     },
 
-    /** Notes that recordings became a dataset, in the transaction that creates it. */
+    /** Adds the export of recordings to their lists of downloads, in the transaction that creates the export. */
     async noteExport(
       tx: Tx,
       use: { readonly userId: string; readonly recordingIds: readonly string[]; readonly at: Date },

@@ -45,11 +45,12 @@ export async function sendRecording(
     contentType: MCAP,
     fileName: `${row.robot_name} ${day}.mcap`,
     redirect: true,
-    onReadError: (cause) => deps.log.warn({ err: cause, recordingId: row.id }, 'a download broke off'),
+    onReadError: (cause) =>
+      deps.log.warn({ err: cause, recordingId: row.id }, 'a download of a recording ended early'),
   })
 }
 
-/** Returns whether a request reads the beginning of a file: readers of MCAP files make many requests. */
+/** Returns whether a request reads the beginning of a file. Readers of MCAP files make many requests, which count as one download. */
 export const isFirstRequest = (http: Context): boolean => !/^bytes=[1-9]/.test(http.get('Range'))
 
 /** Returns the routes of recordings. */
@@ -179,6 +180,7 @@ export async function sendSegment(
     fileName: `${params.stream}-${params.number}.mcap`,
     etag: `"${segment.sha256}"`,
     cacheControl: 'private, max-age=3600',
-    onReadError: (cause) => log.warn({ err: cause, recordingId: row.id }, 'a download broke off'),
+    onReadError: (cause) =>
+      log.warn({ err: cause, recordingId: row.id }, 'a download of a recording ended early'),
   })
 }
