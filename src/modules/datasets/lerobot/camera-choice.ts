@@ -29,7 +29,7 @@ interface CameraSummary {
   readonly followers: Set<string>
 }
 
-/** Decides what becomes of the cameras of a dataset, from the scans of its episodes one after the other. */
+/** Chooses the mode of each camera of a dataset, and its leading camera, from the scans of all episodes. */
 export function createCameraChoice(cameras: readonly string[], fps: number) {
   const summaries = new Map<string, CameraSummary>()
   const missing = new Set<string>()
