@@ -37,8 +37,8 @@ export async function sendRecording(
     throw conflict(
       'recording_not_ready',
       row.status === 'FAILED'
-        ? 'The recording could not be finished.'
-        : 'The recording becomes a file when its session has ended. Its parts can be read already.',
+        ? 'The recording has no file, because it could not be finished. Read its parts instead.'
+        : 'The recording has no file yet. Try again some seconds after the end of its session, or read its parts now.',
     )
   const day = row.started_at.toISOString().slice(0, 19).replaceAll(':', '-')
   await sendObject(http, deps.store, row.file_key, {
