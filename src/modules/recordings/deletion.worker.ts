@@ -26,7 +26,7 @@ export function createDeletionWorker(deps: Pick<CoreServices, 'db' | 'now'> & { 
   }
 
   /** Returns the key of the file of each recording that exists; null for a recording without a file. */
-  async function known(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+  async function fileKeysOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     if (ids.length === 0) return new Map()
     const rows = await db.selectFrom('recordings').select(['id', 'file_key']).where('id', 'in', ids).execute()
     return new Map(rows.map(({ id, file_key }) => [id, file_key]))
@@ -47,7 +47,7 @@ export function createDeletionWorker(deps: Pick<CoreServices, 'db' | 'now'> & { 
       const before = new Date(now().getTime() - ORPHAN_AGE_MS)
       let old = new Map<string, string[]>()
       const flush = async () => {
-        const existing = await known([...old.keys()])
+        const existing = await fileKeysOf([...old.keys()])
         for (const [id, keys] of old) {
           const fileKey = existing.get(id)
           if (fileKey !== null) await store.delete(keys.filter((key) => key !== fileKey))

@@ -66,18 +66,18 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
     const writer = await store.create(fileKey(id, randomUUID()))
     try {
       const mcap = await openMcapFile((bytes) => writer.write(bytes))
-      const names = new Map<string, string>()
+      const schemaNames = new Map<string, string>()
       let count = 0
       for await (const message of mergeByTime(sources)) {
         if (++count % CHECK_EVERY === 0) attempt.signal.throwIfAborted()
-        names.set(message.topic, message.definition.schemaName)
+        schemaNames.set(message.topic, message.definition.schemaName)
         await mcap.add(message, () => message.definition)
       }
       await addMetadata(mcap.addMetadata, row, details)
       const counts = await mcap.end()
       const channels = [...counts].map(([topic, messages]) => ({
         topic,
-        schema: names.get(topic) ?? '',
+        schema: schemaNames.get(topic) ?? '',
         messages,
       }))
       return { file: await writer.complete(), channels, damaged }
