@@ -6,7 +6,7 @@ import type { RecordStream, TapMode } from './session-tap.ts'
 
 /** Sessions with live readers. Beyond it, the oldest is forgotten: its readers ask again. */
 const MAX_TAILED = 10_000
-/** Readers repeat that they are there. One that is gone costs no longer than this. */
+/** Live readers repeat their announcement. After this time without one, the tap of a session ends. */
 const LONGEST_TAIL_MS = 30_000
 
 /** Opens a stream to a recorder. */
@@ -55,7 +55,7 @@ export function createSessionTaps(deps: {
     /** Subscribes to the readers of sessions; returns a function that unsubscribes. */
     listen: (bus: Bus): (() => void) =>
       guard.subscribe(bus, 'session.tailed', ({ sessionId, untilMs }) => {
-        const forMs = Math.min(untilMs - Date.now(), LONGEST_TAIL_MS) // in whose clock it was said does not matter much
+        const forMs = Math.min(untilMs - Date.now(), LONGEST_TAIL_MS) // the clocks of two processes differ by less than matters here
         tailedUntilMs.delete(sessionId)
         tailedUntilMs.set(sessionId, clockMs() + forMs)
         const oldest = tailedUntilMs.keys().next().value

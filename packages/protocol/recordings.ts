@@ -27,7 +27,7 @@ export type GapReason = z.infer<typeof GapReason>
 /** Texts that a user interface shows instead of the reason. */
 export const gapTexts: Readonly<Record<GapReason, string>> = {
   recorder_lost: 'the recorder failed',
-  source_lost: 'the connection to the robot ended',
+  source_lost: 'the gateway or the media server failed',
   overload: 'the recorder did not keep up',
   storage_unavailable: 'the storage does not respond',
   storage_full: 'the storage is full',
@@ -54,7 +54,7 @@ export const cameraTopic = (name: string): string => `${CAMERA_TOPIC}${name}`
 export const cameraOfTopic = (topic: string): string | undefined =>
   topic.startsWith(CAMERA_TOPIC) ? topic.slice(CAMERA_TOPIC.length) : undefined
 
-/** Marks of an episode: it begins, ends with a result, or is thrown away. */
+/** The action that marks an episode: start it, end it with a result, or discard it. */
 export const EpisodeAction = z.enum(['start', 'success', 'failure', 'discard'])
 export type EpisodeAction = z.infer<typeof EpisodeAction>
 

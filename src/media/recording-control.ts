@@ -10,7 +10,7 @@ import { cameraKey } from './peer-registry.ts'
 const CHECK_MS = 500
 /** How often recorders are looked up, and the credential for them is renewed. */
 const RECORDERS_MS = 1_000
-/** A camera is recorded for this time without a publisher: it may connect again, and then goes on in the same stream. */
+/** How long the stream of a camera stays open without a publisher. A publisher that reconnects in this time continues it. */
 const ABSENT_MS = 30_000
 /** Sessions with live readers. Beyond it, the oldest is forgotten: its readers ask again. */
 const MAX_TAILED = 1_000

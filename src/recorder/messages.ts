@@ -26,7 +26,7 @@ export interface RecorderOptions {
   readonly prettyLog: boolean
 }
 
-/** Numbers for metrics. */
+/** Current values of the metrics. */
 export interface RecorderFigures {
   readonly sources: number
   readonly streams: number

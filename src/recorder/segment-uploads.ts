@@ -36,7 +36,7 @@ interface UploadDeps {
   readonly budget: MemoryBudget
   readonly guard: Guard
   readonly log: Log
-  /** Aborts when the process ends: what is not durable then is lost. */
+  /** Aborts when the process ends. Segments that are not durable then are lost here; their sources send them again. */
   readonly stopping: AbortSignal
 }
 
@@ -44,9 +44,9 @@ interface UploadDeps {
 export interface UploadEvents {
   /** All records up to this time are durable. */
   readonly stored: (segment: Segment) => void
-  /** Nothing can be stored, or it can again. */
+  /** No segment can be stored, for this reason; null once segments are stored again. */
   readonly paused: (reason: GapReason | null) => void
-  /** No later segment of the stream counts. */
+  /** The database accepts no more segments of the stream. */
   readonly rejected: (reason: 'stream_closed' | 'quota_exceeded') => void
 }
 
@@ -74,7 +74,7 @@ export class SegmentUploads {
     return this.#queuedBytes >= MAX_QUEUED_BYTES || this.#deps.budget.isExhausted
   }
 
-  /** Why nothing is stored at present; null if it is. */
+  /** The reason why no segment is stored at present; null while segments are stored. */
   get pauseReason(): GapReason | null {
     return this.#reason
   }

@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { GapReason } from '@wheelhouse/protocol'
 import type { RecorderServices } from './messages.ts'
 
-/** The database may be away for some time. Notes that cannot be written until then are lost. */
+/** Attempts while the database is unavailable. A note that fails this often is lost. */
 const ATTEMPTS = 10
 const FIRST_RETRY_MS = 200
 const LONGEST_RETRY_MS = 5_000
 /** Notes that wait for the database. */
 const MAX_WAITING = 64
 
-/** A period without data, of which the end is unknown. */
+/** A gap whose end is unknown. */
 export interface OpenGap {
   readonly fromMs: number
   readonly reason: GapReason
@@ -25,12 +25,12 @@ export class StreamNotes {
     this.#streams = streams
   }
 
-  /** Records a period that is missing. */
+  /** Stores a gap. */
   gap(recordingId: string, gap: Parameters<RecorderServices['streams']['addGap']>[1]): void {
     this.#add(() => this.#streams.addGap(recordingId, gap))
   }
 
-  /** Notes that nothing is stored, or that it is again. */
+  /** Stores why no data is stored at present; null once data is stored again. */
   paused(recordingId: string, reason: GapReason | null): void {
     this.#add(() => this.#streams.setPaused(recordingId, reason))
   }

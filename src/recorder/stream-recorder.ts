@@ -12,7 +12,7 @@ import { type OpenGap, StreamNotes } from './stream-notes.ts'
 const MAX_WAITING_BYTES = 2 * 1024 * 1024
 /** How long a source waits before it opens a stream again whose recording failed here. */
 const RETRY_MS = 1_000
-/** How long it waits when the account has used up its quota. */
+/** How long a source waits when the account has used up its quota. */
 const QUOTA_RETRY_MS = 30_000
 
 export interface StreamDeps {
@@ -55,7 +55,7 @@ export class StreamRecorder {
   #recordingId = ''
   /** Records up to this time are durable. */
   #durableMs = 0
-  /** The same when the stream began: records up to then are sent again. */
+  /** The value of `#durableMs` when the stream began. The source may send records up to this time again. */
   #storedBeforeMs = 0
   readonly #notes: StreamNotes
   #uploads: SegmentUploads | undefined
@@ -63,7 +63,7 @@ export class StreamRecorder {
   /** The work of the stream, one step after another. */
   #work: Promise<void>
   #waitingBytes = 0
-  /** When records began to be left out, because the storage does not keep up; undefined while none are. */
+  /** The time of the first dropped record, while the storage does not keep up; undefined while no record is dropped. */
   #leftOutSinceMs: number | undefined
   #lastMs: number
   /** A camera continues with a keyframe after a gap. */
@@ -124,7 +124,7 @@ export class StreamRecorder {
     try {
       return await this.#deps.services.streams.openStream(request)
     } catch {
-      // The database is away. The source keeps its records, and asks again.
+      // The database is unavailable. The source keeps its records, and retries.
       return { refused: 'stream_closed', retryAfterMs: RETRY_MS } satisfies OpenStreamResult
     }
   }
@@ -160,7 +160,7 @@ export class StreamRecorder {
     this.#needsKeyframe = this.#isVideo
   }
 
-  /** Records that the records before this time were left out. */
+  /** Reports the records that were dropped before this time as a gap. */
   #endGap(toMs: number): void {
     const fromMs = this.#leftOutSinceMs
     if (fromMs === undefined) return
@@ -169,7 +169,7 @@ export class StreamRecorder {
     this.#noteGap({ fromMs, toMs, reason })
   }
 
-  /** Records a period that the source has left out. */
+  /** Reports a period whose records the source has dropped. */
   addGap(gap: { fromMs: number; toMs: number; reason: GapReason }): void {
     // After the stream was opened. If it is refused, the source reports the gap again.
     void this.#enqueue(async () => {
@@ -195,7 +195,7 @@ export class StreamRecorder {
     if (this.#builder.isDue(this.#deps.nowMs())) void this.#enqueue(() => this.#seal())
   }
 
-  /** Makes everything durable and ends the stream. `gap`: why data may follow that the recording lacks, until its source continues. */
+  /** Makes everything durable and ends the stream. `gap`: the reason of the gap that lasts until the source continues; null for no gap. */
   async end(gap: 'source_lost' | 'recorder_lost' | null): Promise<void> {
     await this.#enqueue(async () => {
       if (this.#state !== 'recording') return

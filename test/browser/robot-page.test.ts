@@ -106,7 +106,7 @@ test('data and connection have their own tabs', async () => {
   const owner = await readyOwner(world)
   const robot = await world.robot(owner, { name: 'Recorder', hardware_id: 'board-of-the-recorder' })
   const { page } = await browser.enter(owner, `/dashboard/robots/${robot.id}?tab=data`)
-  await page.getByText('No recordings yet').waitFor()
+  await page.getByText('No episodes yet').waitFor()
   await page.getByRole('tab', { name: 'Connect' }).click()
   await page.getByText('board-of-the-recorder').waitFor()
   await page.getByRole('button', { name: 'Replace token' }).waitFor()

@@ -27,7 +27,7 @@ async function started(roles: string): Promise<Wheelhouse & { gatewayUrl: string
   return Object.assign(node, { gatewayUrl })
 }
 
-test('kill -9 of the recorder: what was not acknowledged is sent again, and nothing is lost or doubled', async () => {
+test('kill -9 of the recorder: unacknowledged records are sent again, and none is lost or duplicated', async () => {
   await using _worker = await started('worker')
   await using gateway = await started('gateway')
   const recorders = [await started('recorder'), await started('recorder')]
@@ -45,7 +45,7 @@ test('kill -9 of the recorder: what was not acknowledged is sent again, and noth
   for (const recorder of recorders) await recorder.end('SIGKILL')
 })
 
-test('kill -9 of the gateway: the recording continues at the next one, and names what is missing', async () => {
+test('kill -9 of the gateway: the recording continues at the next gateway, and lists the gap', async () => {
   await using _worker = await started('worker')
   await using _recorder = await started('recorder')
   const first = await started('gateway')
@@ -63,7 +63,7 @@ test('kill -9 of the gateway: the recording continues at the next one, and names
   expect(recording.gaps.map(({ reason }: { reason: string }) => reason)).toEqual(['source_lost'])
 })
 
-test('kill -9 of the gateway and the recorder at once: the recording names what is missing', async () => {
+test('kill -9 of the gateway and the recorder at once: the recording lists the gap', async () => {
   await using _worker = await started('worker')
   const recorder = await started('recorder')
   const first = await started('gateway')
@@ -83,7 +83,7 @@ test('kill -9 of the gateway and the recorder at once: the recording names what 
   expect(recording.gaps.map(({ reason }: { reason: string }) => reason)).toEqual(['recorder_lost'])
 })
 
-test('kill -9 of the worker while it finishes a recording: it is finished once, and nothing is left over', async () => {
+test('kill -9 of the worker while it finishes a recording: the recording is finished once, and no object is left over', async () => {
   await using gateway = await started('gateway')
   await using _recorder = await started('recorder')
   const worker = await started('worker')

@@ -20,7 +20,7 @@ const noted = (session: Session, type: string, reason?: string) =>
     expect((await session.notes()).at(-1)).toMatchObject({ type, data: reason ? { reason } : {} }),
   )
 
-test('S3 away: the session shows it, driving goes on, and nothing is lost when it is back', async () => {
+test('S3 unavailable: the session shows it, driving continues, and no record is lost when S3 is back', async () => {
   await using s3 = await startS3Server()
   const { bucket, endpoint, credentials } = s3.settings()
   const env = {
@@ -69,7 +69,7 @@ test.skipIf(cannotMount)(
   },
 )
 
-test('the quota of an account: recording pauses with an entry in the log, and driving goes on', async () => {
+test('the quota of an account: recording pauses with an entry in the log, and driving continues', async () => {
   await using platform = await createSplitPlatform({ roles: ALL_ROLES, env: { RECORDING_QUOTA_GB: '1' } })
   const full = await driveRecorded(platform, platform.gatewayUrl)
   await full.obeyed(10)

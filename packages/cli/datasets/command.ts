@@ -36,16 +36,20 @@ function addExports(datasets: Command, lazyAction: LazyAction): void {
     )
     .requiredOption(
       '--fps <number>',
-      'rows for each second, best the rate of the camera',
+      'rows per second; use the frame rate of the cameras',
       integer(1, MAX_FPS),
     )
-    .option('--episodes <ids>', 'ids of episodes, as a list with commas; repeatable', collectList)
+    .option('--episodes <ids>', 'ids of episodes, separated by commas; repeatable', collectList)
     .option(
       '--datasets <datasets>',
-      `all recorded episodes of datasets: ${DATASET}; as --episodes`,
+      `all recorded episodes of these datasets, separated by commas; repeatable; each: ${DATASET}`,
       collectList,
     )
-    .option('--cameras <names>', 'only these cameras (default: those that all episodes have)', collectList)
+    .option(
+      '--cameras <names>',
+      'names of cameras, separated by commas (default: those that all episodes have)',
+      collectList,
+    )
     .option('--wait', 'wait until the dataset is ready')
     .action(lazyAction(() => import('./export.ts')))
   datasets

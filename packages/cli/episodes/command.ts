@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { LazyAction } from '../lazy-action.ts'
 
 const SESSION = 'its id, or a prefix of the id (default: your only open session)'
-const TASK = 'what is to be done; at the end it replaces the task of the start'
+const TASK = 'the task in words; at the end of an episode it replaces the task from its start'
 
 /** Declares `wheelhouse episodes …`. */
 export function addEpisodes(program: Command, lazyAction: LazyAction): void {

@@ -42,7 +42,7 @@ function addReading(recordings: Command, lazyAction: LazyAction): void {
     .action(lazyAction(() => import('./downloads.ts')))
   recordings
     .command('delete')
-    .description('delete a recording and its files; for the owner of the robot')
+    .description('delete a recording and its files, as the owner of the robot')
     .argument('<recording>', RECORDING)
     .action(lazyAction(() => import('./delete.ts')))
 }
@@ -50,7 +50,9 @@ function addReading(recordings: Command, lazyAction: LazyAction): void {
 function addShares(recordings: Command, lazyAction: LazyAction): void {
   recordings
     .command('share')
-    .description('create a link with which anyone can replay a recording, and show it, only this once')
+    .description(
+      'create a link with which anyone can replay and download a recording; the link is shown only once',
+    )
     .argument('<recording>', RECORDING)
     .option('--hours <number>', 'hours until the link expires', integer(1, MAX_SHARE_HOURS), 72)
     .action(lazyAction(() => import('./share.ts')))

@@ -42,7 +42,7 @@ export interface LiveTail {
 /** Reads the messages of a session from all recorders, while they are sent. */
 export function openLiveTail(deps: LiveTailDeps): LiveTail {
   const { recorders, guard } = deps
-  const links = new Map<string, RecorderLink>()
+  const links = new Map<string, TailConnection>()
   const refresh = () => {
     const listed = new Map(recorders().map((recorder) => [recorder.id, recorder]))
     for (const [id, link] of links) {
@@ -53,7 +53,7 @@ export function openLiveTail(deps: LiveTailDeps): LiveTail {
     for (const [id, { url }] of listed) {
       const link = links.get(id)
       if (link) link.check()
-      else links.set(id, new RecorderLink(url, deps))
+      else links.set(id, new TailConnection(url, deps))
     }
   }
   const timer = guard.every('timer:tail-recorders', POLL_MS, refresh)
@@ -74,7 +74,7 @@ export function openLiveTail(deps: LiveTailDeps): LiveTail {
 }
 
 /** The connection to one recorder. Connects again after a failure, until it is closed. */
-class RecorderLink {
+class TailConnection {
   readonly url: string
   readonly #deps: LiveTailDeps
   readonly #retry: (ms: number) => NodeJS.Timeout

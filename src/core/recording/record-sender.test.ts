@@ -89,7 +89,7 @@ test('sends records in batches, in order, with increasing times', async () => {
   expect(sender.counts).toEqual({ sent: 3, leftOut: 0, reconnects: 0 })
 })
 
-test('sends only what was not acknowledged again after the recorder is lost', async () => {
+test('sends only unacknowledged records again after the recorder is lost', async () => {
   const { sender, sockets, connect } = setUp()
   const stream = sender.open(gateway)
   const first = await connect()
@@ -137,7 +137,7 @@ test('a stream without a recorder keeps its limit, and reports the rest as a gap
   expect(sender.counts.leftOut + sender.counts.sent).toBe(101)
 })
 
-test('a recorder that does not keep up costs records, which are reported; a camera continues with a keyframe', async () => {
+test('records that a slow recorder does not accept are dropped and reported as a gap; a camera continues with a keyframe', async () => {
   const { sender, connect } = setUp({ limits: { streamBytes: 64 * 1024, totalBytes: 1024 * 1024 } })
   const onKeyframeRequest = vi.fn()
   const stream = sender.open({ ...gateway, codec: 'VP8', onKeyframeRequest })
@@ -160,7 +160,7 @@ test('a recorder that does not keep up costs records, which are reported; a came
   expect(socket.texts.slice(before).map((text) => text.trim())).toEqual(['key', 'next'])
 })
 
-test('what was removed before its acknowledgement is a gap only if the recorder is lost', async () => {
+test('records that were removed before their acknowledgement are a gap only if the recorder is lost', async () => {
   const { sender, sockets, connect } = setUp({ limits: { streamBytes: 64 * 1024, totalBytes: 1024 * 1024 } })
   const stream = sender.open({ ...gateway, codec: 'H264' })
   const first = await connect()
@@ -185,7 +185,7 @@ test('what was removed before its acknowledgement is a gap only if the recorder 
   expect(second.records[0]?.atMs).toBeGreaterThan((gap as { toMs: number }).toMs)
 })
 
-test('memory of all streams is limited: the largest gives way', async () => {
+test('memory of all streams is limited: the largest stream drops records first', async () => {
   const { sender, connect } = setUp({ limits: { streamBytes: 64 * 1024, totalBytes: 64 * 1024 } })
   const large = sender.open(gateway)
   const socket = await connect()
@@ -217,7 +217,7 @@ test('a draining recorder acknowledges before the stream continues elsewhere, wi
   expect(first.texts).toEqual(['1'])
 })
 
-test('a refused stream sends nothing until its time, or never again', async () => {
+test('a refused stream sends nothing until its retry time, or never again', async () => {
   const { sender, connect } = setUp()
   const stream = sender.open(gateway)
   const forever = sender.open({ ...gateway, source: 'camera/x' })
@@ -272,7 +272,7 @@ test('a closed stream is kept until it is acknowledged, even by the next recorde
   expect(vi.getTimerCount(), 'without streams nothing runs').toBe(0)
 })
 
-test('streams that are not stored keep nothing after it was sent', async () => {
+test('streams that are not stored keep no records after sending them', async () => {
   const { sender, connect } = setUp()
   const stream = sender.open({ ...gateway, stored: false })
   const first = await connect()
@@ -286,7 +286,7 @@ test('streams that are not stored keep nothing after it was sent', async () => {
   expect(gapsOf(second)).toEqual([])
 })
 
-test('a recorder that hangs is lost; one that answers pings is not', async () => {
+test('a recorder that does not answer pings counts as lost', async () => {
   const { sender, sockets, connect } = setUp()
   sender.open(gateway)
   const socket = await connect()

@@ -9,7 +9,7 @@ export const RECORDER_PATH = '/streams'
 export const RECORDER_PURPOSE = 'recorder'
 /** Largest batch of a source. */
 export const MAX_BATCH_BYTES = 1024 * 1024
-/** Largest record: a keyframe of a camera at the highest bitrate. A larger one is left out. */
+/** Largest record: a keyframe of a camera at the highest bitrate. A larger one is dropped. */
 export const MAX_RECORD_BYTES = 4 * 1024 * 1024
 
 /** The kinds of records. The numbers are those on the wire. */
@@ -78,7 +78,7 @@ export const FromSource = z.discriminatedUnion('type', [
     /** Whether the source will continue the stream at another recorder. */
     continues: z.boolean().optional(),
   }),
-  /** Records were left out, because the recorder was away or did not keep up. */
+  /** The source dropped records, because no recorder was available or the recorder did not keep up. */
   z.object({
     type: z.literal('gap'),
     stream: StreamNumber,

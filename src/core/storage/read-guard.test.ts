@@ -9,7 +9,7 @@ const translate = (cause: unknown) => new StorageUnavailableError(undefined, { c
 const guard = (source: Readable, expectedBytes: number, stallMs = 60_000) =>
   guardRead(source, { expectedBytes, translate, stallMs })
 
-test('a source that delivers what it owes passes', async () => {
+test('a source that delivers all expected bytes passes', async () => {
   const source = Readable.from([Buffer.from('ab'), Buffer.from('c')])
   expect((await buffer(guard(source, 3))).toString()).toBe('abc')
   expect(await buffer(guard(Readable.from([]), 0))).toHaveLength(0)

@@ -1,7 +1,7 @@
 import { type Readable, Transform } from 'node:stream'
 import { StorageUnavailableError } from './object-store.ts'
 
-/** Silence of a store that owes bytes, after which a read fails. */
+/** How long a store may deliver no bytes before a read fails. */
 const STALL_MS = 30_000
 
 export interface ReadGuardOptions {
@@ -31,7 +31,7 @@ export function guardRead(source: Readable, options: ReadGuardOptions): Readable
     },
   })
   const timer = setInterval(() => {
-    // A reader that is slow fills the buffer, and the store does not have to deliver.
+    // While a slow reader fills the buffer, the store cannot deliver.
     if (output.writableNeedDrain || output.readableEnded) changedMs = performance.now()
     else if (performance.now() - changedMs >= stallMs) output.destroy(stalled(stallMs))
   }, stallMs / 4)

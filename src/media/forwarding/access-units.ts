@@ -3,7 +3,7 @@ import type { VideoCodec } from './keyframes.ts'
 import { ReorderBuffer, type VideoPacket } from './reorder-buffer.ts'
 import { Vp8Frame } from './vp8-frames.ts'
 
-/** Largest frame. A larger one is left out, as after a loss. */
+/** Largest frame. A larger one is dropped, as if it were lost. */
 const MAX_FRAME_BYTES = 4 * 1024 * 1024
 /** Packets and units of one frame. A sender of tiny ones could otherwise use far more memory than their bytes. */
 const MAX_FRAME_PARTS = 16_384

@@ -1,4 +1,4 @@
-/** Largest picture. A larger one is left out. */
+/** Largest picture. A larger one is dropped. */
 export const MAX_PICTURE_BYTES = 1024 * 1024
 const MAX_HEAD_BYTES = 8 * 1024
 const HEAD_END = Buffer.from('\r\n\r\n')

@@ -59,7 +59,8 @@ export function createEpisodeMarks(
       .where('status', 'in', ['ACTIVE', 'PAUSED'])
       .forKeyShare()
       .executeTakeFirst()
-    if (!open) throw conflict('session_not_open', 'Episodes can be marked while the session is open.')
+    if (!open)
+      throw conflict('session_not_open', 'The session is not open. Mark episodes in an open session.')
     const started = await tx.db
       .insertInto('running_episodes')
       .values({

@@ -25,8 +25,8 @@ export function createDeletionWorker(deps: Pick<CoreServices, 'db' | 'now'> & { 
     await store.delete(keys)
   }
 
-  /** Returns the files of those of these recordings that exist; null before they have one. */
-  async function known(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+  /** Returns the key of the file of each recording that exists; null for a recording without a file. */
+  async function fileKeysOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     if (ids.length === 0) return new Map()
     const rows = await db.selectFrom('recordings').select(['id', 'file_key']).where('id', 'in', ids).execute()
     return new Map(rows.map(({ id, file_key }) => [id, file_key]))
@@ -40,14 +40,14 @@ export function createDeletionWorker(deps: Pick<CoreServices, 'db' | 'now'> & { 
     },
 
     /**
-     * Deletes old objects that belong to no recording, or that its file has replaced: a crash between the storage and the database
-     * leaves such.
+     * Deletes old objects that belong to no recording, or that the finished file of their recording has replaced. A crash between a write
+     * to the storage and one to the database leaves such objects.
      */
     async removeOrphans(): Promise<void> {
       const before = new Date(now().getTime() - ORPHAN_AGE_MS)
       let old = new Map<string, string[]>()
       const flush = async () => {
-        const existing = await known([...old.keys()])
+        const existing = await fileKeysOf([...old.keys()])
         for (const [id, keys] of old) {
           const fileKey = existing.get(id)
           if (fileKey !== null) await store.delete(keys.filter((key) => key !== fileKey))

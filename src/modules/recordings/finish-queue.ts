@@ -13,7 +13,7 @@ export const FINISH_RECORDINGS: Queue<RecordingJob> = {
   order: 'any',
   concurrency: 1,
   pollMs: 5_000,
-  // The storage may be away for hours; the segments are safe until then.
+  // The storage may be unavailable for hours; the segments stay stored until then.
   retry: { limit: 'unlimited', delaySeconds: 5, maxDelaySeconds: 300 },
   expireSeconds: 6 * 3_600,
   heartbeatSeconds: 20,

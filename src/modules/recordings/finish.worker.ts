@@ -13,7 +13,7 @@ import { fileKey, recordingPrefix } from './object-keys.ts'
 import type { RecordedChannel } from './recording.entity.ts'
 import { readSessionLog, type SessionDetails, sessionDetails } from './session-log.ts'
 
-/** How often the job looks whether it must end, in messages. */
+/** The job checks for its abortion after this number of messages. */
 const CHECK_EVERY = 1_000
 
 type Row = Selectable<Tables['recordings']>
@@ -66,18 +66,18 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
     const writer = await store.create(fileKey(id, randomUUID()))
     try {
       const mcap = await openMcapFile((bytes) => writer.write(bytes))
-      const names = new Map<string, string>()
+      const schemaNames = new Map<string, string>()
       let count = 0
       for await (const message of mergeByTime(sources)) {
         if (++count % CHECK_EVERY === 0) attempt.signal.throwIfAborted()
-        names.set(message.topic, message.definition.schemaName)
+        schemaNames.set(message.topic, message.definition.schemaName)
         await mcap.add(message, () => message.definition)
       }
       await addMetadata(mcap.addMetadata, row, details)
       const counts = await mcap.end()
       const channels = [...counts].map(([topic, messages]) => ({
         topic,
-        schema: names.get(topic) ?? '',
+        schema: schemaNames.get(topic) ?? '',
         messages,
       }))
       return { file: await writer.complete(), channels, damaged }
@@ -87,7 +87,7 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
     }
   }
 
-  /** Makes the file the recording. Returns false if another attempt has, or the recording was deleted. */
+  /** Marks the recording READY with this file. Returns false if another attempt has done so, or the recording was deleted. */
   async function complete(row: Row, finished: FinishedFile): Promise<boolean> {
     return await transact(async (tx) => {
       const { file, channels, damaged } = finished

@@ -12,7 +12,7 @@ import type { RecordingReader, Recordings } from './recordings.service.ts'
 const TOKEN_BYTES = 32
 const MAX_SHARES = 50
 const MAX_BOOKMARKS = 500
-/** Reads by one reader count once in this time: readers of MCAP files and replays make many requests. */
+/** Reads of one kind by one reader count once in this time: readers of MCAP files and replays make many requests. */
 const NOTE_AGAIN_MINUTES = 30
 const LIST_LIMIT = 500
 
@@ -20,14 +20,14 @@ export type DownloadKind = DownloadView['kind']
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
 
-/** Notes who reads recordings, and manages links and bookmarks. */
+/** Stores who has read recordings, and manages links and bookmarks. */
 export function createRecordingAccess(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'baseUrl'> & { recordings: Recordings },
 ) {
   const { db, transact, now, baseUrl, recordings } = deps
 
   return {
-    /** Notes a read, once for several in a row. Does nothing for a recording that was deleted. */
+    /** Adds a read to the list of downloads, once for several in a row. Does nothing for a recording that was deleted. */
     async noteDownload(
       recordingId: string,
       by: { readonly userId: string | null; readonly shareId?: string | null },
@@ -58,7 +58,7 @@ export function createRecordingAccess(
         .execute()
     },
 
-    /** Notes that recordings became a dataset, in the transaction that creates it. */
+    /** Adds the export of recordings to their lists of downloads, in the transaction that creates the export. */
     async noteExport(
       tx: Tx,
       use: { readonly userId: string; readonly recordingIds: readonly string[]; readonly at: Date },

@@ -19,17 +19,17 @@ interface ShownRecording {
   readonly id: string
   readonly mode: string
   readonly paused_reason: string | null
-  /** Undefined for the rest of a session that is over, or not recorded any more. */
+  /** The setting of the robot; undefined if the session is over, or the setting is `off`. */
   readonly wanted: Exclude<RecordingMode, 'off'> | undefined
 }
 
-/** Changes what participants see of a recording: whether it runs, and why not. Each change is an entry in the session's log. */
+/** Changes the state of a recording that participants see: recording, or paused with a reason. Each change is an entry in the session's log. */
 export function createRecordingState(
   deps: Pick<CoreServices, 'now'> & { readonly appendNote: AppendSessionNote },
 ) {
   const { now, appendNote } = deps
 
-  /** Notes that nothing can be recorded, or that it can again. */
+  /** Stores why nothing can be recorded; null once recording continues. */
   async function setPaused(tx: Tx, recordingId: string, reason: GapReason | null): Promise<void> {
     const changed = await tx.db
       .updateTable('recordings')
@@ -53,7 +53,7 @@ export function createRecordingState(
   return {
     setPaused,
 
-    /** Notes that a session is recorded. */
+    /** Stores that the session is recorded, in the mode of the setting. */
     async recorded(tx: Tx, sessionId: string, recording: ShownRecording): Promise<void> {
       const { id, mode, paused_reason, wanted } = recording
       if (paused_reason === 'quota_exceeded') await setPaused(tx, id, null)
@@ -67,7 +67,7 @@ export function createRecordingState(
       await appendNote(tx, sessionId, { type: 'recording.started', at: now(), details })
     },
 
-    /** Notes that a recording cannot begin or continue, because its owner has no space. */
+    /** Stores that the recording cannot begin or continue, because its owner has used up the quota. */
     async quotaExceeded(tx: Tx, recordingId: string): Promise<void> {
       await tx.db
         .updateTable('recordings')
@@ -78,7 +78,7 @@ export function createRecordingState(
       await setPaused(tx, recordingId, 'quota_exceeded')
     },
 
-    /** Notes that an open session is not recorded any more, if its owner has turned that off. */
+    /** Stores that an open session is no longer recorded, if its owner has turned recording off. */
     async stopped(tx: Tx, recordingId: string): Promise<void> {
       const stopped = await tx.db
         .updateTable('recordings')

@@ -8,7 +8,7 @@ import { segmentKey } from './object-keys.ts'
 import type { Quota } from './quota.ts'
 import { type AppendSessionNote, createRecordingState } from './recording-state.ts'
 
-/** A source of data that wants to be recorded. Times are Unix milliseconds. */
+/** The request of a source to open a stream. Times are Unix milliseconds. */
 export interface OpenStreamRequest {
   readonly streamId: string
   readonly sessionId: string
@@ -41,7 +41,7 @@ export interface NewSegment {
 }
 
 const QUOTA_RETRY_MS = 30_000
-/** A source keeps its records this long after the session. */
+/** How long after the end of a session a new stream may still deliver its records. */
 const LATE_MS = 60_000
 
 /** Records streams, segments and gaps for recorders. Each statement is conditional: a recorder that stalled changes nothing late. */
@@ -147,7 +147,7 @@ export function createRecordingStreams(
         return { recordingId: recording.id, durableUpToMs: await durableUpTo(tx, recording.id, originId) }
       }),
 
-    /** Records a segment. The result is why it does not count, if it does not. A segment that is known already counts once. */
+    /** Lists a segment of an open stream. Returns the reason if it is rejected. A segment that is listed already counts once. */
     addSegment: (segment: NewSegment): Promise<'added' | 'stream_closed' | 'quota_exceeded'> =>
       transact(async (tx) => {
         const { recordingId, sizeBytes } = segment
@@ -193,7 +193,7 @@ export function createRecordingStreams(
         if (source === 'gateway') await state.stopped(tx, recording_id)
       }),
 
-    /** Records a period that is missing. */
+    /** Stores a gap. */
     async addGap(
       recordingId: string,
       gap: { source: string; fromMs: number; toMs: number; reason: GapReason },
@@ -218,7 +218,7 @@ export function createRecordingStreams(
         .execute()
     },
 
-    /** Notes that nothing can be recorded, or that it can again. Participants of the session see it. */
+    /** Stores why nothing can be recorded; null once recording continues. Participants of the session see it. */
     setPaused: (recordingId: string, reason: GapReason | null): Promise<void> =>
       transact((tx) => state.setPaused(tx, recordingId, reason)),
   }
@@ -285,8 +285,8 @@ async function wasRecorded(tx: Tx, sessionId: string): Promise<boolean> {
 const isContinued = ({ streamId, originId }: OpenStreamRequest): boolean => streamId !== originId
 
 /**
- * Ends the gaps that the end of an earlier stream began. A source that sends everything again has none; another one of the same data
- * begins to send now.
+ * Ends the gaps that began with the end of an earlier stream. A source that continues its stream sends the missing records again, so its
+ * gaps are deleted. A new source of the same data ends the gaps now.
  */
 async function endOpenGaps(tx: Tx, recordingId: string, request: OpenStreamRequest): Promise<void> {
   const { originId, source, atMs } = request

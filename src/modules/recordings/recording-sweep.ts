@@ -5,11 +5,11 @@ import type { Tx } from '../../core/events/transactor.ts'
 import { FINISH_RECORDINGS } from './finish-queue.ts'
 import type { RecorderNodes } from './recorder-nodes.store.ts'
 
-/** A recording is finished this long after its session, so that the ends of streams arrive. */
+/** How long after its session a recording is finished at the earliest, so that the ends of streams arrive. */
 const SETTLE_SECONDS = 1
 /** How long a source that lost its recorder may take to store the rest of its stream elsewhere. */
 const RESUME_SECONDS = 20
-/** A stream that is still open this long after its session is not waited for. */
+/** How long after its session a recording waits for streams that are still open. */
 const LONGEST_WAIT_SECONDS = 120
 const RECORDER_LOST: GapReason = 'recorder_lost'
 const STORAGE_UNAVAILABLE: GapReason = 'storage_unavailable'
@@ -41,7 +41,7 @@ export function createRecordingSweep(
         ) begin`.execute(tx.db)
     })
 
-  /** Closes the streams that were not waited for any longer. Records that they had not stored are missing. */
+  /** Closes the streams that are still open after the longest wait. Records that they had not stored are missing. */
   const endOverdueStreams = async (tx: Tx, recordingIds: readonly string[]): Promise<void> => {
     if (recordingIds.length === 0) return
     await sql`

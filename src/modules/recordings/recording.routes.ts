@@ -43,8 +43,8 @@ export async function sendRecording(
     throw conflict(
       'recording_not_ready',
       row.status === 'FAILED'
-        ? 'The recording could not be finished.'
-        : 'The recording becomes a file when its session has ended. Its parts can be read already.',
+        ? 'The recording has no file, because it could not be finished. Read its parts instead.'
+        : 'The recording has no file yet. Try again some seconds after the end of its session, or read its parts now.',
     )
   if (http.method === 'GET') await deps.note(row.id)
   const day = row.started_at.toISOString().slice(0, 19).replaceAll(':', '-')
@@ -53,7 +53,8 @@ export async function sendRecording(
     fileName: `${row.robot_name} ${day}.mcap`,
     redirect: true,
     ...(deps.redirectSeconds && { redirectSeconds: deps.redirectSeconds }),
-    onReadError: (cause) => deps.log.warn({ err: cause, recordingId: row.id }, 'a download broke off'),
+    onReadError: (cause) =>
+      deps.log.warn({ err: cause, recordingId: row.id }, 'a download of a recording ended early'),
   })
 }
 
@@ -188,6 +189,7 @@ export async function sendSegment(
     fileName: `${params.stream}-${params.number}.mcap`,
     etag: `"${segment.sha256}"`,
     cacheControl: 'private, max-age=3600',
-    onReadError: (cause) => log.warn({ err: cause, recordingId: row.id }, 'a download broke off'),
+    onReadError: (cause) =>
+      log.warn({ err: cause, recordingId: row.id }, 'a download of a recording ended early'),
   })
 }

@@ -20,6 +20,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   Start: ['README.md', 'docs/demo.md', 'docs/console.md', 'docs/glossary.md'],
   Connect: [
     'docs/protocol.md',
+    'docs/video.md',
     'packages/sdk/README.md',
     'examples/python/README.md',
     'examples/browser/README.md',
@@ -29,6 +30,8 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   Integrate: [
     'docs/specification.md',
     'docs/errors.md',
+    'docs/recordings.md',
+    'docs/foxglove.md',
     'docs/webhooks.md',
     'docs/mcp.md',
     'docs/cli.md',

@@ -48,7 +48,10 @@ export function createAuthentication(deps: AuthenticationDeps) {
         'The ticket is invalid or has expired. POST /api/sessions/{id}/foxglove creates one.',
       )
     if (ticket.sessionId !== sessionId)
-      throw forbidden('ticket_mismatch', 'The ticket belongs to another session.')
+      throw forbidden(
+        'ticket_mismatch',
+        'The ticket belongs to another session. POST /api/sessions/{id}/foxglove creates one for this session.',
+      )
     const { apiKeyId, ...claims } = ticket
     const verdict = await ticketStore.verdictOf({ ...claims, part: 'watch', ...(apiKeyId && { apiKeyId }) })
     if (verdict !== 'valid')

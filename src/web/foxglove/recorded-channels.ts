@@ -5,7 +5,7 @@ import type { ChannelMessage } from './client-connection.ts'
 import { type Channel, channelOf } from './wire.ts'
 
 const VIDEO_SCHEMA = 'foxglove.CompressedVideo'
-/** How far back the keyframe of a position is looked for. */
+/** How far before a position the search for its keyframe goes back. */
 const KEYFRAME_SEARCH_NS = 120_000_000_000n
 
 /** A message as MCAP stores it. */

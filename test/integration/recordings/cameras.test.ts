@@ -111,7 +111,7 @@ test('a keyframe is requested every five seconds, and when the recorder asks', a
   expect(Date.now() - askedMs).toBeLessThan(3_000)
 })
 
-test('recording ends with the setting and begins again with it; control only records no camera', async () => {
+test('recording of cameras follows the setting; the setting `control` records no camera', async () => {
   await setRecording('video')
   const first = await recorded()
   await setRecording('control')
@@ -127,7 +127,7 @@ test('recording ends with the setting and begins again with it; control only rec
   expect(second.open.originId).toBe(second.open.streamId)
 })
 
-test('recording ends with the session, and goes on while it is paused', async () => {
+test('recording continues while the session is paused, and ends with the session', async () => {
   await setRecording('video')
   const stream = await recorded()
   await performAction(fixture.operator, fixture.sessionId, 'pause')
@@ -202,7 +202,7 @@ describe.each(['VP8', 'H264'] as const)('packet loss of %s', (codec) => {
   const frameOf = (number: number, keyframe: boolean) =>
     (codec === 'VP8' ? vp8Frame : h264Frame)(number, { keyframe })
 
-  test('packets that are lost once cost nothing', async () => {
+  test('packets that are lost once leave no gap', async () => {
     const publisher = await publishLossy(codec, frameOf)
     try {
       await setRecording('video')
@@ -226,7 +226,7 @@ describe.each(['VP8', 'H264'] as const)('packet loss of %s', (codec) => {
     }
   })
 
-  test('after a frame that stays lost comes a keyframe', async () => {
+  test('a keyframe follows a frame that stays lost', async () => {
     const publisher = await publishLossy(codec, frameOf)
     try {
       await setRecording('video')

@@ -76,7 +76,7 @@ test('at most 15 pictures are recorded in a second', async () => {
   await waitFor(() => expect(fast.clients).toBe(0))
 })
 
-test('a camera that breaks off is read again, in the same stream', async () => {
+test('a camera whose connection breaks is read again, in the same stream', async () => {
   await change({ stream_url: camera.url, recording: 'video' })
   const { length } = (await received(5)).records
   camera.disconnect()
@@ -85,7 +85,7 @@ test('a camera that breaks off is read again, in the same stream', async () => {
   expect(streams()).toHaveLength(1)
 })
 
-test('another address ends the stream; what is no MJPEG is not recorded, and redirects are not followed', async () => {
+test('a new address ends the stream; only MJPEG is recorded, and redirects are not followed', async () => {
   await change({ stream_url: camera.url, recording: 'video' })
   const first = await received(5)
   await using other = await MjpegCamera.start()

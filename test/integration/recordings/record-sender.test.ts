@@ -58,7 +58,7 @@ test('streams of one session go to one recorder, those of many to all', async ()
   }
 })
 
-test('killed recorders cost no record: each arrives once among what was acknowledged', async () => {
+test('no record is lost when recorders are killed, and the streams have no gap', async () => {
   const recorders = [await TestRecorder.start({ id: randomUUID() })]
   const live = () => recorders.slice(-1)
   const sender = createSender(live)
@@ -86,7 +86,7 @@ test('killed recorders cost no record: each arrives once among what was acknowle
   await recorders.at(-1)?.kill()
 })
 
-test('a recorder that restarts at its address gets the rest', async () => {
+test('a recorder that restarts at its address gets the remaining records', async () => {
   const id = randomUUID()
   const first = await TestRecorder.start({ id, acknowledges: false })
   const recorders = [first]

@@ -6,7 +6,7 @@ import { openSessionFixture, performAction } from '../../support/world/session-f
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-// What recorders write in the database, when they and their sources fail at inconvenient moments.
+// Recorders and sources fail at inconvenient moments. These tests check the rows that recorders then write.
 
 /** A sweep waits this long for streams that do not end. */
 const TWO_MINUTES_MS = 121_000
@@ -75,7 +75,7 @@ test('a segment whose response was lost counts once', async () => {
   expect(await streams().addSegment(session.segment(stream, 1))).toBe('stream_closed')
 })
 
-test('a gateway that takes over does not end the stream of the one before', async () => {
+test('a gateway that takes over does not end the stream of the previous gateway', async () => {
   const session = await recordedSession()
   const first = await session.open()
   const second = await session.open()
@@ -88,7 +88,7 @@ test('a gateway that takes over does not end the stream of the one before', asyn
   expect(await streams().addSegment(session.segment(second, 1))).toBe('added')
 })
 
-test('the gap of a source that is lost ends when another one takes over, and is none when the source continues', async () => {
+test('the gap of a lost source ends when another source takes over, and disappears when the source continues', async () => {
   const session = await recordedSession()
   const first = await session.open()
   const { recordingId } = first
@@ -106,7 +106,7 @@ test('the gap of a source that is lost ends when another one takes over, and is 
   expect(await session.gaps(recordingId)).toMatchObject([{ to_at: new Date(fromMs + 4_000) }])
 })
 
-test('a pause ends with the next stored segment, also of another recorder', async () => {
+test('a pause ends with the next stored segment, also with one of another recorder', async () => {
   const session = await recordedSession()
   const stream = await session.open()
   await streams().setPaused(stream.recordingId, 'storage_unavailable')
@@ -131,7 +131,7 @@ test('a late stream does not bring back a recording that its owner has deleted',
   expect((await session.owner.get(`/api/sessions/${session.id}/recording`)).status).toBe(404)
 })
 
-test('a stream that does not end is not waited for, and the recording names what it lacks', async () => {
+test('a recording is finished without a stream that does not end, and lists the gap', async () => {
   const session = await recordedSession()
   const { recordingId } = await session.open()
   await performAction(session.owner, session.id, 'end')

@@ -133,7 +133,7 @@ test('a directory that is missing is an outage, without a path in the message, u
   expect(await keysIn(store)).toEqual(['a'])
 })
 
-describe('concurrent work on neighbours', () => {
+describe('concurrent changes in one folder', () => {
   test('deletions that empty a folder never lose an object that is put there', async () => {
     const other = new LocalStore(fixture.directory) // as in another process
     await Promise.all(

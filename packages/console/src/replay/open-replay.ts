@@ -47,7 +47,7 @@ interface Options {
   readonly parts: RecordingParts
   readonly schemas: RecordedSchemas
   readonly send: (request: Request) => Promise<Response>
-  /** Where to begin, in seconds since the start; undefined for the start, or what was just recorded. */
+  /** The position at which the replay begins, in seconds since the start; undefined for the start, or for the end of a running recording. */
   readonly atSeconds: number | undefined
 }
 

@@ -10,7 +10,7 @@ interface ReplaySearch {
 
 /** Reads the search parameters; an invalid time counts as missing. */
 function readReplaySearch({ t, at }: Record<string, unknown>): ReplaySearch {
-  // Both, because the router keeps what is not named.
+  // Sets both parameters, because the router keeps the old value of a parameter that is not set.
   if (typeof t === 'number' && Number.isFinite(t) && t >= 0) return { t, at: undefined }
   const isTime = typeof at === 'string' && !Number.isNaN(Date.parse(at))
   return { t: undefined, at: isTime ? at : undefined }

@@ -24,7 +24,7 @@ export interface WrittenDataset {
   readonly keyPrefix: string
 }
 
-/** Sums up what the recordings of episodes lack. */
+/** Returns the number of episodes with gaps, and the duration of all their gaps. */
 async function gapsOf(db: Db, episodeIds: readonly string[]) {
   const { rows } = await sql<{ episodes: number; seconds: number }>`
     select count(distinct episodes.id)::int as episodes, coalesce(sum(extract(epoch from

@@ -29,7 +29,7 @@ interface CameraSummary {
   readonly followers: Set<string>
 }
 
-/** Decides what becomes of the cameras of a dataset, from the scans of its episodes one after the other. */
+/** Chooses the mode of each camera of a dataset, and its leading camera, from the scans of all episodes. */
 export function createCameraChoice(cameras: readonly string[], fps: number) {
   const summaries = new Map<string, CameraSummary>()
   const missing = new Set<string>()
@@ -119,6 +119,6 @@ function otherMode(name: string, format: FrameFormat, tools: VideoToolNames): Ca
   if (tools.ffmpeg) return 'transcode'
   if (format === 'jpeg' || tools.decoder) return 'images'
   throw new ExportProblem(
-    `The frames of the camera ${name} do not come at the rate of the dataset, so its video has to be encoded again, and this platform has no program for it. Choose the rate of the camera, leave the camera out, or install ffmpeg.`,
+    `The frame rate of the camera ${name} is not that of the dataset, so its video must be transcoded, and ffmpeg is not installed on the platform. Export at the frame rate of the camera, leave the camera out, or install ffmpeg.`,
   )
 }

@@ -28,8 +28,8 @@ configs:
 `
 
 const modeTexts: Readonly<Record<CameraMode, string>> = {
-  mux: 'as recorded, without a change of the video',
-  transcode: 'encoded again as H.264',
+  mux: 'as recorded, without transcoding',
+  transcode: 'transcoded to H.264',
   images: 'as JPEG pictures in the data files',
 }
 

@@ -4,7 +4,7 @@ import type { FrameFormat } from './frame-format.ts'
 import type { PictureSize } from './picture-size.ts'
 import { evenRows, type FrameRun, firstDecodable, followingRun, leadingRun } from './row-clock.ts'
 
-/** How the pictures of a camera get into the dataset: as they are, encoded again, or as pictures in the rows. */
+/** How the dataset stores the pictures of a camera: as recorded (`mux`), transcoded, or as JPEG pictures in the rows (`images`). */
 export type CameraMode = 'mux' | 'transcode' | 'images'
 
 export interface CameraPlan {

@@ -5,7 +5,7 @@ import type { KeyframeDecoder, VideoCodecs } from './frame-decoder.ts'
 import type { PixelStats } from './pixel-stats.ts'
 import type { ResamplingCounts } from './resampler.ts'
 
-/** The input of the writing of one episode. */
+/** The input for writing one episode. */
 export interface EpisodeContext {
   readonly plan: DatasetPlan
   readonly episode: EpisodeInput

@@ -24,7 +24,7 @@ export interface PlanDeps {
   readonly keep?: (episodeId: string, scans: CameraScans) => void
 }
 
-/** Reads all episodes once, and decides which features a dataset has and what becomes of the cameras. */
+/** Reads all episodes once, and chooses the features of the dataset and the mode of each camera. */
 export async function planDataset(input: PlanInput, deps: PlanDeps): Promise<DatasetPlan> {
   requireDistinctKeys(input.cameras)
   const leftOut: string[] = []

@@ -21,7 +21,7 @@ test('the frames of a camera at the rate of the dataset are its rows, from the k
   expect(leadingRun(scan(every(33.3, 100, -500), [40]), 0, 30)).toEqual({ fromKey: 40, first: 40, count: 60 })
 })
 
-test('a camera with another rate, or with a pause, is encoded again', () => {
+test('a camera with another rate, or with a pause, cannot lead', () => {
   expect(leadingRun(scan(every(31.8, 100)), 0, 30)).toBeDefined()
   expect(leadingRun(scan(every(31.5, 100)), 0, 30)).toBeUndefined()
   expect(leadingRun(scan(every(35.2, 100)), 0, 30)).toBeUndefined()

@@ -171,7 +171,7 @@ test('without ffmpeg, video of another rate becomes pictures in the rows', async
   expect(stats?.count).toEqual(['15'])
 })
 
-test('video that changes its size is encoded again, in the size of the first frame', async () => {
+test('video that changes its size is transcoded to the size of the first frame', async () => {
   const frames = [
     ...(await vp8Frames({ frames: 60 })),
     ...(await vp8Frames({ frames: 60, width: 80, height: 60 })),

@@ -21,7 +21,7 @@ export function codecOf(format: string, keyframe: Uint8Array): string | undefine
 
 const hex = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** Returns the units of an Annex B stream, up to its first slice: nothing after it decides what the frame is. */
+/** Returns the units of an Annex B stream, up to its first slice: the units before it determine the type of the frame. */
 function nalUnits(data: Uint8Array): { type: number; start: number }[] {
   const units: { type: number; start: number }[] = []
   for (let at = 0; at + 3 < data.length; at++) {

@@ -74,7 +74,7 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
     const part = parts.find(({ url }) => !scanned.has(url))
     if (!part) return false
     const isWhole = complete && scanned.size > 0 && !parts.some(({ url }) => scanned.has(url))
-    // The finished file replaces the segments: what is shown stays until the file was read.
+    // The finished file replaces the segments. The old overview stays visible until the file has been read.
     const span = complete ? toMs - fromMs + 1 : Math.max(SHORTEST_MS, SPARE * (toMs - fromMs))
     const into = isWhole || !builder ? new OverviewBuilder(options(fromMs, span, true)) : builder
     if (!isWhole) builder = into

@@ -20,7 +20,7 @@ export interface ChatEntry {
   readonly body: string
 }
 
-/** A recording in a bounded size: what its time axis shows. */
+/** The summary of a recording that its time axis shows. Its size does not depend on the length of the recording. */
 export interface Overview {
   readonly originMs: number
   readonly widthMs: number

@@ -2,7 +2,7 @@ import { fetchRangeWith } from './block-cache.ts'
 import type { FromOverviewWorker, ToOverviewWorker } from './overview-client.ts'
 import { createOverviewScan } from './overview-scan.ts'
 
-// Reads a whole recording in a worker, so that neither playing nor input waits for it. It loads no catalogue: the page has the texts.
+// Reads a whole recording in a worker, so that it delays neither playback nor input. The worker loads no catalogue of texts.
 
 const CACHE_BYTES = 8 * 1024 * 1024
 

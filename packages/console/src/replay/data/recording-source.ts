@@ -73,7 +73,7 @@ export function createRecordingSource(fetchRange: FetchRange, cacheBytes: number
     parts,
     messages,
     open,
-    /** Replaces the parts. Parts that stay keep what is known of them. */
+    /** Replaces the list of parts. Parts that are in both lists keep their indexes. */
     setParts(next: readonly RecordingPart[]): void {
       const urls = new Set(next.map(({ url }) => url))
       for (const url of opened.keys()) if (!urls.has(url)) opened.delete(url)

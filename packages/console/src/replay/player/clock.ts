@@ -1,7 +1,7 @@
 import { createStore } from '../../ui/store.ts'
 
 export const RATES: readonly number[] = [0.25, 0.5, 1, 2, 4, 8]
-/** After a longer pause of the page, such as one in the background, playing goes on where it was. */
+/** After a longer pause of the page, such as one in the background, playback continues from the position before the pause. */
 const LONGEST_TICK_MS = 250
 /** The longest wait for pictures. A camera that does not arrive does not hold up the rest for ever. */
 const LONGEST_WAIT_MS = 4_000

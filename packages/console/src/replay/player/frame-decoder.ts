@@ -25,7 +25,7 @@ export interface FrameDecoder {
   decode(frame: CompressedFrame, atMs: number): Promise<void>
   /** Returns how many frames were given and not returned yet. */
   pending(): number
-  /** Returns what the decoder keeps back. The next frame must be a keyframe. */
+  /** Delivers the pictures that the decoder still holds. The next frame must be a keyframe. */
   flush(): Promise<void>
   close(): void
 }

@@ -46,7 +46,7 @@ export function createTimeView({ limits, position }: ReplayClock) {
     },
     /** Shows a range. */
     show: (fromMs: number, toMs: number) => show(fromMs, toMs - fromMs),
-    /** Shows what was added at the end, unless only a part is shown. */
+    /** Extends the view to a new end, unless it shows only a part of the recording. */
     grow(): void {
       const { fromMs, toMs } = limits.get()
       if (isFitted) show(fromMs, toMs - fromMs)

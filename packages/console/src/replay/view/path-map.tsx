@@ -24,7 +24,7 @@ interface Path {
   readonly high: Point
 }
 
-/** Shows the whole path of the robot from above: what it has driven, and faintly what follows. */
+/** Shows the whole path of the robot from above: up to the position, and faintly after it. */
 export function PathMap({ replay, schema }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const path = useRef<{ source: Float64Array; path: Path }>(undefined)

@@ -9,7 +9,7 @@ import { Empty, QueryView } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { RobotDetail } from '../use-robots.ts'
 
-/** Shows the recordings of a robot. */
+/** Shows the dataset of a robot: its episodes in numbers. */
 export function DataTab({ robot }: { robot: RobotDetail }) {
   const query = useDatasets()
   return (
