@@ -128,6 +128,7 @@ export function createRecordingStreams(
         if (typeof recording === 'string')
           return { refused: recording, retryAfterMs: recording === 'session_over' ? null : 1_000 }
         if (await quota.isExceeded(tx.db, recording.client_id)) {
+          await beginGap(tx, recording.id, { source, atMs, reason: 'quota_exceeded' })
           await state.quotaExceeded(tx, recording.id)
           return { refused: 'quota_exceeded', retryAfterMs: QUOTA_RETRY_MS }
         }
@@ -293,6 +294,20 @@ async function endOpenGaps(tx: Tx, recordingId: string, request: OpenStreamReque
       .where('source', '=', source)
       .where('to_at', 'is', null)
       .execute()
+}
+
+/** Begins a gap of a source that is refused, unless one lasts already. The next stream of the source ends it. */
+async function beginGap(
+  tx: Tx,
+  recordingId: string,
+  { source, atMs, reason }: { source: string; atMs: number; reason: GapReason },
+): Promise<void> {
+  await sql`
+    insert into recording_gaps (recording_id, source, from_at, reason)
+    select ${recordingId}::uuid, ${source}, ${new Date(Math.floor(atMs))}::timestamptz, ${reason}
+    where not exists (
+      select from recording_gaps
+      where recording_id = ${recordingId}::uuid and source = ${source} and to_at is null)`.execute(tx.db)
 }
 
 async function durableUpTo(tx: Pick<Tx, 'db'>, recordingId: string, originId: string): Promise<number> {
