@@ -160,6 +160,20 @@ test('a recorder that does not keep up costs records, which are reported; a came
   expect(socket.texts.slice(before).map((text) => text.trim())).toEqual(['key', 'next'])
 })
 
+test('a single picture that is left out is a gap from the one before to the one after', async () => {
+  const { sender, connect } = setUp({
+    limits: { streamBytes: 8 * 1024 * 1024, totalBytes: 64 * 1024 * 1024 },
+  })
+  const stream = sender.open({ ...gateway, source: 'camera/stream', codec: 'JPEG' })
+  const socket = await connect()
+  const times = [0, 100, 200, 300].map((ms) => START_MS + 1_000 + ms)
+  for (const [number, atMs] of times.entries())
+    stream.write(control(new Uint8Array(number === 1 ? 4 * 1024 * 1024 + 1 : 10)), atMs)
+  await vi.advanceTimersByTimeAsync(50)
+  expect(socket.records.map(({ atMs }) => atMs)).toEqual([times[0], times[2], times[3]])
+  expect(gapsOf(socket)).toMatchObject([{ fromMs: times[0], toMs: times[2] }])
+})
+
 test('what was removed before its acknowledgement is a gap only if the recorder is lost', async () => {
   const { sender, sockets, connect } = setUp({ limits: { streamBytes: 64 * 1024, totalBytes: 1024 * 1024 } })
   const stream = sender.open({ ...gateway, codec: 'H264' })
