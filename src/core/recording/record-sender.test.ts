@@ -6,6 +6,7 @@ import { createGuard } from '../process/guard.ts'
 import { createRecordSender } from './record-sender.ts'
 import { FLAG_KEYFRAME, recordKinds } from './record-wire.ts'
 import type { RecorderSocket } from './recorder-connection.ts'
+import { SentStream } from './sent-stream.ts'
 
 const log = createLog({ level: 'silent', pretty: false })
 const START_MS = 1_800_000_000_000
@@ -158,6 +159,16 @@ test('a recorder that does not keep up costs records, which are reported; a came
   stream.write(frame('next'))
   await vi.advanceTimersByTimeAsync(50)
   expect(socket.texts.slice(before).map((text) => text.trim())).toEqual(['key', 'next'])
+})
+
+test('a record that finds no space costs the same with many streams', async () => {
+  const { sender } = setUp({ names: [], limits: { streamBytes: 64 * 1024, totalBytes: 64 * 1024 } })
+  const streams = Array.from({ length: 500 }, () => sender.open(gateway))
+  for (const stream of streams) stream.write(control('x'.repeat(1_000)))
+  const looks = vi.spyOn(SentStream.prototype, 'evictSent')
+  for (const stream of streams) stream.write(control('x'.repeat(20_000)))
+  expect(looks.mock.calls.length).toBeLessThanOrEqual(2 * streams.length)
+  looks.mockRestore()
 })
 
 test('a single picture that is left out is a gap from the one before to the one after', async () => {
