@@ -7,6 +7,7 @@ import type { Tx } from '../../core/events/transactor.ts'
 import { segmentKey } from './object-keys.ts'
 import type { Quota } from './quota.ts'
 import { type AppendSessionNote, createRecordingState } from './recording-state.ts'
+import { beginGap, noteLateSource } from './refused-sources.ts'
 
 /** A source of data that wants to be recorded. Times are Unix milliseconds. */
 export interface OpenStreamRequest {
@@ -125,6 +126,7 @@ export function createRecordingStreams(
       transact(async (tx) => {
         const { streamId, originId, sessionId, source, nodeId, atMs } = request
         const recording = await recordingFor(tx, request)
+        if (recording === 'session_over' && !isContinued(request)) await noteLateSource(tx, request)
         if (typeof recording === 'string')
           return { refused: recording, retryAfterMs: recording === 'session_over' ? null : 1_000 }
         if (await quota.isExceeded(tx.db, recording.client_id)) {
@@ -294,20 +296,6 @@ async function endOpenGaps(tx: Tx, recordingId: string, request: OpenStreamReque
       .where('source', '=', source)
       .where('to_at', 'is', null)
       .execute()
-}
-
-/** Begins a gap of a source that is refused, unless one lasts already. The next stream of the source ends it. */
-async function beginGap(
-  tx: Tx,
-  recordingId: string,
-  { source, atMs, reason }: { source: string; atMs: number; reason: GapReason },
-): Promise<void> {
-  await sql`
-    insert into recording_gaps (recording_id, source, from_at, reason)
-    select ${recordingId}::uuid, ${source}, ${new Date(Math.floor(atMs))}::timestamptz, ${reason}
-    where not exists (
-      select from recording_gaps
-      where recording_id = ${recordingId}::uuid and source = ${source} and to_at is null)`.execute(tx.db)
 }
 
 async function durableUpTo(tx: Pick<Tx, 'db'>, recordingId: string, originId: string): Promise<number> {

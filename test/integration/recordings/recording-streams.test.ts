@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { NewSegment, OpenStreamRequest } from '../../../src/modules/recordings/index.ts'
 import { createRecordingStreams } from '../../../src/modules/recordings/recording-streams.store.ts'
@@ -181,4 +182,22 @@ test('the file names a damaged segment among its gaps, however short it is', asy
   const { bytes } = await download(world, session.owner, body.file_url)
   const { metadata } = await readMcap(bytes)
   expect(JSON.parse(metadata.gaps?.gaps ?? '[]')).toMatchObject([gap])
+})
+
+test('a source that reaches a recorder after the recording is finished leaves a gap', async () => {
+  const session = await recordedSession()
+  const { recordingId, streamId } = await session.open()
+  const closedMs = Date.now()
+  await streams().closeStream(streamId, { atMs: closedMs, gap: null })
+  await delay(100) // the robot is back, but no recorder can be reached
+  await performAction(session.owner, session.id, 'end')
+  const { transact } = world.platform.core
+  const now = () => new Date(Date.now() + TWO_MINUTES_MS)
+  await createRecordingSweep({ transact, now, nodes: { removeExpired: async () => {} } }).run()
+  await expect(session.open()).rejects.toThrow('session_over')
+  const { ended_at } = await session.recording()
+  expect(await session.gaps(recordingId)).toMatchObject([
+    { reason: 'recorder_lost', from_at: new Date(closedMs), to_at: ended_at },
+  ])
+  expect(ended_at?.getTime()).toBeGreaterThan(closedMs)
 })
