@@ -1,4 +1,5 @@
 import type { GapReason } from '@wheelhouse/protocol'
+import pTimeout from 'p-timeout'
 import type { RecordedMessage } from '../core/mcap/mcap-writer.ts'
 import { FLAG_KEYFRAME, type FromRecorder } from '../core/recording/record-wire.ts'
 import type { OpenStreamResult } from '../modules/recordings/index.ts'
@@ -8,8 +9,9 @@ import { type Segment, SegmentBuilder } from './segment-builder.ts'
 import type { SegmentUploads, UploadEvents } from './segment-uploads.ts'
 import { type OpenGap, StreamNotes } from './stream-notes.ts'
 
-/** Records that wait until the stream is open. */
+/** Records that wait until the stream is open. Beyond it, the source waits, at most for some time. */
 const MAX_WAITING_BYTES = 2 * 1024 * 1024
+const MAX_OPENING_MS = 2_000
 /** How long a source waits before it opens a stream again whose recording failed here. */
 const RETRY_MS = 1_000
 /** How long a source waits when the account has used up its quota. */
@@ -94,9 +96,19 @@ export class StreamRecorder {
     return this.#work
   }
 
-  /** Settles when all records are handled; at once while the stream is being opened, which may take long. */
+  /**
+   * Settles when all records are handled. While the stream is being opened, which may take long, it settles at once, unless so many
+   * records wait that a source which continues with a large backlog must wait, too.
+   */
   async settled(): Promise<void> {
-    if (this.#state !== 'opening') await this.#work
+    if (this.#state === 'recording') return await this.#work
+    if (this.#state === 'ended' || this.#waitingBytes <= MAX_WAITING_BYTES) return
+    await pTimeout(this.#work, {
+      milliseconds: MAX_OPENING_MS,
+      fallback: () => {
+        if (this.#state === 'opening') this.#refuse('overload', RETRY_MS)
+      },
+    })
   }
 
   /** Opens the stream in the database. */
@@ -132,10 +144,8 @@ export class StreamRecorder {
   /** Adds records. */
   receive(records: readonly ReceivedRecord[]): void {
     if (this.#state === 'ended') return
-    if (this.#state === 'opening') {
+    if (this.#state === 'opening')
       for (const { message } of records) this.#waitingBytes += message.data.length
-      if (this.#waitingBytes > MAX_WAITING_BYTES) return this.#refuse('overload', RETRY_MS)
-    }
     void this.#enqueue(async () => {
       for (const record of records) await this.#add(record)
     })

@@ -6,6 +6,7 @@ import { createGuard } from '../process/guard.ts'
 import { createRecordSender } from './record-sender.ts'
 import { FLAG_KEYFRAME, recordKinds } from './record-wire.ts'
 import type { RecorderSocket } from './recorder-connection.ts'
+import { SentStream } from './sent-stream.ts'
 
 const log = createLog({ level: 'silent', pretty: false })
 const START_MS = 1_800_000_000_000
@@ -158,6 +159,30 @@ test('records that a slow recorder does not accept are dropped and reported as a
   stream.write(frame('next'))
   await vi.advanceTimersByTimeAsync(50)
   expect(socket.texts.slice(before).map((text) => text.trim())).toEqual(['key', 'next'])
+})
+
+test('a record that finds no space costs the same with many streams', async () => {
+  const { sender } = setUp({ names: [], limits: { streamBytes: 64 * 1024, totalBytes: 64 * 1024 } })
+  const streams = Array.from({ length: 500 }, () => sender.open(gateway))
+  for (const stream of streams) stream.write(control('x'.repeat(1_000)))
+  const looks = vi.spyOn(SentStream.prototype, 'evictSent')
+  for (const stream of streams) stream.write(control('x'.repeat(20_000)))
+  expect(looks.mock.calls.length).toBeLessThanOrEqual(2 * streams.length)
+  looks.mockRestore()
+})
+
+test('a single picture that is left out is a gap from the one before to the one after', async () => {
+  const { sender, connect } = setUp({
+    limits: { streamBytes: 8 * 1024 * 1024, totalBytes: 64 * 1024 * 1024 },
+  })
+  const stream = sender.open({ ...gateway, source: 'camera/stream', codec: 'JPEG' })
+  const socket = await connect()
+  const times = [0, 100, 200, 300].map((ms) => START_MS + 1_000 + ms)
+  for (const [number, atMs] of times.entries())
+    stream.write(control(new Uint8Array(number === 1 ? 4 * 1024 * 1024 + 1 : 10)), atMs)
+  await vi.advanceTimersByTimeAsync(50)
+  expect(socket.records.map(({ atMs }) => atMs)).toEqual([times[0], times[2], times[3]])
+  expect(gapsOf(socket)).toMatchObject([{ fromMs: times[0], toMs: times[2] }])
 })
 
 test('records that were removed before their acknowledgement are a gap only if the recorder is lost', async () => {

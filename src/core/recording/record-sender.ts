@@ -53,6 +53,7 @@ export function createRecordSender(options: RecordSenderOptions) {
   const counts = { sent: 0, leftOut: 0, reconnects: 0 }
   const linkDeps = { ...options, open: options.open ?? openSocket, counts }
   let unsentBytes = 0
+  let canEvict = true
   let lastNumber = 0
   let timer: NodeJS.Timeout | undefined
   const environment = {
@@ -69,10 +70,12 @@ export function createRecordSender(options: RecordSenderOptions) {
     },
   }
 
-  /** Frees memory of the stream that uses most. */
+  /** Frees memory of the stream that uses most. After a failure, it looks again when more is sent: sources call it for each record. */
   function evict(): boolean {
+    if (!canEvict) return false
     const largest = [...streams.values()].toSorted((a, b) => b.bytes - a.bytes)
-    return largest.some((stream) => stream.evictSent())
+    canEvict = largest.some((stream) => stream.evictSent())
+    return canEvict
   }
 
   /** Returns the connection for a new stream of a session; undefined while no recorder can be reached. */
@@ -90,6 +93,7 @@ export function createRecordSender(options: RecordSenderOptions) {
 
   function flush(): void {
     unsentBytes = 0
+    canEvict = true
     for (const link of links.values()) link.flush()
   }
 

@@ -56,6 +56,8 @@ export class SentStream {
   #originId: string | undefined
   #lastMs = Number.NEGATIVE_INFINITY
   #waitsForKeyframe = false
+  /** Whether the last record was left out. */
+  #leavesOut = false
   #closedMs: number | undefined
   #isCloseSent = false
   /** Whether records are not wanted at present. */
@@ -85,15 +87,18 @@ export class SentStream {
   write(record: NewRecord, atMs = this.#environment.nowMs()): void {
     if (this.#closedMs !== undefined || this.#isDropping || this.state === 'ended') return
     const time = Math.max(atMs, this.#lastMs + MIN_STEP_MS)
+    const period = { fromMs: Math.max(this.#lastMs, 0), toMs: time }
     this.#lastMs = time
-    if (this.#waitsForKeyframe && (record.flags & FLAG_KEYFRAME) === 0) return this.#leaveOut(time)
+    if (this.#waitsForKeyframe && (record.flags & FLAG_KEYFRAME) === 0) return this.#leaveOut(period)
     const bytes = record.payload.length > MAX_RECORD_BYTES ? 0 : this.#add(record, time)
     if (bytes > 0) {
       this.#waitsForKeyframe = false
+      if (this.#leavesOut) this.#addGap(period)
+      this.#leavesOut = false
       this.#environment.added(bytes)
       return
     }
-    this.#leaveOut(time)
+    this.#leaveOut(period)
     if (!this.#hasKeyframes) return
     this.#waitsForKeyframe = true
     this.requestKeyframe()
@@ -116,9 +121,16 @@ export class SentStream {
     return evicted !== undefined
   }
 
-  #leaveOut(atMs: number): void {
+  /** Notes that a record is left out. The gap lasts from the record before to the one after, so that one picture is not overlooked. */
+  #leaveOut(period: Period): void {
+    this.#leavesOut = true
     this.#environment.leftOut()
-    this.#gaps.add(this.state === 'open' ? 'overload' : 'recorder_lost', { fromMs: atMs, toMs: atMs })
+    this.#addGap(period)
+  }
+
+  #addGap({ fromMs, toMs }: Period): void {
+    const reason = this.state === 'open' ? 'overload' : 'recorder_lost'
+    this.#gaps.add(reason, { fromMs: fromMs || toMs, toMs })
   }
 
   requestKeyframe(): void {

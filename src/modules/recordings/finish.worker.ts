@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { CoreServices } from '../../core/core-services.ts'
+import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import { type Attempt, ClaimLostError } from '../../core/jobs/queue.ts'
@@ -73,7 +74,7 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
         schemaNames.set(message.topic, message.definition.schemaName)
         await mcap.add(message, () => message.definition)
       }
-      await addMetadata(mcap.addMetadata, row, details)
+      await addMetadata(mcap.addMetadata, row, { ...details, gaps: withDamaged(details.gaps, damaged) })
       const counts = await mcap.end()
       const channels = [...counts].map(([topic, messages]) => ({
         topic,
@@ -176,6 +177,17 @@ function logSource(log: readonly RecordedMessage[]): MessageSource {
   }
   return { fromNs: log[0]?.logTimeNs ?? 0n, messages: messages() }
 }
+
+/** Returns the gaps of a recording with those of its damaged segments, in the order of their times. */
+const withDamaged = (gaps: SessionDetails['gaps'], damaged: readonly SegmentRow[]): SessionDetails['gaps'] =>
+  [
+    ...gaps,
+    ...damaged.map(({ from_at, to_at }) => ({
+      from: iso(from_at),
+      to: iso(to_at),
+      reason: 'segment_damaged' as const,
+    })),
+  ].toSorted((a, b) => a.from.localeCompare(b.from))
 
 async function addMetadata(
   add: (name: string, values: Readonly<Record<string, string>>) => Promise<void>,

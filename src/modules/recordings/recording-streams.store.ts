@@ -7,6 +7,7 @@ import type { Tx } from '../../core/events/transactor.ts'
 import { segmentKey } from './object-keys.ts'
 import type { Quota } from './quota.ts'
 import { type AppendSessionNote, createRecordingState } from './recording-state.ts'
+import { beginGap, noteLateSource } from './refused-sources.ts'
 
 /** The request of a source to open a stream. Times are Unix milliseconds. */
 export interface OpenStreamRequest {
@@ -125,9 +126,11 @@ export function createRecordingStreams(
       transact(async (tx) => {
         const { streamId, originId, sessionId, source, nodeId, atMs } = request
         const recording = await recordingFor(tx, request)
+        if (recording === 'session_over' && !isContinued(request)) await noteLateSource(tx, request)
         if (typeof recording === 'string')
           return { refused: recording, retryAfterMs: recording === 'session_over' ? null : 1_000 }
         if (await quota.isExceeded(tx.db, recording.client_id)) {
+          await beginGap(tx, recording.id, { source, atMs, reason: 'quota_exceeded' })
           await state.quotaExceeded(tx, recording.id)
           return { refused: 'quota_exceeded', retryAfterMs: QUOTA_RETRY_MS }
         }

@@ -10,6 +10,7 @@ export type RecordingRow = Omit<Selectable<Tables['recordings']>, 'control_schem
 
 /** Shorter gaps do not count: sources send several records in this time. */
 const SHORTEST_GAP_MS = 50
+const DAMAGED: GapReason = 'segment_damaged'
 
 /** Returns the gaps of recordings, those of all sources in the order of their times. A gap that lasts ends with the recording, or now. */
 export async function gapsOf(
@@ -32,7 +33,8 @@ export async function gapsOf(
       id,
       found.flatMap(({ from_at, to_at, reason }) => {
         const to = to_at ?? ends.get(id) ?? from_at
-        if (to.getTime() - from_at.getTime() < SHORTEST_GAP_MS) return []
+        const isShort = to.getTime() - from_at.getTime() < SHORTEST_GAP_MS
+        if (isShort && reason !== DAMAGED) return [] // records of a damaged segment are missing in any case
         return [{ from: iso(from_at), to: iso(to), reason: reason as GapReason }]
       }),
     ]),

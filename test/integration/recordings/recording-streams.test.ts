@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { NewSegment, OpenStreamRequest } from '../../../src/modules/recordings/index.ts'
+import { createRecordingStreams } from '../../../src/modules/recordings/recording-streams.store.ts'
 import { createRecordingSweep } from '../../../src/modules/recordings/recording-sweep.ts'
+import { download, readMcap } from '../../support/recordings/recording-fixture.ts'
 import { openSessionFixture, performAction } from '../../support/world/session-fixtures.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
@@ -147,4 +150,68 @@ test('records of a session that was too short for its source to reach a recorder
   await performAction(session.owner, session.id, 'end')
   const stream = await session.open()
   expect(await streams().addSegment(session.segment(stream))).toBe('added')
+})
+
+test('a source that is refused because of the quota leaves a gap, until it is accepted again', async () => {
+  const session = await recordedSession()
+  const { recordingId, streamId } = await session.open()
+  await streams().closeStream(streamId, { atMs: Date.now(), gap: null })
+  let isFull = true
+  const { openStream } = createRecordingStreams({
+    ...world.platform.core,
+    quota: { quotaBytes: 1, usedBytes: async () => 1, isExceeded: async () => isFull },
+    appendNote: async () => {},
+  })
+  const open = async (atMs: number) => {
+    const newId = randomUUID()
+    const ids = { streamId: newId, originId: newId, sessionId: session.id, nodeId: randomUUID() }
+    return await openStream({ ...ids, source: 'gateway', atMs })
+  }
+  const fromMs = Date.now()
+  for (const atMs of [fromMs, fromMs + 1_000])
+    expect(await open(atMs)).toMatchObject({ refused: 'quota_exceeded' })
+  expect(await session.gaps(recordingId)).toMatchObject([
+    { reason: 'quota_exceeded', from_at: new Date(fromMs), to_at: null },
+  ])
+  isFull = false
+  expect(await open(fromMs + 2_000)).toMatchObject({ recordingId })
+  expect(await session.gaps(recordingId)).toMatchObject([{ to_at: new Date(fromMs + 2_000) }])
+})
+
+test('the file names a damaged segment among its gaps, however short it is', async () => {
+  const session = await recordedSession()
+  const stream = await session.open()
+  const atMs = Date.now()
+  const segment = { ...session.segment(stream), fromMs: atMs, lastMs: atMs } // its object does not exist
+  expect(await streams().addSegment(segment)).toBe('added')
+  await streams().closeStream(stream.streamId, { atMs, gap: null })
+  await performAction(session.owner, session.id, 'end')
+  const { transact } = world.platform.core
+  const now = () => new Date(Date.now() + TWO_MINUTES_MS)
+  await createRecordingSweep({ transact, now, nodes: { removeExpired: async () => {} } }).run()
+  await waitFor(async () => expect((await session.recording()).status).toBe('READY'))
+  const gap = { reason: 'segment_damaged', from: new Date(atMs).toISOString() }
+  const { body } = await session.owner.get(`/api/sessions/${session.id}/recording`)
+  expect(body.gaps).toMatchObject([gap])
+  const { bytes } = await download(world, session.owner, body.file_url)
+  const { metadata } = await readMcap(bytes)
+  expect(JSON.parse(metadata.gaps?.gaps ?? '[]')).toMatchObject([gap])
+})
+
+test('a source that reaches a recorder after the recording is finished leaves a gap', async () => {
+  const session = await recordedSession()
+  const { recordingId, streamId } = await session.open()
+  const closedMs = Date.now()
+  await streams().closeStream(streamId, { atMs: closedMs, gap: null })
+  await delay(100) // the robot is back, but no recorder can be reached
+  await performAction(session.owner, session.id, 'end')
+  const { transact } = world.platform.core
+  const now = () => new Date(Date.now() + TWO_MINUTES_MS)
+  await createRecordingSweep({ transact, now, nodes: { removeExpired: async () => {} } }).run()
+  await expect(session.open()).rejects.toThrow('session_over')
+  const { ended_at } = await session.recording()
+  expect(await session.gaps(recordingId)).toMatchObject([
+    { reason: 'recorder_lost', from_at: new Date(closedMs), to_at: ended_at },
+  ])
+  expect(ended_at?.getTime()).toBeGreaterThan(closedMs)
 })

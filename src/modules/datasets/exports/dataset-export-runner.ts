@@ -33,7 +33,7 @@ interface Run {
 
 /**
  * Creates the handler that exports datasets part by part. The files of a part and the position after it are one commit that only the
- * next part in order can make, so an attempt after a crash, or two attempts at once, never repeat an episode.
+ * next part in order of the newest attempt can make, so an attempt after a crash, or two attempts at once, never repeat an episode.
  */
 export function createDatasetExportRunner(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'report'> & {
@@ -47,11 +47,14 @@ export function createDatasetExportRunner(
 ) {
   const { db, transact, report, storage, objects, failures, finish, tempDir } = deps
 
-  /** Returns the export to write; undefined when it is finished, or its user has deleted it. */
-  const begin = (exportId: string): Promise<DatasetExportRow | undefined> =>
+  /**
+   * Returns the export to write; undefined when it is finished, or its user has deleted it. An earlier attempt that still runs, because
+   * it stalled, cannot commit any more.
+   */
+  const begin = (exportId: string, attemptId: string): Promise<DatasetExportRow | undefined> =>
     db
       .updateTable('dataset_exports')
-      .set({ status: 'RUNNING' })
+      .set({ status: 'RUNNING', state: sql`state || ${jsonb({ attemptId })}` })
       .where('id', '=', exportId)
       .where('status', 'in', ['PENDING', 'RUNNING'])
       .returningAll()
@@ -96,6 +99,7 @@ export function createDatasetExportRunner(
         .where('id', '=', row.id)
         .where('status', '=', 'RUNNING')
         .where(sql<number>`(state ->> 'doneEpisodes')::int`, '=', row.state.doneEpisodes)
+        .where(sql<string>`state ->> 'attemptId'`, '=', row.state.attemptId)
         .returningAll()
         .executeTakeFirst()
       if (!stored) throw claimLost()
@@ -129,13 +133,14 @@ export function createDatasetExportRunner(
   }
 
   async function write(attempt: Attempt<DatasetExportJob>): Promise<void> {
-    const row = await begin(attempt.data.exportId)
+    const attemptId = randomUUID()
+    const row = await begin(attempt.data.exportId, attemptId)
     if (!row) return
     await objects.removeUnreferenced(row.id)
     const exported = await loadEpisodes(db, row)
     const folder = join(tempDir, row.id)
     await rm(folder, { recursive: true, force: true }) // of an attempt whose process ended
-    const attemptDir = join(folder, randomUUID())
+    const attemptDir = join(folder, attemptId)
     await mkdir(attemptDir, { recursive: true })
     const progress = createExportProgress(db, attempt, report)
     let progressOf = planningProgress
@@ -145,7 +150,7 @@ export function createDatasetExportRunner(
       signal: progress.signal,
       progress: (done) => progress.update(progressOf(done)),
     })
-    const keyPrefix = `${exportPrefix(row.id)}${randomUUID()}`
+    const keyPrefix = `${exportPrefix(row.id)}${attemptId}`
     const onProgress = (next: (done: number) => number) => {
       progressOf = next
     }
@@ -159,7 +164,8 @@ export function createDatasetExportRunner(
       await thread.close()
       await progress.settled()
       await rm(attemptDir, { recursive: true, force: true })
-      await objects.removeUnreferenced(row.id).catch(report) // the next attempt, or the clean-up, repeats it
+      // Only its own objects: another attempt may run. The next one, or the clean-up, repeats it.
+      await objects.removeUnreferenced(row.id, `${keyPrefix}/`).catch(report)
     }
   }
 
@@ -181,6 +187,7 @@ const claimLost = () => new ClaimLostError('The export was deleted, or another p
 function stateAfter(state: ExportState, { files: _, rows, stats, counts }: PartResult, episodes: number) {
   const merged = Object.entries(stats).map(([key, added]) => [key, mergeStats(state.stats[key], added)])
   return {
+    attemptId: state.attemptId,
     doneEpisodes: state.doneEpisodes + episodes,
     nextFile: state.nextFile + 1,
     frames: state.frames + rows,

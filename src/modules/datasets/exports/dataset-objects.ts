@@ -33,15 +33,18 @@ export function createDatasetObjects({ db, storage }: { db: Db; storage: ObjectS
       for (const exportId of exportIds) await removeWhere(exportPrefix(exportId), () => true)
     },
 
-    /** Deletes the objects of an export that are no files of it: those of an attempt that ended before it stored them. */
-    async removeUnreferenced(exportId: string): Promise<void> {
+    /**
+     * Deletes the objects of an export that are no files of it: those of an attempt that ended before it stored them.
+     * @param prefix deletes only objects with this prefix
+     */
+    async removeUnreferenced(exportId: string, prefix = exportPrefix(exportId)): Promise<void> {
       const files = await db
         .selectFrom('dataset_export_files')
         .select('object_key')
         .where('export_id', '=', exportId)
         .execute()
       const keys = new Set(files.map(({ object_key }) => object_key))
-      await removeWhere(exportPrefix(exportId), (key) => !keys.has(key))
+      await removeWhere(prefix, (key) => !keys.has(key))
     },
 
     /** Deletes the objects of exports that do not exist. A crash may have ended a deletion before its objects. */

@@ -4,6 +4,8 @@ import type { FeatureStats } from '../lerobot/running-stats.ts'
 
 /** How far the job of an export is. It changes with the files of a part, in one transaction. */
 export interface ExportState {
+  /** The newest attempt, the only one that may store files; empty before the first one. */
+  readonly attemptId: string
   /** Episodes that are in stored files. The next part begins with the one after. */
   readonly doneEpisodes: number
   /** Number of the files of the next part. */
@@ -14,6 +16,7 @@ export interface ExportState {
 }
 
 export const initialState: ExportState = {
+  attemptId: '',
   doneEpisodes: 0,
   nextFile: 0,
   frames: 0,

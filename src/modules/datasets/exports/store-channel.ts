@@ -45,6 +45,7 @@ const transferable = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
 /** Runs the calls of a thread with the storage of the process. */
 export function serveStore(store: Pick<ObjectStore, 'readBytes' | 'create'>, post: Post) {
   const writers = new Map<number, ObjectWriter>()
+  const running = new Set<Promise<void>>()
   let created = 0
 
   async function run(call: StoreCall): Promise<unknown> {
@@ -62,18 +63,26 @@ export function serveStore(store: Pick<ObjectStore, 'readBytes' | 'create'>, pos
     await writer.complete()
   }
 
+  async function answer({ kind: _, id, ...call }: StoreRequest): Promise<void> {
+    try {
+      const value = await run(call as StoreCall)
+      post({ kind: 'stored', id, value }, value instanceof Uint8Array ? [value.buffer as ArrayBuffer] : [])
+    } catch (cause) {
+      const error = cause instanceof Error ? cause : new Error(String(cause))
+      post({ kind: 'stored', id, error: { name: error.constructor.name, message: error.message } }, [])
+    }
+  }
+
   return {
-    async handle({ kind: _, id, ...call }: StoreRequest): Promise<void> {
-      try {
-        const value = await run(call as StoreCall)
-        post({ kind: 'stored', id, value }, value instanceof Uint8Array ? [value.buffer as ArrayBuffer] : [])
-      } catch (cause) {
-        const error = cause instanceof Error ? cause : new Error(String(cause))
-        post({ kind: 'stored', id, error: { name: error.constructor.name, message: error.message } }, [])
-      }
+    async handle(request: StoreRequest): Promise<void> {
+      const answered = answer(request)
+      running.add(answered)
+      await answered
+      running.delete(answered)
     },
-    /** Discards the objects that are not complete. */
+    /** Waits for the running calls, then discards the objects that are not complete. */
     async close(): Promise<void> {
+      await Promise.allSettled(running)
       const open = [...writers.values()]
       writers.clear()
       await Promise.allSettled(open.map((writer) => writer.abort()))

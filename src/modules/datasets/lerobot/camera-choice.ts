@@ -35,10 +35,14 @@ export function createCameraChoice(cameras: readonly string[], fps: number) {
   const missing = new Set<string>()
 
   /** Updates whether the frames of a camera can be the rows, and which cameras follow. */
-  function checkLead(name: string, scans: CameraScans, startMs: number): void {
+  function checkLead(
+    name: string,
+    scans: CameraScans,
+    period: { readonly fromMs: number; readonly endMs: number },
+  ): void {
     const [summary, scan] = [summaries.get(name), scans.get(name)]
     if (!summary?.canLead || !scan) return
-    const run = leadingRun(scan, startMs, fps)
+    const run = leadingRun(scan, period, fps)
     if (!run) {
       summary.canLead = false
       return
@@ -69,12 +73,12 @@ export function createCameraChoice(cameras: readonly string[], fps: number) {
   }
 
   return {
-    /** Adds an episode. Returns a camera that has no pictures in it; undefined if all have some. */
-    add(scans: CameraScans): string | undefined {
+    /** Adds an episode of a duration. Returns a camera that has no pictures in it; undefined if all have some. */
+    add(scans: CameraScans, durationMs: number): string | undefined {
       for (const name of cameras) if (!summarize(name, scans)) missing.add(name)
       if (missing.size > 0) return [...missing][0]
-      const startMs = startMsOf(scans, cameras)
-      for (const name of cameras) checkLead(name, scans, startMs)
+      const period = { fromMs: startMsOf(scans, cameras), endMs: durationMs }
+      for (const name of cameras) checkLead(name, scans, period)
       return undefined
     },
 

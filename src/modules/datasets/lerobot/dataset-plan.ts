@@ -75,7 +75,7 @@ export function layoutOf(
     cameras.map(({ name }) => name),
   )
   const lead = leadCamera === undefined ? undefined : scans.get(leadCamera)
-  const run = lead && leadingRun(lead, startMs, fps)
+  const run = lead && leadingRun(lead, { fromMs: startMs, endMs: durationMs }, fps)
   if (!lead || !run) return { rowTimes: evenRows(startMs, durationMs, fps), runs: new Map() }
   const rowTimes = timesOf(lead, run)
   const runs = new Map([[lead.name, run]])

@@ -2,7 +2,7 @@ import { createCameraChoice, type VideoToolNames } from './camera-choice.ts'
 import { createFeatureCollection } from './dataset-features.ts'
 import { createRecordings, type EpisodeInput, periodOf } from './dataset-input.ts'
 import { type CameraScans, cameraKey, type DatasetPlan } from './dataset-plan.ts'
-import { scanCameras } from './episode-scan.ts'
+import { durationMsOf, scanCameras } from './episode-scan.ts'
 import { ExportProblem } from './export-problem.ts'
 import type { DatasetStore } from './stored-file.ts'
 
@@ -49,7 +49,7 @@ async function tryPlan(
     await features.add(reader, episode)
     const scans = await scanCameras(reader, periodOf(episode), cameras)
     keep?.(episode.id, scans)
-    const missing = choice.add(scans)
+    const missing = choice.add(scans, durationMsOf(periodOf(episode)))
     if (missing !== undefined && !isChosen) return missing
     if (missing !== undefined)
       throw new ExportProblem(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { CameraScan } from './episode-scan.ts'
-import { evenRows, followingRun, leadingRun, shownFrames } from './row-clock.ts'
+import { evenRows, followingRun, leadingRun as leadingRunOf, shownFrames } from './row-clock.ts'
 import { rowPosition } from './transcoder.ts'
 
 const scan = (times: readonly number[], keys: readonly number[] = [0]): CameraScan => ({
@@ -12,6 +12,9 @@ const scan = (times: readonly number[], keys: readonly number[] = [0]): CameraSc
   size: { width: 160, height: 120 },
   hasOneSize: true,
 })
+/** Returns the rows of an episode that ends with the last frame. */
+const leadingRun = (camera: CameraScan, fromMs: number, fps: number) =>
+  leadingRunOf(camera, { fromMs, endMs: camera.times.at(-1) ?? 0 }, fps)
 const every = (ms: number, count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => from + index * ms)
 
@@ -30,6 +33,12 @@ test('a camera with another rate, or with a pause, cannot lead', () => {
   expect(leadingRun(paused(101), 0, 30)).toBeUndefined()
   expect(leadingRun(scan(every(33.3, 100), []), 0, 30)).toBeUndefined()
   expect(leadingRun(scan([]), 0, 30)).toBeUndefined()
+})
+
+test('a camera that ends before the episode is encoded again, so that the episode keeps its end', () => {
+  const ended = (endMs: number) => leadingRunOf(scan(every(33.3, 100)), { fromMs: 0, endMs }, 30)
+  expect(ended(3_390)).toBeDefined()
+  expect(ended(3_400)).toBeUndefined()
 })
 
 test('a second camera follows if each of its frames is near its row', () => {

@@ -40,18 +40,22 @@ export function firstDecodable(scan: CameraScan, ms: number): number {
 }
 
 /**
- * Returns the frames from a time on, if they can be the rows of an episode: at a mean rate within 5 % of the dataset's, and without
- * a pause of more than three rows (at least 100 ms).
+ * Returns the frames from a time to the end of an episode, if they can be its rows: at a mean rate within 5 % of the dataset's, and
+ * without a pause of more than three rows (at least 100 ms), also at the end.
  */
-export function leadingRun(scan: CameraScan, fromMs: number, fps: number): FrameRun | undefined {
+export function leadingRun(
+  scan: CameraScan,
+  { fromMs, endMs }: { readonly fromMs: number; readonly endMs: number },
+  fps: number,
+): FrameRun | undefined {
   const first = firstDecodable(scan, fromMs)
   const count = scan.times.length - first
   if (count < 2) return undefined
   const { times } = scan
   const rowMs = MS_PER_S / fps
   const longestMs = Math.max(3 * rowMs, MIN_PAUSE_MS)
-  for (let frame = first + 1; frame < times.length; frame++)
-    if ((times[frame] as number) - (times[frame - 1] as number) > longestMs) return undefined
+  for (let frame = first + 1; frame <= times.length; frame++)
+    if ((times[frame] ?? endMs) - (times[frame - 1] as number) > longestMs) return undefined
   const meanMs = ((times.at(-1) as number) - (times[first] as number)) / (count - 1)
   if (Math.abs(meanMs / rowMs - 1) > RATE_TOLERANCE) return undefined
   return { fromKey: keyAtOrBefore(scan, first), first, count }

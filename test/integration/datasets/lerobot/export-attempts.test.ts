@@ -1,0 +1,117 @@
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { ObjectStore } from '../../../../src/core/storage/object-store.ts'
+import { createDatasetExportFailures } from '../../../../src/modules/datasets/exports/dataset-export-failures.ts'
+import { DATASET_EXPORTS } from '../../../../src/modules/datasets/exports/dataset-export-queue.ts'
+import { createDatasetExportRunner } from '../../../../src/modules/datasets/exports/dataset-export-runner.ts'
+import { createDatasetObjects } from '../../../../src/modules/datasets/exports/dataset-objects.ts'
+import { createExportFinish } from '../../../../src/modules/datasets/exports/export-finish.ts'
+import { timesAt } from '../../../support/recordings/mcap-fixtures.ts'
+import {
+  recordEpisodes,
+  requestExport,
+  settledExport,
+} from '../../../support/recordings/recorded-episodes.ts'
+import { createWorld, type World } from '../../../support/world/world.ts'
+
+// A process that stalls loses its job to another one, and may go on later.
+
+let world: World
+beforeAll(async () => {
+  world = await createWorld({ bus: 'redis', env: { ROLES: 'api,gateway,hub' } })
+})
+afterAll(async () => await world?.[Symbol.asyncDispose]())
+
+const bound = (store: ObjectStore): ObjectStore => ({
+  put: (key, bytes) => store.put(key, bytes),
+  create: (key) => store.create(key),
+  stat: (key) => store.stat(key),
+  read: (key, range) => store.read(key, range),
+  readBytes: (key, range) => store.readBytes(key, range),
+  delete: (keys) => store.delete(keys),
+  list: (prefix) => store.list(prefix),
+  presign: (...options) => store.presign(...options),
+  close: () => store.close(),
+})
+
+/** Starts an attempt that waits before its last object of a part is complete. */
+function startAttempt(exportId: string) {
+  const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { core, storage: store } = world.platform
+  const storage: ObjectStore = {
+    ...bound(store),
+    async create(key: string) {
+      const writer = await store.create(key)
+      const complete = async () => {
+        if (key.includes('/meta/episodes/')) {
+          reached.resolve()
+          await released.promise
+        }
+        return await writer.complete()
+      }
+      return { write: (bytes) => writer.write(bytes), abort: () => writer.abort(), complete }
+    },
+  }
+  const objects = createDatasetObjects({ db: core.db, storage })
+  const failures = createDatasetExportFailures(core)
+  const deps = { ...core, storage, objects, failures }
+  const tempDir = join(tmpdir(), `wheelhouse-attempts-${exportId}`)
+  onTestFinished(() => rm(tempDir, { recursive: true, force: true }))
+  const run = createDatasetExportRunner({ ...deps, finish: createExportFinish(deps), tempDir })
+  const stop = new AbortController()
+  const ended = run({
+    id: 'job',
+    data: { exportId },
+    number: 1,
+    previous: undefined,
+    signal: stop.signal,
+    complete: async () => {},
+    progress: async () => {},
+  })
+  const failure = ended.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  )
+  return {
+    reached: Promise.race([reached.promise, failure]),
+    release: () => released.resolve(),
+    stop,
+    failure,
+  }
+}
+
+test.each(['ends', 'goes on'])(
+  'an attempt that stalled and then %s leaves the dataset complete',
+  async (how) => {
+    const owner = await world.client()
+    const robot = await world.robot(owner)
+    const telemetry = timesAt(10, 5_000).map((atMs) => ({ atMs, data: { x: atMs } }))
+    const startMs = Date.parse('2026-11-20T09:00:00Z')
+    const episode = { fromMs: 0, toMs: 1_000 }
+    const { episodeIds } = await recordEpisodes(world, owner, robot.id, { startMs, telemetry }, [episode])
+    const { id } = await requestExport(owner, { fps: 10, episode_ids: episodeIds })
+
+    const first = startAttempt(id)
+    await first.reached
+    const second = startAttempt(id)
+    await second.reached
+    if (how === 'ends') first.stop.abort(new Error('the claim is lost'))
+    first.release()
+    expect(await first.failure).toBeInstanceOf(Error)
+    second.release()
+    expect(await second.failure).toBeUndefined()
+
+    await settledExport(owner, id)
+    const files = await world.platform.core.db
+      .selectFrom('dataset_export_files')
+      .select('object_key')
+      .where('export_id', '=', id)
+      .execute()
+    const keys: string[] = []
+    for await (const { key } of world.platform.storage.list(`exports/${id}/`)) keys.push(key)
+    expect(keys.sort()).toEqual(files.map(({ object_key }) => object_key).sort())
+    await world.runJobs(DATASET_EXPORTS)
+  },
+)

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { createLog } from '../../../src/core/log.ts'
+import { createGuard } from '../../../src/core/process/guard.ts'
+import { createRecordSender } from '../../../src/core/recording/record-sender.ts'
+import {
+  FLAG_BINARY,
+  FLAG_KEYFRAME,
+  RECORDER_PATH,
+  recordKinds,
+  writeRecord,
+} from '../../../src/core/recording/record-wire.ts'
+import type { RecorderServices } from '../../../src/recorder/messages.ts'
+import { startRecorder } from '../../../src/recorder/recorder.ts'
+import { MemoryStore } from '../../support/storage/memory-store.ts'
+
+// A real recorder and a real source, with a database that takes its time.
+
+const MB = 1024 * 1024
+const log = createLog({ level: 'silent', pretty: false })
+const guard = createGuard({ role: 'test', log, count: () => {} })
+const nowMs = () => performance.timeOrigin + performance.now()
+
+/** Starts a recorder whose database needs `openMs` to open a stream. */
+async function start(openMs: number) {
+  const stored = { messages: 0, opens: 0 }
+  const streams: RecorderServices['streams'] = {
+    openStream: async () => {
+      stored.opens++
+      await delay(openMs)
+      return { recordingId: randomUUID(), durableUpToMs: 0 }
+    },
+    addSegment: async ({ messages }) => {
+      stored.messages += messages
+      return 'added'
+    },
+    closeStream: async () => {},
+    addGap: async () => {},
+    setPaused: async () => {},
+  }
+  const recorder = await startRecorder({
+    nodeId: randomUUID(),
+    host: '127.0.0.1',
+    port: 0,
+    services: { streams },
+    store: new MemoryStore(),
+    authorize: () => true,
+    live: { publish: () => {} },
+    upgradeOther: () => false,
+    guard,
+    log,
+    nowMs,
+  })
+  onTestFinished(() => recorder.close())
+  return { ...recorder, stored }
+}
+
+test('a recorder takes over a camera with a large backlog', async () => {
+  const recorder = await start(50)
+  const id = randomUUID()
+  let isListed = false
+  const sender = createRecordSender({
+    recorders: () => (isListed ? [{ id, url: `ws://127.0.0.1:${recorder.port}` }] : []),
+    authorization: () => 'Bearer test',
+    guard,
+    log,
+    nowMs,
+    limits: { streamBytes: 8 * MB, totalBytes: 64 * MB },
+  })
+  onTestFinished(() => sender.stop())
+  const camera = sender.open({ sessionId: randomUUID(), source: 'camera/front', codec: 'H264', stored: true })
+  const FRAMES = 60
+  const frame = { kind: recordKinds.video, flags: FLAG_BINARY | FLAG_KEYFRAME, detail: Number.NaN, note: '' }
+  for (let number = 0; number < FRAMES; number++)
+    camera.write({ ...frame, payload: new Uint8Array(100_000).fill(number) })
+  isListed = true
+  camera.close()
+  await expect.poll(() => sender.isIdle, { timeout: 10_000 }).toBe(true)
+  expect(recorder.stored).toEqual({ messages: FRAMES, opens: 1 })
+})
+
+test('a recorder whose database hangs refuses a large backlog, and serves the other streams of its source', async () => {
+  const recorder = await start(60_000)
+  const url = `ws://127.0.0.1:${recorder.port}`
+  const source = new WebSocket(new URL(RECORDER_PATH, url))
+  onTestFinished(() => source.terminate())
+  const answers: unknown[] = []
+  source.on('message', (data) => answers.push(JSON.parse(String(data))))
+  await once(source, 'open')
+  const streamId = randomUUID()
+  const open = {
+    streamId,
+    originId: streamId,
+    sessionId: randomUUID(),
+    source: 'camera/front',
+    codec: 'H264',
+  }
+  source.send(JSON.stringify({ type: 'open', stream: 1, ...open, stored: true, atMs: nowMs() }))
+  const record = { kind: recordKinds.video, flags: FLAG_KEYFRAME, detail: 0, note: '' }
+  for (let number = 0; number < 4; number++) {
+    const bytes = Buffer.alloc(MB + 64)
+    const end = writeRecord(bytes, 0, { ...record, payload: new Uint8Array(MB) }, 1, nowMs())
+    source.send(bytes.subarray(0, end))
+  }
+  await expect
+    .poll(() => answers, { timeout: 10_000 })
+    .toEqual([{ type: 'refused', stream: 1, reason: 'overload', retryAfterMs: 1_000 }])
+  source.ping()
+  await once(source, 'pong')
+})
