@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { waitFor } from '../world/wait.ts'
 import type { World } from '../world/world.ts'
-import type { ConsoleBrowser, PageOptions } from './console.ts'
+import { type ConsoleBrowser, closeContext, type PageOptions } from './console.ts'
 
 export interface CockpitOptions {
   readonly robot?: Record<string, unknown>
@@ -73,7 +73,7 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
     expectHalted: () => waitFor(() => expect(isHalted(robot.state)).toBe(true)),
     expectMoving: () => waitFor(() => expect(isHalted(robot.state)).toBe(false)),
     async [Symbol.asyncDispose]() {
-      await context.close()
+      await closeContext(context)
       await robot.close()
     },
   }

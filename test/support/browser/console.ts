@@ -81,7 +81,7 @@ export async function openConsole(baseUrl: string, started?: Browser) {
 }
 
 /** Closes pages whose routes may still wait for an answer of the platform: their handlers then fail unnoticed. */
-async function closeContext(context: BrowserContext): Promise<void> {
+export async function closeContext(context: BrowserContext): Promise<void> {
   await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })))
   await context.close()
 }

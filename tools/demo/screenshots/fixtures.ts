@@ -46,6 +46,8 @@ export async function createScreenshotFixtures() {
     await answerOf(owner.rest.POST('/api/client/robots', { body: arm }))
     const [ronja, bolt] = fixture.robots
     if (!ronja || !bolt) throw new Error('The demo must have two robots.')
+    const recorded = { params: { path: { id: ronja.id } }, body: { recording: 'video' } } as const
+    await answerOf(owner.rest.PATCH('/api/client/robots/{id}', recorded))
     const sessions = {
       ronja: await startSession(operator, ronja.id),
       bolt: await startSession(second, bolt.id),

@@ -4,6 +4,7 @@ import { type ConsoleBrowser, openConsole } from '../../../test/support/browser/
 import { shoot } from './capture.ts'
 import { driveByKeys, driveByProgram, passes } from './drivers.ts'
 import { createScreenshotFixtures, type ScreenshotFixtures, sendMessage } from './fixtures.ts'
+import { captureReplay, markEpisode } from './replay.ts'
 
 // `npm run screenshots`: takes the pictures of docs/images, from a platform with the demo's accounts and robots.
 
@@ -63,7 +64,9 @@ async function captureObservers(
     await answerOf(set.owner.rest.PATCH('/api/sessions/{id}', { params: { path: { id: bolt } }, body: stop }))
     const owner = await open(browser, 'owner@demo.local', `/sessions/${ronja}`)
     await sessionLives(owner)
+    await markEpisode(set.operator, ronja, { action: 'start', task: 'Drive around the table' })
     await passes(driver.trip, 6)
+    await markEpisode(set.operator, ronja, { action: 'success' })
     const session = { ready: (page: Page) => sessionLives(page).then(() => passes(driver.trip, 0)) }
     await shoot(owner, { ...session, name: 'session', size: 'desktop', scheme: 'light' })
     await shoot(owner, { ...session, name: 'session-dark', size: 'desktop', scheme: 'dark' })
@@ -119,6 +122,7 @@ try {
   try {
     await captureObservers(set, browser)
     await takeCockpit(set, browser)
+    await captureReplay(set, browser)
   } finally {
     await browser[Symbol.asyncDispose]()
     await browser.browser.close()
