@@ -3791,6 +3791,11 @@ export interface components {
              */
             progress: number;
             /**
+             * @description Rows for each second.
+             * @example 30
+             */
+            fps: number;
+            /**
              * @description Episodes in the stored files so far.
              * @example 216
              */
@@ -10482,6 +10487,7 @@ export interface operations {
                      *           "version": 1,
                      *           "status": "READY",
                      *           "progress": 1,
+                     *           "fps": 30,
                      *           "episodes": 216,
                      *           "frames": 194400,
                      *           "size_bytes": 812400120,
@@ -10580,6 +10586,7 @@ export interface operations {
                      *       "version": 1,
                      *       "status": "PENDING",
                      *       "progress": 0,
+                     *       "fps": 30,
                      *       "episodes": 0,
                      *       "frames": 0,
                      *       "size_bytes": 0,
@@ -10688,6 +10695,7 @@ export interface operations {
                      *       "version": 1,
                      *       "status": "READY",
                      *       "progress": 1,
+                     *       "fps": 30,
                      *       "episodes": 216,
                      *       "frames": 194400,
                      *       "size_bytes": 812400120,

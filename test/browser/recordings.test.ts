@@ -247,15 +247,18 @@ test('episodes lead to their replay, and are exported with progress and an addre
           exports.push({
             id: crypto.randomUUID(),
             name: 'pick-cubes',
+            format: 'lerobot_v3',
+            version: 1,
             status: 'RUNNING',
             progress: 0.4,
             fps: 30,
             episodes: 1,
             frames: 1_400,
             size_bytes: 900_000,
-            base_url: null,
+            base_url: '/datasets/owner/pick-cubes/resolve/main',
             error: null,
             created_at: new Date().toISOString(),
+            finished_at: null,
           })
         }
         await json(route, route.request().method() === 'POST' ? exports[0] : { exports }, 200)

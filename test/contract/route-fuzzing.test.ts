@@ -93,6 +93,7 @@ function callerOf({ access }: Endpoint) {
  */
 async function createFixtures(): Promise<void> {
   const { client, operator } = users
+  await restoreUsers()
   await removeFixtures?.()
   const [taken, free] = [await world.robot(client), await world.robot(client)]
   const links = [await world.connect(taken), await world.connect(free)]
@@ -110,6 +111,16 @@ async function createFixtures(): Promise<void> {
   note('session', [started.body, planned.body])
   note('certification', asked.body)
   note('apikey', await Promise.all([client.key(), operator.key()]))
+}
+
+/** Undoes what requests to admin routes may have done to the callers. Most calls are refused, because there is nothing to undo. */
+async function restoreUsers(): Promise<void> {
+  for (const role of ['client', 'operator'] as const) {
+    const path = `/api/admin/users/${users[role].id}`
+    await users.admin.post(`${path}/restore`)
+    await users.admin.post(`${path}/roles/${role}`)
+    await users[role].post('/api/auth/profile', { role })
+  }
 }
 
 /** Remembers the ids in a response; `kind` is the kind of those in fields named `id`. */

@@ -95,7 +95,7 @@ test('a ticket that is forged, expired, of another session or of changed permiss
     '',
     'x',
     `${search.slice(8)}A`,
-    search.slice(8).replace(/\w(?=\w{3}$)/, (c) => (c === 'A' ? 'B' : 'A')),
+    search.slice(8).replace(/.(?=.{3}$)/, (c) => (c === 'A' ? 'B' : 'A')),
   ])
     expect(await upgrade(`${url}?ticket=${ticket}`)).toEqual([401, 'ticket_invalid'])
   laterMs = 61_000

@@ -91,7 +91,8 @@ export async function mockRecording(page: Page, mocks: ReplayMocks): Promise<voi
   await answer('recordings/[^/]+/bookmarks', (route) => {
     if (route.request().method() !== 'POST') return json(route, { bookmarks: mocks.bookmarks })
     const { at, label } = route.request().postDataJSON() as { at: string; label: string }
-    const bookmark = { id: crypto.randomUUID(), at, label, user_id: USER_ID, user_name: 'Grace' }
+    const author = { user_id: USER_ID, user_name: 'Grace' }
+    const bookmark = { id: crypto.randomUUID(), at, label, ...author, created_at: iso(Date.now()) }
     mocks.bookmarks.push(bookmark)
     return json(route, bookmark, 201)
   })
@@ -101,7 +102,8 @@ export async function mockRecording(page: Page, mocks: ReplayMocks): Promise<voi
     if (Object.keys(unknown).length > 0) return json(route, { error: 'The request is not valid.' }, 400)
     const expires_at = iso(Date.now() + expires_in_hours * HOUR_MS)
     const id = crypto.randomUUID()
-    mocks.shares.push({ id, created_at: iso(Date.now()), expires_at, revoked_at: null })
+    const created = { created_by: USER_ID, created_at: iso(Date.now()) }
+    mocks.shares.push({ id, ...created, expires_at, revoked_at: null })
     return json(route, { id, url: `https://hub.example/replay/${id}`, expires_at }, 201)
   })
   await answer('recordings/[^/]+/shares/[^/]+', (route) => {
@@ -124,7 +126,18 @@ function markEpisode(
   if (action === 'start') mocks.episodes = { running: { started_at: now, task }, episodes }
   else if (running) {
     const id = String(episodes.length + 1)
-    const ended = { ...running, id, episode_id: id, ended_at: now, source: 'platform' as const }
+    const ended = {
+      ...running,
+      id,
+      episode_id: id,
+      session_id: null,
+      recording_id: RECORDING_ID,
+      ended_at: now,
+      created_at: now,
+      size_mb: 0,
+      source: 'platform' as const,
+      uri: null,
+    }
     const all = action === 'discard' ? episodes : [...episodes, { ...ended, success: action === 'success' }]
     mocks.episodes = { running: null, episodes: all }
   }

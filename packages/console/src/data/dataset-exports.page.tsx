@@ -46,6 +46,12 @@ export const DatasetExportsPage = () => (
   </Page>
 )
 
+/** Returns the command that downloads a dataset with the program of the Hugging Face Hub. */
+function downloadCommand(baseUrl: string): string {
+  const [owner, name] = baseUrl.split('/').slice(2)
+  return `HF_ENDPOINT=${location.origin} hf download --repo-type dataset ${owner}/${name}`
+}
+
 function ExportRow({ stored }: { stored: DatasetExport }) {
   const { name, status, fps, episodes, frames, size_bytes, base_url, error, created_at, progress } = stored
   const remove = useRemoveExport()
@@ -75,14 +81,14 @@ function ExportRow({ stored }: { stored: DatasetExport }) {
               {error}
             </Text>
           )}
-          {base_url && <Code style={{ overflowWrap: 'anywhere' }}>{base_url}</Code>}
+          {status === 'READY' && <Code style={{ overflowWrap: 'anywhere' }}>{base_url}</Code>}
           <Text size="sm" c="dimmed">
             {textParts('data.exports.rate', { fps, created: <Time at={created_at} /> })}
           </Text>
         </Stack>
         <Group gap="xs">
-          {base_url && (
-            <CopyButton value={new URL(base_url, location.href).href}>
+          {status === 'READY' && (
+            <CopyButton value={downloadCommand(base_url)}>
               {({ copied, copy }) => (
                 <Button size="xs" variant="default" onClick={copy} aria-live="polite">
                   {copied ? t('data.exports.copied') : t('data.exports.copy')}

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import type { DatasetExport } from '../replay/data/api-types.ts'
-import { send } from '../replay/recordings-api.ts'
 
 const POLL_MS = 2_000
 const PATH = '/api/client/datasets/exports'
@@ -12,9 +12,9 @@ const queryKey = [...keys.datasets, 'exports']
 export interface NewExport {
   readonly name: string
   readonly fps: number
-  readonly cameras?: readonly string[]
-  readonly episode_ids?: readonly string[]
-  readonly dataset_ids?: readonly string[]
+  readonly cameras?: string[]
+  readonly episode_ids?: string[]
+  readonly dataset_ids?: string[]
 }
 
 export const isRunning = ({ status }: DatasetExport): boolean => status === 'PENDING' || status === 'RUNNING'
@@ -24,8 +24,7 @@ export function useDatasetExports() {
   const { rest } = usePlatform()
   return useQuery({
     queryKey,
-    queryFn: async ({ signal }) =>
-      (await send<{ exports: DatasetExport[] }>(rest, 'get', PATH, { signal })).exports,
+    queryFn: async ({ signal }) => (await answerOf(rest.GET(PATH, { signal }))).exports,
     refetchInterval: ({ state }) => (state.data?.some(isRunning) ? POLL_MS : false),
   })
 }
@@ -36,7 +35,7 @@ export function useStartExport() {
   const queries = useQueryClient()
   return useMutation({
     mutationFn: (wanted: NewExport) =>
-      send<DatasetExport>(rest, 'post', PATH, { body: { format: 'lerobot_v3', ...wanted } }),
+      answerOf(rest.POST(PATH, { body: { format: 'lerobot_v3', ...wanted } })),
     onSuccess: () => queries.invalidateQueries({ queryKey }),
   })
 }
@@ -46,7 +45,7 @@ export function useRemoveExport() {
   const { rest } = usePlatform()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: (id: string) => send<undefined>(rest, 'delete', `${PATH}/{id}`, { path: { id } }),
+    mutationFn: (id: string) => answerOf(rest.DELETE(`${PATH}/{id}`, { params: { path: { id } } })),
     onSettled: () => queries.invalidateQueries({ queryKey }),
   })
 }

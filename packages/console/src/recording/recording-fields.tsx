@@ -1,8 +1,10 @@
 import { NumberInput, Radio, Stack } from '@mantine/core'
 import { RecordingMode } from '@wheelhouse/protocol'
-import type { RecordingSettings } from '../replay/data/api-types.ts'
+import type { Schemas } from '@wheelhouse/sdk'
 import { t } from '../texts/texts.ts'
 import { recordedLabel } from './recording-texts.ts'
+
+type RecordingSettings = Pick<Schemas['RobotDetail'], 'recording' | 'recording_days'>
 
 /** The settings as a form has them. */
 export interface RecordingValues {
@@ -13,12 +15,11 @@ export interface RecordingValues {
 
 export const recordingFields = ['recording', 'recording_days'] as const
 
-/** Returns the settings of a robot as form values; nothing for a platform without recordings. */
-export function recordingValues(robot: object): RecordingValues | undefined {
-  if (!('recording' in robot)) return undefined
-  const { recording, recording_days } = robot as RecordingSettings
-  return { recording, recording_days: recording_days ?? '' }
-}
+/** Returns the settings of a robot as form values. Null days keep recordings. */
+export const recordingValues = ({ recording, recording_days }: RecordingSettings): RecordingValues => ({
+  recording,
+  recording_days: recording_days ?? '',
+})
 
 /** Returns form values as the API takes them. */
 export const recordingSettings = ({ recording, recording_days }: RecordingValues): RecordingSettings => ({

@@ -44,8 +44,7 @@ interface Values extends RobotValues {
   /** In percent. */
   readonly low_battery_threshold: number | string
   readonly log_event_level: RobotDetail['log_event_level']
-  /** Undefined on a platform without recordings. */
-  readonly recorded: RecordingValues | undefined
+  readonly recorded: RecordingValues
 }
 const fields = [
   'name',
@@ -137,13 +136,11 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
           error={errors?.telemetry_schema}
           onChange={(telemetry_schema) => change({ telemetry_schema })}
         />
-        {values.recorded && (
-          <RecordingFields
-            values={values.recorded}
-            errors={errors ?? {}}
-            onChange={(part) => change({ recorded: values.recorded && { ...values.recorded, ...part } })}
-          />
-        )}
+        <RecordingFields
+          values={values.recorded}
+          errors={errors ?? {}}
+          onChange={(part) => change({ recorded: { ...values.recorded, ...part } })}
+        />
         <StopClearField
           value={values.stop_clear}
           error={errors?.stop_clear}
@@ -181,7 +178,7 @@ function useSave(id: string) {
           params: { path: { id } },
           body: {
             ...values,
-            ...(recorded && recordingSettings(recorded)),
+            ...recordingSettings(recorded),
             notes,
             operator_notes,
             latency_limit_ms,

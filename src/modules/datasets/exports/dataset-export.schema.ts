@@ -86,6 +86,7 @@ export const DatasetExportView = z
     version: count.meta({ description: 'Counts from 1 for each name.', examples: [1] }),
     status: DatasetExportStatus.meta({ examples: ['READY'] }),
     progress: z.number().meta({ description: 'From 0 to 1.', examples: [1] }),
+    fps: count.meta({ description: 'Rows for each second.', examples: [30] }),
     episodes: count.meta({ description: 'Episodes in the stored files so far.', examples: [216] }),
     frames: count.meta({ description: 'Rows in the stored files so far.', examples: [194_400] }),
     size_bytes: count.meta({ examples: [812_400_120] }),

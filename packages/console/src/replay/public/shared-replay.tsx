@@ -105,7 +105,7 @@ function Opened({ recording, parts, schemas }: OpenedProps) {
       <ReplayView
         replay={replay}
         recording={recording}
-        episodes={recording.episodes ?? NO_EPISODES}
+        episodes={NO_EPISODES}
         schemas={schemas}
         liveLog={undefined}
         participants={VISITOR}
@@ -116,7 +116,7 @@ function Opened({ recording, parts, schemas }: OpenedProps) {
         header={() => (
           <ReplayHeader
             recording={recording}
-            operatorName={recording.operator_name}
+            operatorName={undefined}
             onCopyLink={copyLink}
             back={
               <Badge variant="default" tt="none">
