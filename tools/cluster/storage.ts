@@ -9,12 +9,20 @@ import { launch, tailOf } from './spawn.ts'
 export const S3_KEY = 'S3RVER'
 const BUCKET = 'wheelhouse'
 
-/** Starts s3rver and prints its port. Its continuation tokens need a cipher that only the legacy provider of OpenSSL has. */
+/**
+ * Starts s3rver and prints its port. Its continuation tokens need a cipher that only the legacy provider of OpenSSL has. As in S3, a
+ * deletion of a missing object succeeds; s3rver alone fails when another deletion has removed the folder.
+ */
 const program = `
   const S3rver = require(${JSON.stringify(createRequire(import.meta.url).resolve('s3rver'))})
   const [directory, bucket, port] = process.argv.slice(1)
   const server = new S3rver({
     address: '127.0.0.1', port: Number(port), silent: true, directory, configureBuckets: [{ name: bucket }] })
+  const { store } = server
+  const remove = store.deleteObject.bind(store)
+  store.deleteObject = (...object) => remove(...object).catch((cause) => {
+    if (cause.code !== 'ENOENT' && cause.code !== 'ENOTEMPTY') throw cause
+  })
   server.run().then(({ port }) => console.log(port))`
 
 /** Returns the arguments of Node that start an S3 server for tests, with one bucket. Port 0 selects a free one. */
