@@ -8,6 +8,7 @@ import {
   type ObjectStore,
   type StoredObject,
 } from '../storage/object-store.ts'
+import type { AdmitDownload } from './downloads.ts'
 import type { ErrorResponses, OtherResponses } from './endpoint.ts'
 import { parseRange } from './range.ts'
 
@@ -38,6 +39,8 @@ export interface SendObjectOptions {
   readonly redirectSeconds?: number
   /** After how long a client that accepts no bytes loses the connection. Default: two minutes. */
   readonly stallMs?: number
+  /** Called before a body begins, which ends with the credential of its request. */
+  readonly admit?: AdmitDownload
   /** Called when the body breaks off: the client sees a closed connection. */
   readonly onReadError?: (cause: unknown) => void
 }
@@ -87,10 +90,11 @@ async function sendBody(
   http: Context,
   store: ObjectStore,
   stored: StoredObject,
-  { onReadError, stallMs = STALL_MS }: SendObjectOptions,
+  { onReadError, admit, stallMs = STALL_MS }: SendObjectOptions,
 ): Promise<void> {
   const range = requestedRange(http, stored.sizeBytes)
   const bytes = range ? range.end - range.start + 1 : stored.sizeBytes
+  admit?.(http.res)
   const source = await readObject(store, stored, range)
   if (range) {
     http.status = 206

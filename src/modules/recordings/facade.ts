@@ -1,4 +1,5 @@
 import type { CoreServices } from '../../core/core-services.ts'
+import type { Downloads } from '../../core/http/downloads.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
 import type { ObjectStore } from '../../core/storage/object-store.ts'
 import { createDeletionWorker } from './deletion.worker.ts'
@@ -50,7 +51,11 @@ export function createRecordingServices(
 export type RecordingServices = ReturnType<typeof createRecordingServices>
 
 /** Returns the routes of recordings. */
-export const recordingsEndpoints = (services: RecordingServices, core: CoreServices): Endpoint[] => {
-  const deps = { ...services, log: core.log }
+export const recordingsEndpoints = (
+  services: RecordingServices,
+  core: CoreServices,
+  downloads: Downloads,
+): Endpoint[] => {
+  const deps = { ...services, downloads, log: core.log }
   return [...recordingEndpoints(deps), ...recordingAccessEndpoints(deps)]
 }

@@ -95,7 +95,7 @@ function shareEndpoints({ recordingAccess }: RecordingRouteDeps): Endpoint[] {
 
 /** Returns the routes of a link. The token in the path is their only credential. */
 function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
-  const { recordings, recordingAccess } = deps
+  const { recordings, recordingAccess, downloads } = deps
   const noteOf = (shareId: string) => (id: string) =>
     recordingAccess.noteDownload(id, { userId: null, shareId }, 'replay')
   const path = '/api/shared/recordings/{token}'
@@ -142,8 +142,13 @@ function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       otherResponses: objectResponses,
       errors: { ...fileErrors, 404: { ...fileErrors[404], ...shareErrors[404] } },
       run: async ({ params, http }) => {
-        const { row, shareId } = await recordingAccess.byToken(params.token)
-        await sendRecording(http, row, { ...deps, note: noteOf(shareId), redirectSeconds: REDIRECT_SECONDS })
+        const { row, shareId, expiresAt } = await recordingAccess.byToken(params.token)
+        await sendRecording(http, row, {
+          ...deps,
+          note: noteOf(shareId),
+          admit: downloads.admit({ linkId: shareId, expiresAt }),
+          redirectSeconds: REDIRECT_SECONDS,
+        })
       },
     }),
     endpoint({
@@ -158,8 +163,9 @@ function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       otherResponses: objectResponses,
       errors: { ...objectErrors, 404: { ...objectErrors[404], ...shareErrors[404] } },
       run: async ({ params, http }) => {
-        const { row, shareId } = await recordingAccess.byToken(params.token)
-        await sendSegment(http, row, params, { ...deps, note: noteOf(shareId) })
+        const { row, shareId, expiresAt } = await recordingAccess.byToken(params.token)
+        const admit = downloads.admit({ linkId: shareId, expiresAt })
+        await sendSegment(http, row, params, { ...deps, note: noteOf(shareId), admit })
       },
     }),
   ]
