@@ -17178,7 +17178,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["TooManyRequests"];
+            /** @description When 32 of your downloads are running (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "too_many_concurrent_requests" | "rate_limited";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Too many requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["InternalServerError"];
             /** @description When the storage does not respond (`storage_unavailable`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
@@ -17426,7 +17445,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["TooManyRequests"];
+            /** @description When 32 of your downloads are running (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "too_many_concurrent_requests" | "rate_limited";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Too many requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["InternalServerError"];
             /** @description When the storage does not respond (`storage_unavailable`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
@@ -21169,7 +21207,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["TooManyRequests"];
+            /** @description When 32 of your downloads are running (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "too_many_concurrent_requests" | "rate_limited";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Too many requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["InternalServerError"];
             /** @description When the storage does not respond (`storage_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
@@ -21377,7 +21434,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["TooManyRequests"];
+            /** @description When 32 of your downloads are running (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "too_many_concurrent_requests" | "rate_limited";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Too many requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["InternalServerError"];
             /** @description When the storage does not respond (`storage_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {

@@ -56,6 +56,7 @@ export const objectResponses: OtherResponses = {
 export const objectErrors = {
   404: { not_found: 'when the file does not exist, or you may not see it' },
   416: { invalid_request: 'when the Range header selects nothing of the file' },
+  429: { too_many_concurrent_requests: 'when 32 of your downloads are running' },
   503: { storage_unavailable: 'when the storage does not respond' },
 } as const satisfies ErrorResponses
 
@@ -94,7 +95,7 @@ async function sendBody(
 ): Promise<void> {
   const range = requestedRange(http, stored.sizeBytes)
   const bytes = range ? range.end - range.start + 1 : stored.sizeBytes
-  admit?.(http.res)
+  await admit?.(http.res)
   const source = await readObject(store, stored, range)
   if (range) {
     http.status = 206

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { credentialOfLink } from '../../core/http/downloads.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import { objectErrors, objectResponses } from '../../core/http/send-object.ts'
 import { fileErrors, type RecordingRouteDeps, sendRecording, sendSegment } from './recording.routes.ts'
@@ -142,11 +143,11 @@ function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       otherResponses: objectResponses,
       errors: { ...fileErrors, 404: { ...fileErrors[404], ...shareErrors[404] } },
       run: async ({ params, http }) => {
-        const { row, shareId, expiresAt } = await recordingAccess.byToken(params.token)
-        await sendRecording(http, row, {
+        const link = await recordingAccess.byToken(params.token)
+        await sendRecording(http, link.row, {
           ...deps,
-          note: noteOf(shareId),
-          admit: downloads.admit({ linkId: shareId, expiresAt }),
+          note: noteOf(link.shareId),
+          admit: downloads.admit(credentialOfLink(http, link)),
           redirectSeconds: REDIRECT_SECONDS,
         })
       },
@@ -163,9 +164,9 @@ function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       otherResponses: objectResponses,
       errors: { ...objectErrors, 404: { ...objectErrors[404], ...shareErrors[404] } },
       run: async ({ params, http }) => {
-        const { row, shareId, expiresAt } = await recordingAccess.byToken(params.token)
-        const admit = downloads.admit({ linkId: shareId, expiresAt })
-        await sendSegment(http, row, params, { ...deps, note: noteOf(shareId), admit })
+        const link = await recordingAccess.byToken(params.token)
+        const admit = downloads.admit(credentialOfLink(http, link))
+        await sendSegment(http, link.row, params, { ...deps, note: noteOf(link.shareId), admit })
       },
     }),
   ]

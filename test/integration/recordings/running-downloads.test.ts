@@ -108,6 +108,26 @@ test('a download ends on every node when its API key is revoked', async () => {
   await nothingRuns()
 })
 
+test('downloads beyond the limit of a key or of a link are refused, and those of others are not', async () => {
+  const [first, second] = [await owner.key(), await owner.key()]
+  const [link, otherLink] = [await share(), await share()]
+  for (const [url, otherUrl, key, otherKey] of [
+    [filePath(), filePath(), first.key, second.key],
+    [link.path, otherLink.path, undefined, undefined],
+  ] as const) {
+    const running = await Promise.all(Array.from({ length: 32 }, () => begin(world.baseUrl + url, key)))
+    const headers: Record<string, string> = key ? { Authorization: `Bearer ${key}` } : {}
+    const refused = await fetch(world.baseUrl + url, { headers })
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '1'])
+    expect(await refused.json()).toEqual({ error: expect.stringContaining('32 downloads') })
+    running.push(await begin(world.baseUrl + otherUrl, otherKey))
+    await running.shift()?.stop()
+    running.push(await waitFor(() => begin(world.baseUrl + url, key)))
+    await Promise.all(running.map(({ stop }) => stop()))
+  }
+  await nothingRuns()
+})
+
 test('downloads of a suspended user and with their links end', async () => {
   const { path } = await share()
   const admin = await world.admin()
