@@ -14,8 +14,11 @@ import { parseRange } from './range.ts'
 
 /** Headers that describe the file, and not an error. */
 const FILE_HEADERS = ['ETag', 'Last-Modified', 'Content-Disposition', 'Accept-Ranges']
-/** How long a client may wait until it follows a redirect, or resumes a download there. */
-const PRESIGNED_SECONDS = 3_600
+/**
+ * How long a client may wait until it follows a redirect. The address works on when the permission behind it is revoked. A client
+ * that resumes later asks the platform for another one.
+ */
+const PRESIGNED_SECONDS = 300
 /**
  * How long a client may accept no bytes: a download without progress holds a file and a connection. The system buffers about a
  * megabyte, so a slow client seems to stall for a while.
@@ -35,7 +38,7 @@ export interface SendObjectOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Whether a store that clients can reach sends the object itself. */
   readonly redirect?: boolean
-  /** How long the address of a redirect works. Default: an hour. */
+  /** How long the address of a redirect works. Default: five minutes. */
   readonly redirectSeconds?: number
   /** After how long a client that accepts no bytes loses the connection. Default: two minutes. */
   readonly stallMs?: number

@@ -122,18 +122,27 @@ test('moments that PostgreSQL cannot store are refused', async () => {
   }
 })
 
-test('a link leads to an address of the storage that works for a minute only', async () => {
+test('an address of the storage works for five minutes, behind a link for a minute', async () => {
   const { recordingId } = await record()
   const { path } = await share(recordingId)
   const { storage } = world.platform
   const presign = storage.presign
   storage.presign = async (key, { expiresSeconds }) => `https://s3.example/${key}?expires=${expiresSeconds}`
   try {
-    const response = await fetch(`${world.baseUrl}${path}/file`, { redirect: 'manual' })
-    expect([response.status, response.headers.get('Location')]).toEqual([
-      302,
-      `https://s3.example/recordings/${recordingId}/recording.mcap?expires=60`,
-    ])
+    const address = `https://s3.example/recordings/${recordingId}/recording.mcap`
+    const headers = { Authorization: `Bearer ${owner.token}` }
+    for (const [url, ofReader, seconds] of [
+      [path, {}, 60],
+      [pathOf(recordingId), headers, 300],
+    ] as const) {
+      const response = await fetch(`${world.baseUrl}${url}/file`, { redirect: 'manual', headers: ofReader })
+      expect([response.status, response.headers.get('Location')]).toEqual([
+        302,
+        `${address}?expires=${seconds}`,
+      ])
+      // A replay asks the platform again for each range.
+      expect(response.headers.get('Cache-Control')).toBe('no-store')
+    }
   } finally {
     storage.presign = presign
   }
