@@ -17245,6 +17245,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "complete": true,
+                     *       "truncated": false,
                      *       "parts": [
                      *         {
                      *           "url": "/api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file",
@@ -17259,6 +17260,11 @@ export interface operations {
                     "application/json": {
                         /** @description Whether the recording is READY, so that one part is all of it. */
                         complete: boolean;
+                        /**
+                         * @description Whether the oldest segments are left out: a list has the newest 5,000. The finished file has all of them.
+                         * @example false
+                         */
+                        truncated: boolean;
                         parts: {
                             /** @example /api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file */
                             url: string;
@@ -21274,6 +21280,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "complete": true,
+                     *       "truncated": false,
                      *       "parts": [
                      *         {
                      *           "url": "/api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file",
@@ -21288,6 +21295,11 @@ export interface operations {
                     "application/json": {
                         /** @description Whether the recording is READY, so that one part is all of it. */
                         complete: boolean;
+                        /**
+                         * @description Whether the oldest segments are left out: a list has the newest 5,000. The finished file has all of them.
+                         * @example false
+                         */
+                        truncated: boolean;
                         parts: {
                             /** @example /api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file */
                             url: string;

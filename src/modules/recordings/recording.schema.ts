@@ -111,6 +111,11 @@ export const RecordingParts = z.object({
   complete: z
     .boolean()
     .meta({ description: 'Whether the recording is READY, so that one part is all of it.' }),
+  truncated: z.boolean().meta({
+    description:
+      'Whether the oldest segments are left out: a list has the newest 5,000. The finished file has all of them.',
+    examples: [false],
+  }),
   parts: z.array(
     z.object({
       url: z.string().meta({ examples: [`/api/recordings/${exampleIds.recording}/file`] }),

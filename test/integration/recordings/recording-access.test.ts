@@ -158,6 +158,34 @@ test('a link is not valid while its author is suspended', async () => {
   expect(await fetchStatus(path)).toBe(200)
 })
 
+test('the list of parts says that it leaves out the oldest segments', async () => {
+  const { recordingId } = await record()
+  await using database = await connectTo(world.database.url)
+  await database.query('set session_replication_role = replica')
+  const stream = randomUUID()
+  await database.query(`update recordings set status = 'FINISHING', file_key = null where id = $1`, [
+    recordingId,
+  ])
+  await database.query(
+    `insert into recording_streams (id, recording_id, source, origin_id, node_id, opened_at)
+     values ($1::uuid, $2, 'gateway', $1::uuid, $1::uuid, now())`,
+    [stream, recordingId],
+  )
+  const add = (from: number, to: number) =>
+    database.query(
+      `insert into recording_segments (stream_id, number, recording_id, from_at, to_at, last_ms, messages, size_bytes, sha256, object_key)
+       select $1, n, $2, $3::timestamptz + n * interval '1 s', $3::timestamptz + n * interval '1 s', 0, 1, 1, 'x', 'x'
+       from generate_series($4::int, $5::int) n`,
+      [stream, recordingId, new Date(START_MS), from, to],
+    )
+  const parts = async () => (await owner.get(`${pathOf(recordingId)}/parts`)).body
+  await add(0, 4_999)
+  expect(await parts()).toMatchObject({ truncated: false, parts: { length: 5_000 } })
+  await add(5_000, 5_000)
+  const { truncated, parts: listed } = await parts()
+  expect([truncated, listed.length, listed[0].from]).toEqual([true, 5_000, '2026-11-20T09:00:01.000Z'])
+})
+
 /** Begins a request while a transaction deletes a recording, which then commits. Returns the status of the response. */
 async function whileDeleted(
   recordingId: string,

@@ -61,6 +61,8 @@ export interface RecordingParts {
   readonly parts: readonly RecordingPart[]
   /** Whether the parts are all there will be. */
   readonly complete: boolean
+  /** Whether the oldest parts are left out. */
+  readonly truncated: boolean
 }
 
 export interface RecordingPage {
