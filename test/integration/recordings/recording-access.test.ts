@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDeletionWorker } from '../../../src/modules/recordings/deletion.worker.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { recordEpisodes } from '../../support/recordings/recorded-episodes.ts'
 import { download } from '../../support/recordings/recording-fixture.ts'
@@ -184,6 +185,18 @@ test('the list of parts says that it leaves out the oldest segments', async () =
   await add(5_000, 5_000)
   const { truncated, parts: listed } = await parts()
   expect([truncated, listed.length, listed[0].from]).toEqual([true, 5_000, '2026-11-20T09:00:01.000Z'])
+})
+
+test('the clean-up deletes files without a recording, also next to a folder that is no recording', async () => {
+  const { recordingId } = await record()
+  const { storage, core } = world.platform
+  const [stray, orphan] = [`recordings/${'-'.repeat(36)}/x.mcap`, `recordings/${randomUUID()}/x.mcap`]
+  for (const key of [stray, orphan]) await storage.put(key, Buffer.from('x'))
+  const later = () => new Date(Date.now() + 48 * 3_600_000)
+  await createDeletionWorker({ ...core, store: storage, now: later }).removeOrphans()
+  expect(await storage.stat(orphan)).toBeUndefined()
+  expect(await storage.stat(stray)).toBeDefined()
+  expect(await storage.stat(`recordings/${recordingId}/recording.mcap`)).toBeDefined()
 })
 
 /** Begins a request while a transaction deletes a recording, which then commits. Returns the status of the response. */
