@@ -3,6 +3,7 @@ import type { Downloads } from '../../core/http/downloads.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
 import type { ObjectStore } from '../../core/storage/object-store.ts'
 import { createDeletionWorker } from './deletion.worker.ts'
+import { removeEndedLinks } from './ended-links.ts'
 import { createFinishWorker, type FinishWorkerDeps } from './finish.worker.ts'
 import {
   DELETE_RECORDINGS,
@@ -38,7 +39,10 @@ export function createRecordingServices(
   core.jobs.register(FINISH_RECORDINGS, createFinishWorker({ ...core, store, onFinished }))
   core.jobs.register(DELETE_RECORDINGS, deletion.run)
   core.jobs.register(RECORDING_RETENTION, recordings.removeExpired)
-  core.jobs.register(RECORDING_ORPHANS, deletion.removeOrphans)
+  core.jobs.register(RECORDING_ORPHANS, async () => {
+    await removeEndedLinks(core)
+    await deletion.removeOrphans()
+  })
   return {
     store,
     recorderNodes,

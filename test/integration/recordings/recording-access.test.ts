@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDeletionWorker } from '../../../src/modules/recordings/deletion.worker.ts'
+import { RECORDING_ORPHANS } from '../../../src/modules/recordings/finish-queue.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { recordEpisodes } from '../../support/recordings/recorded-episodes.ts'
 import { download } from '../../support/recordings/recording-fixture.ts'
@@ -197,6 +198,29 @@ test('the clean-up deletes files without a recording, also next to a folder that
   expect(await storage.stat(orphan)).toBeUndefined()
   expect(await storage.stat(stray)).toBeDefined()
   expect(await storage.stat(`recordings/${recordingId}/recording.mcap`)).toBeDefined()
+})
+
+test('the clean-up deletes links that ended a month ago, unless the list of downloads names them', async () => {
+  const { recordingId } = await record()
+  const [valid, used, recent, expired, revoked] = await Promise.all(
+    [1, 2, 3, 4, 5].map(() => share(recordingId)),
+  )
+  expect(await fetchStatus(`${used?.path}/parts`)).toBe(200)
+  await using database = await connectTo(world.database.url)
+  const end = (column: string, link: { id: string } | undefined, daysAgo: number) =>
+    database.query(`update recording_shares set ${column} = now() - $2 * interval '1 day' where id = $1`, [
+      link?.id,
+      daysAgo,
+    ])
+  await end('expires_at', used, 31)
+  await end('revoked_at', recent, 29)
+  await end('expires_at', expired, 31)
+  await end('revoked_at', revoked, 31)
+  await (await world.platform.core.jobs.engine()).send(RECORDING_ORPHANS.name, {})
+  await world.runJobs(RECORDING_ORPHANS)
+  const { shares } = (await owner.get(`${pathOf(recordingId)}/shares`)).body
+  const left = shares.map(({ id }: { id: string }) => id)
+  expect(left.sort()).toEqual([valid?.id, used?.id, recent?.id].sort())
 })
 
 /** Begins a request while a transaction deletes a recording, which then commits. Returns the status of the response. */
