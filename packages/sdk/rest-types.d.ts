@@ -5489,6 +5489,7 @@ export interface components {
              * @example 186
              */
             segments: number;
+            /** @description The newest 1,000 gaps, in the order of their times; in a list of recordings the newest 100. */
             gaps: components["schemas"]["RecordingGap"][];
             /** @description The topics of the file; empty until it is READY. */
             channels: {

@@ -66,7 +66,10 @@ export const RecordingView = z
       .number()
       .int()
       .meta({ description: 'The number of parts that were stored.', examples: [186] }),
-    gaps: z.array(GapView),
+    gaps: z.array(GapView).meta({
+      description:
+        'The newest 1,000 gaps, in the order of their times; in a list of recordings the newest 100.',
+    }),
     channels: z.array(ChannelView).meta({ description: 'The topics of the file; empty until it is READY.' }),
     file_url: z
       .string()

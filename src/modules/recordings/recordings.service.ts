@@ -9,7 +9,7 @@ import type { Caller } from '../../core/http/endpoint.ts'
 import { DELETE_RECORDINGS } from './finish-queue.ts'
 import type { Quota } from './quota.ts'
 import type { ListRecordings, RecordingParts, RecordingView } from './recording.schema.ts'
-import { gapsOf, type RecordingRow, recordingView } from './recording.view.ts'
+import { gapsOf, MAX_GAPS, type RecordingRow, recordingView } from './recording.view.ts'
 
 /** A user who reads recordings. Admins see all. */
 export type RecordingReader = Pick<Caller, 'userId' | 'roles'>
@@ -47,7 +47,7 @@ export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'n
   }
 
   async function viewOf(row: RecordingRow): Promise<RecordingView> {
-    const gaps = await gapsOf(db, [row], now())
+    const gaps = await gapsOf(db, [row.id], MAX_GAPS.view, now())
     return recordingView(row, gaps.get(row.id) ?? [])
   }
 
@@ -104,7 +104,12 @@ export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'n
         .limit(limit + 1)
         .execute()
       const { page, last } = pageOf(rows, limit)
-      const gaps = await gapsOf(db, page, now())
+      const gaps = await gapsOf(
+        db,
+        page.map(({ id }) => id),
+        MAX_GAPS.list,
+        now(),
+      )
       return {
         recordings: page.map((row) => recordingView(row, gaps.get(row.id) ?? [])),
         next_cursor: last ? encodeCursor(SORT, last.started_at, last.id) : null,

@@ -223,6 +223,26 @@ test('the clean-up deletes links that ended a month ago, unless the list of down
   expect(left.sort()).toEqual([valid?.id, used?.id, recent?.id].sort())
 })
 
+test('a recording lists its newest gaps, and a list of recordings fewer', async () => {
+  const { recordingId } = await record()
+  await using database = await connectTo(world.database.url)
+  await database.query(
+    `insert into recording_gaps (recording_id, source, from_at, to_at, reason)
+     select $1, 'gateway', $2::timestamptz + n * interval '1 s', $2::timestamptz + n * interval '1 s' + length, 'overload'
+     from generate_series(1, 1001) n, unnest(array[interval '10 ms', interval '500 ms']) length`,
+    [recordingId, new Date(START_MS)],
+  )
+  const { gaps } = (await owner.get(pathOf(recordingId))).body
+  expect([gaps.length, gaps[0], gaps.at(-1).from]).toEqual([
+    1_000,
+    { from: '2026-11-20T09:00:02.000Z', to: '2026-11-20T09:00:02.500Z', reason: 'overload' },
+    '2026-11-20T09:16:41.000Z',
+  ])
+  const { recordings } = (await owner.get('/api/recordings?limit=100')).body
+  const listed = recordings.find(({ id }: { id: string }) => id === recordingId).gaps
+  expect(listed).toEqual(gaps.slice(-100))
+})
+
 /** Begins a request while a transaction deletes a recording, which then commits. Returns the status of the response. */
 async function whileDeleted(
   recordingId: string,
