@@ -5494,6 +5494,7 @@ export interface components {
              * @example 186
              */
             segments: number;
+            /** @description The newest 1,000 gaps, in the order of their times; in a list of recordings the newest 100. */
             gaps: components["schemas"]["RecordingGap"][];
             /** @description The topics of the file; empty until it is READY. */
             channels: {
@@ -17186,7 +17187,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["TooManyRequests"];
+            /** @description When 32 of your downloads are running (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "too_many_concurrent_requests" | "rate_limited";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Too many requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["InternalServerError"];
             /** @description When the storage does not respond (`storage_unavailable`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
@@ -17234,6 +17254,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "complete": true,
+                     *       "truncated": false,
                      *       "parts": [
                      *         {
                      *           "url": "/api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file",
@@ -17248,6 +17269,11 @@ export interface operations {
                     "application/json": {
                         /** @description Whether the recording is READY, so that one part is all of it. */
                         complete: boolean;
+                        /**
+                         * @description Whether the oldest segments are left out: a list has the newest 5,000. The finished file has all of them.
+                         * @example false
+                         */
+                        truncated: boolean;
                         parts: {
                             /** @example /api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file */
                             url: string;
@@ -17434,7 +17460,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["TooManyRequests"];
+            /** @description When 32 of your downloads are running (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "too_many_concurrent_requests" | "rate_limited";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Too many requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["InternalServerError"];
             /** @description When the storage does not respond (`storage_unavailable`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
@@ -21177,7 +21222,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["TooManyRequests"];
+            /** @description When 32 of your downloads are running (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "too_many_concurrent_requests" | "rate_limited";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Too many requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["InternalServerError"];
             /** @description When the storage does not respond (`storage_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {
@@ -21225,6 +21289,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "complete": true,
+                     *       "truncated": false,
                      *       "parts": [
                      *         {
                      *           "url": "/api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file",
@@ -21239,6 +21304,11 @@ export interface operations {
                     "application/json": {
                         /** @description Whether the recording is READY, so that one part is all of it. */
                         complete: boolean;
+                        /**
+                         * @description Whether the oldest segments are left out: a list has the newest 5,000. The finished file has all of them.
+                         * @example false
+                         */
+                        truncated: boolean;
                         parts: {
                             /** @example /api/recordings/6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2/file */
                             url: string;
@@ -21385,7 +21455,26 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            429: components["responses"]["TooManyRequests"];
+            /** @description When 32 of your downloads are running (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "too_many_concurrent_requests" | "rate_limited";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Too many requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             500: components["responses"]["InternalServerError"];
             /** @description When the storage does not respond (`storage_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
             503: {

@@ -47,7 +47,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...operatorsEndpoints(operators),
     ...robotsEndpoints(robots, gatewayUrl),
     ...datasetEndpoints(platform.datasets),
-    ...recordingsEndpoints(platform.recordings, core),
+    ...recordingsEndpoints(platform.recordings, core, platform.downloads),
     ...sessionsEndpoints(sessions, identity.users, core),
     ...foxgloveEndpoints({
       ...sessions,

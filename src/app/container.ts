@@ -29,6 +29,7 @@ import { createSupport } from '../modules/support/index.ts'
 import { createVideo } from '../modules/video/index.ts'
 import { createWebhookServices } from '../modules/webhooks/index.ts'
 import type { Config } from './config.ts'
+import { createPlatformDownloads } from './downloads.ts'
 import { openInfrastructure } from './infrastructure.ts'
 
 const IDEMPOTENCY_CLEAN_UP = cronQueue(
@@ -126,6 +127,7 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
         appendNote: appendSessionNote,
       }),
       storage,
+      downloads: createPlatformDownloads({ ...core, ...identity }, core.guards.api),
       recordings,
       payments,
       webhooks,

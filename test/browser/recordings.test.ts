@@ -41,7 +41,7 @@ const running = (changes: Partial<Recording> = {}): Recording => ({
 
 const mocksOf = (recording: Recording | null): ReplayMocks => ({
   recording,
-  parts: { parts: [], complete: false },
+  parts: { parts: [], complete: false, truncated: false },
   bookmarks: [],
   episodes: { running: null, episodes: [] },
   shares: [],

@@ -246,6 +246,7 @@ test('cameras with VP8, H.264 and pictures play at the same time', async () => {
   mocks.parts = {
     parts: [testPart(server.add('/codecs.mcap', file), file, startMs, [0, seconds])],
     complete: true,
+    truncated: false,
   }
   const { page } = await open({ mocks, search: '?t=5.5' })
   for (const key of h264 ? ['1', '2', '3'] : ['1', '2']) {
@@ -292,7 +293,7 @@ test('a gap is named on the picture, and the last one before it is marked as old
 })
 
 test('sessions without a recording, with a failed one, and with nothing yet say so', async () => {
-  const nothing = { ...recorded.mocks, parts: { parts: [], complete: false } }
+  const nothing = { ...recorded.mocks, parts: { parts: [], complete: false, truncated: false } }
   const recording = recorded.mocks.recording!
   const { page: none } = await open({ mocks: { ...recorded.mocks, recording: null } })
   await none.getByText('This session was not recorded').waitFor()
@@ -326,7 +327,7 @@ test('a running recording scrubs back, grows, and becomes the finished file unde
   const finished = { recording: mocks.recording, parts: mocks.parts }
   mocks.recording = { ...mocks.recording!, status: 'RECORDING', ended_at: null, file_url: null }
   const first = [...(await servePeriod(recorded, 0, 10)), ...(await servePeriod(recorded, 10, 20))]
-  mocks.parts = { parts: first, complete: false }
+  mocks.parts = { parts: first, complete: false, truncated: false }
   const page = await openReplayPage({
     browser,
     baseUrl: world.baseUrl,
@@ -339,7 +340,11 @@ test('a running recording scrubs back, grows, and becomes the finished file unde
   await shows(page, 5 * FPS)
   await page.getByRole('button', { name: 'Live' }).click()
   await waitFor(async () => expect(await positionOf(page)).toBeGreaterThanOrEqual(20_000))
-  mocks.parts = { parts: [...first, ...(await servePeriod(recorded, 20, 30))], complete: false }
+  mocks.parts = {
+    parts: [...first, ...(await servePeriod(recorded, 20, 30))],
+    complete: false,
+    truncated: false,
+  }
   await page.getByText('/ 0:30.0').waitFor()
   await waitFor(async () => expect(await positionOf(page)).toBeGreaterThan(20_500))
   await page.keyboard.press('ArrowLeft')

@@ -23,6 +23,8 @@ export interface BusTopics {
   'jobs.cancelled': { jobIds: string[] }
   /** An API key was revoked. Hubs close its sockets. */
   'credential.revoked': { apiKeyId: string }
+  /** A link of a recording was revoked. Downloads with it end. */
+  'recording_link.revoked': { linkId: string }
   /**
    * A user lost permissions, or an admin suspended the user. Gateways and hubs read the changes and close outdated
    * connections; requests of a suspended user that wait for events end.

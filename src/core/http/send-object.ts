@@ -8,13 +8,17 @@ import {
   type ObjectStore,
   type StoredObject,
 } from '../storage/object-store.ts'
+import type { AdmitDownload } from './downloads.ts'
 import type { ErrorResponses, OtherResponses } from './endpoint.ts'
 import { parseRange } from './range.ts'
 
 /** Headers that describe the file, and not an error. */
 const FILE_HEADERS = ['ETag', 'Last-Modified', 'Content-Disposition', 'Accept-Ranges']
-/** How long a client may wait until it follows a redirect, or resumes a download there. */
-const PRESIGNED_SECONDS = 3_600
+/**
+ * How long a client may wait until it follows a redirect. The address works on when the permission behind it is revoked. A client
+ * that resumes later asks the platform for another one.
+ */
+const PRESIGNED_SECONDS = 300
 /**
  * How long a client may accept no bytes: a download without progress holds a file and a connection. The system buffers about a
  * megabyte, so a slow client seems to stall for a while.
@@ -34,10 +38,12 @@ export interface SendObjectOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Whether a store that clients can reach sends the object itself. */
   readonly redirect?: boolean
-  /** How long the address of a redirect works. Default: an hour. */
+  /** How long the address of a redirect works. Default: five minutes. */
   readonly redirectSeconds?: number
   /** After how long a client that accepts no bytes loses the connection. Default: two minutes. */
   readonly stallMs?: number
+  /** Called before a body begins, which ends with the credential of its request. */
+  readonly admit?: AdmitDownload
   /** Called when the body breaks off: the client sees a closed connection. */
   readonly onReadError?: (cause: unknown) => void
 }
@@ -53,6 +59,7 @@ export const objectResponses: OtherResponses = {
 export const objectErrors = {
   404: { not_found: 'when the file does not exist, or you may not see it' },
   416: { invalid_request: 'when the Range header selects nothing of the file' },
+  429: { too_many_concurrent_requests: 'when 32 of your downloads are running' },
   503: { storage_unavailable: 'when the storage does not respond' },
 } as const satisfies ErrorResponses
 
@@ -87,10 +94,11 @@ async function sendBody(
   http: Context,
   store: ObjectStore,
   stored: StoredObject,
-  { onReadError, stallMs = STALL_MS }: SendObjectOptions,
+  { onReadError, admit, stallMs = STALL_MS }: SendObjectOptions,
 ): Promise<void> {
   const range = requestedRange(http, stored.sizeBytes)
   const bytes = range ? range.end - range.start + 1 : stored.sizeBytes
+  await admit?.(http.res)
   const source = await readObject(store, stored, range)
   if (range) {
     http.status = 206

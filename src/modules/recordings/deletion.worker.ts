@@ -8,7 +8,7 @@ import { RECORDINGS_PREFIX, recordingPrefix } from './object-keys.ts'
 const BATCH = 500
 /** An object without a recording is deleted at this age: a younger one may be about to be recorded. */
 const ORPHAN_AGE_MS = 24 * 3_600_000
-const RECORDING_ID = /^recordings\/([0-9a-f-]{36})\//
+const RECORDING_ID = /^recordings\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\//
 
 /** Creates the jobs that delete objects from the storage. */
 export function createDeletionWorker(deps: Pick<CoreServices, 'db' | 'now'> & { store: ObjectStore }) {

@@ -1,7 +1,9 @@
 import type { CoreServices } from '../../core/core-services.ts'
+import type { Downloads } from '../../core/http/downloads.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
 import type { ObjectStore } from '../../core/storage/object-store.ts'
 import { createDeletionWorker } from './deletion.worker.ts'
+import { removeEndedLinks } from './ended-links.ts'
 import { createFinishWorker, type FinishWorkerDeps } from './finish.worker.ts'
 import {
   DELETE_RECORDINGS,
@@ -37,7 +39,10 @@ export function createRecordingServices(
   core.jobs.register(FINISH_RECORDINGS, createFinishWorker({ ...core, store, onFinished }))
   core.jobs.register(DELETE_RECORDINGS, deletion.run)
   core.jobs.register(RECORDING_RETENTION, recordings.removeExpired)
-  core.jobs.register(RECORDING_ORPHANS, deletion.removeOrphans)
+  core.jobs.register(RECORDING_ORPHANS, async () => {
+    await removeEndedLinks(core)
+    await deletion.removeOrphans()
+  })
   return {
     store,
     recorderNodes,
@@ -50,7 +55,11 @@ export function createRecordingServices(
 export type RecordingServices = ReturnType<typeof createRecordingServices>
 
 /** Returns the routes of recordings. */
-export const recordingsEndpoints = (services: RecordingServices, core: CoreServices): Endpoint[] => {
-  const deps = { ...services, log: core.log }
+export const recordingsEndpoints = (
+  services: RecordingServices,
+  core: CoreServices,
+  downloads: Downloads,
+): Endpoint[] => {
+  const deps = { ...services, downloads, log: core.log }
   return [...recordingEndpoints(deps), ...recordingAccessEndpoints(deps)]
 }

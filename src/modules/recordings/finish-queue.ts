@@ -45,5 +45,5 @@ export const RECORDING_RETENTION = cronQueue(
 export const RECORDING_ORPHANS = cronQueue(
   'recording-orphans',
   '37 3 * * *',
-  'Deletes files in the storage that belong to no recording',
+  'Deletes files that belong to no recording, and links that ended a month ago',
 )

@@ -7,4 +7,5 @@ export type {
   OpenStreamResult,
   RecordingStreams,
 } from './recording-streams.store.ts'
+export { watchLinks } from './watch-links.ts'
 export { watchRecorders } from './watch-recorders.ts'

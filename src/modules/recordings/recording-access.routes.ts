@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { credentialOfLink } from '../../core/http/downloads.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import { objectErrors, objectResponses } from '../../core/http/send-object.ts'
 import { fileErrors, type RecordingRouteDeps, sendRecording, sendSegment } from './recording.routes.ts'
@@ -95,7 +96,7 @@ function shareEndpoints({ recordingAccess }: RecordingRouteDeps): Endpoint[] {
 
 /** Returns the routes of a link. The token in the path is their only credential. */
 function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
-  const { recordings, recordingAccess } = deps
+  const { recordings, recordingAccess, downloads } = deps
   const noteOf = (shareId: string) => (id: string) =>
     recordingAccess.noteDownload(id, { userId: null, shareId }, 'replay')
   const path = '/api/shared/recordings/{token}'
@@ -142,8 +143,13 @@ function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       otherResponses: objectResponses,
       errors: { ...fileErrors, 404: { ...fileErrors[404], ...shareErrors[404] } },
       run: async ({ params, http }) => {
-        const { row, shareId } = await recordingAccess.byToken(params.token)
-        await sendRecording(http, row, { ...deps, note: noteOf(shareId), redirectSeconds: REDIRECT_SECONDS })
+        const link = await recordingAccess.byToken(params.token)
+        await sendRecording(http, link.row, {
+          ...deps,
+          note: noteOf(link.shareId),
+          admit: downloads.admit(credentialOfLink(http, link)),
+          redirectSeconds: REDIRECT_SECONDS,
+        })
       },
     }),
     endpoint({
@@ -158,8 +164,9 @@ function sharedEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       otherResponses: objectResponses,
       errors: { ...objectErrors, 404: { ...objectErrors[404], ...shareErrors[404] } },
       run: async ({ params, http }) => {
-        const { row, shareId } = await recordingAccess.byToken(params.token)
-        await sendSegment(http, row, params, { ...deps, note: noteOf(shareId) })
+        const link = await recordingAccess.byToken(params.token)
+        const admit = downloads.admit(credentialOfLink(http, link))
+        await sendSegment(http, link.row, params, { ...deps, note: noteOf(link.shareId), admit })
       },
     }),
   ]

@@ -22,9 +22,9 @@ const hashOf = (token: string) => createHash('sha256').update(token).digest('hex
 
 /** Stores who has read recordings, and manages links and bookmarks. */
 export function createRecordingAccess(
-  deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'baseUrl'> & { recordings: Recordings },
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'baseUrl' | 'bus'> & { recordings: Recordings },
 ) {
-  const { db, transact, now, baseUrl, recordings } = deps
+  const { db, transact, now, baseUrl, bus, recordings } = deps
 
   return {
     /** Adds a read to the list of downloads, once for several in a row. Does nothing for a recording that was deleted. */
@@ -143,7 +143,7 @@ export function createRecordingAccess(
       return rows.map(shareView)
     },
 
-    /** Revokes a link at once. */
+    /** Revokes a link at once. Downloads with it end. */
     async revokeShare(reader: RecordingReader, id: string, shareId: string): Promise<void> {
       await recordings.findOwn(reader, id)
       await transact(async (tx) => {
@@ -159,14 +159,15 @@ export function createRecordingAccess(
         const event = { at: now(), actorId: reader.userId, action: 'recording.share_revoked', subject }
         await audit(tx, { ...event, data: { share_id: shareId } })
       })
+      bus.publish('recording_link.revoked', { linkId: shareId })
     },
 
     /** Returns the recording of a link. @throws 404 for a token that is unknown, expired, revoked, or of a suspended user. */
-    async byToken(token: string): Promise<{ row: RecordingRow; shareId: string }> {
+    async byToken(token: string): Promise<{ row: RecordingRow; shareId: string; expiresAt: Date }> {
       const share = await db
         .selectFrom('recording_shares as share')
         .innerJoin('users', 'users.id', 'share.created_by')
-        .select(['share.id', 'share.recording_id', 'share.created_by'])
+        .select(['share.id', 'share.recording_id', 'share.created_by', 'share.expires_at'])
         .where('share.token_hash', '=', hashOf(token))
         .where('share.revoked_at', 'is', null)
         .where('share.expires_at', '>', now())
@@ -180,7 +181,7 @@ export function createRecordingAccess(
         )
       // The user who created the link may have lost the recording since.
       const row = await recordings.find({ userId: share.created_by, roles: ['admin'] }, share.recording_id)
-      return { row, shareId: share.id }
+      return { row, shareId: share.id, expiresAt: share.expires_at }
     },
 
     async bookmarks(reader: RecordingReader, id: string) {

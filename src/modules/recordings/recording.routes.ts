@@ -1,6 +1,7 @@
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { conflict } from '../../core/errors/errors.ts'
+import { type AdmitDownload, credentialOfCaller, type Downloads } from '../../core/http/downloads.ts'
 import { type Caller, type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import { objectErrors, objectResponses, sendObject } from '../../core/http/send-object.ts'
 import type { Log } from '../../core/log.ts'
@@ -15,6 +16,7 @@ export interface RecordingRouteDeps {
   readonly recordings: Recordings
   readonly recordingAccess: RecordingAccess
   readonly store: ObjectStore
+  readonly downloads: Downloads
   readonly log: Log
 }
 
@@ -36,6 +38,7 @@ export async function sendRecording(
   row: RecordingRow,
   deps: Pick<RecordingRouteDeps, 'store' | 'log'> & {
     readonly note: NoteRead
+    readonly admit: AdmitDownload
     readonly redirectSeconds?: number
   },
 ) {
@@ -52,6 +55,7 @@ export async function sendRecording(
     contentType: MCAP,
     fileName: `${row.robot_name} ${day}.mcap`,
     redirect: true,
+    admit: deps.admit,
     ...(deps.redirectSeconds && { redirectSeconds: deps.redirectSeconds }),
     onReadError: (cause) =>
       deps.log.warn({ err: cause, recordingId: row.id }, 'a download of a recording ended early'),
@@ -113,7 +117,8 @@ function viewEndpoints({ recordings }: RecordingRouteDeps): Endpoint[] {
 }
 
 function contentEndpoints(deps: RecordingRouteDeps): Endpoint[] {
-  const { recordings, recordingAccess } = deps
+  const { recordings, recordingAccess, downloads } = deps
+  const admitOf = (caller: Caller) => downloads.admit(credentialOfCaller(caller))
   const noteOf =
     ({ userId }: Caller, kind: 'file' | 'replay'): NoteRead =>
     (id) =>
@@ -153,7 +158,7 @@ function contentEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       run: async ({ caller, params, query, http }) => {
         const row = await recordings.find(caller, params.id)
         const note = noteOf(caller, query.purpose === 'replay' ? 'replay' : 'file')
-        await sendRecording(http, row, { ...deps, note })
+        await sendRecording(http, row, { ...deps, note, admit: admitOf(caller) })
       },
     }),
     endpoint({
@@ -168,7 +173,11 @@ function contentEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       errors: objectErrors,
       run: async ({ caller, params, http }) => {
         const row = await recordings.find(caller, params.id)
-        await sendSegment(http, row, params, { ...deps, note: noteOf(caller, 'replay') })
+        await sendSegment(http, row, params, {
+          ...deps,
+          note: noteOf(caller, 'replay'),
+          admit: admitOf(caller),
+        })
       },
     }),
   ]
@@ -179,9 +188,12 @@ export async function sendSegment(
   http: Context,
   row: RecordingRow,
   params: { stream: string; number: string },
-  deps: Pick<RecordingRouteDeps, 'recordings' | 'store' | 'log'> & { readonly note: NoteRead },
+  deps: Pick<RecordingRouteDeps, 'recordings' | 'store' | 'log'> & {
+    readonly note: NoteRead
+    readonly admit: AdmitDownload
+  },
 ): Promise<void> {
-  const { recordings, store, log, note } = deps
+  const { recordings, store, log, note, admit } = deps
   const segment = await recordings.segment(row.id, params.stream, Number(params.number))
   if (http.method === 'GET') await note(row.id)
   await sendObject(http, store, segment.object_key, {
@@ -189,6 +201,7 @@ export async function sendSegment(
     fileName: `${params.stream}-${params.number}.mcap`,
     etag: `"${segment.sha256}"`,
     cacheControl: 'private, max-age=3600',
+    admit,
     onReadError: (cause) =>
       log.warn({ err: cause, recordingId: row.id }, 'a download of a recording ended early'),
   })

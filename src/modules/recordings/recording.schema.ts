@@ -66,7 +66,10 @@ export const RecordingView = z
       .number()
       .int()
       .meta({ description: 'The number of parts that were stored.', examples: [186] }),
-    gaps: z.array(GapView),
+    gaps: z.array(GapView).meta({
+      description:
+        'The newest 1,000 gaps, in the order of their times; in a list of recordings the newest 100.',
+    }),
     channels: z.array(ChannelView).meta({ description: 'The topics of the file; empty until it is READY.' }),
     file_url: z
       .string()
@@ -111,6 +114,11 @@ export const RecordingParts = z.object({
   complete: z
     .boolean()
     .meta({ description: 'Whether the recording is READY, so that one part is all of it.' }),
+  truncated: z.boolean().meta({
+    description:
+      'Whether the oldest segments are left out: a list has the newest 5,000. The finished file has all of them.',
+    examples: [false],
+  }),
   parts: z.array(
     z.object({
       url: z.string().meta({ examples: [`/api/recordings/${exampleIds.recording}/file`] }),

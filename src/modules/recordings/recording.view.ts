@@ -1,5 +1,5 @@
 import type { GapReason } from '@wheelhouse/protocol'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db, Tables } from '../../core/database/tables.ts'
 import type { GapView, RecordingView } from './recording.schema.ts'
@@ -12,31 +12,39 @@ export type RecordingRow = Omit<Selectable<Tables['recordings']>, 'control_schem
 const SHORTEST_GAP_MS = 50
 const DAMAGED: GapReason = 'segment_damaged'
 
-/** Returns the gaps of recordings, those of all sources in the order of their times. A gap that lasts ends with the recording, or now. */
+/** The newest gaps of each recording that a list, a view and the finished file contain. */
+export const MAX_GAPS = { list: 100, view: 1_000, file: 10_000 } as const
+
+/**
+ * Returns the newest gaps of recordings, those of all sources in the order of their times. A gap that lasts ends with the recording,
+ * or now.
+ * @param limit most gaps of each recording
+ */
 export async function gapsOf(
   db: Db,
-  recordings: readonly { readonly id: string; readonly ended_at: Date | null }[],
+  ids: readonly string[],
+  limit: number,
   now = new Date(),
 ): Promise<ReadonlyMap<string, readonly GapView[]>> {
-  const ends = new Map(recordings.map(({ id, ended_at }) => [id, ended_at ?? now]))
-  if (ends.size === 0) return new Map()
-  const rows = await db
-    .selectFrom('recording_gaps')
-    .select(['recording_id', 'from_at', 'to_at', 'reason'])
-    .where('recording_id', 'in', [...ends.keys()])
-    .orderBy('from_at')
-    .orderBy('id')
-    .execute()
+  if (ids.length === 0) return new Map()
+  const { rows } = await sql<{ recording_id: string; from_at: Date; to_at: Date; reason: GapReason }>`
+    select recordings.id as recording_id, gap.from_at, gap.to_at, gap.reason
+    from recordings cross join lateral (
+      select id, from_at, ended.at as to_at, reason
+      from recording_gaps
+      cross join lateral (select coalesce(to_at, recordings.ended_at, ${now}::timestamptz) as at) ended
+      where recording_id = recordings.id
+        -- records of a damaged segment are missing in any case
+        and (reason = ${DAMAGED} or ended.at - from_at >= ${SHORTEST_GAP_MS} * interval '1 millisecond')
+      order by from_at desc, id desc limit ${limit}
+    ) gap
+    where recordings.id = any(${[...ids]}::uuid[])
+    order by gap.from_at, gap.id`.execute(db)
   const gaps = Map.groupBy(rows, ({ recording_id }) => recording_id)
   return new Map(
     [...gaps].map(([id, found]) => [
       id,
-      found.flatMap(({ from_at, to_at, reason }) => {
-        const to = to_at ?? ends.get(id) ?? from_at
-        const isShort = to.getTime() - from_at.getTime() < SHORTEST_GAP_MS
-        if (isShort && reason !== DAMAGED) return [] // records of a damaged segment are missing in any case
-        return [{ from: iso(from_at), to: iso(to), reason: reason as GapReason }]
-      }),
+      found.map(({ from_at, to_at, reason }) => ({ from: iso(from_at), to: iso(to_at), reason })),
     ]),
   )
 }

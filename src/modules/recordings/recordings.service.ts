@@ -9,12 +9,12 @@ import type { Caller } from '../../core/http/endpoint.ts'
 import { DELETE_RECORDINGS } from './finish-queue.ts'
 import type { Quota } from './quota.ts'
 import type { ListRecordings, RecordingParts, RecordingView } from './recording.schema.ts'
-import { gapsOf, type RecordingRow, recordingView } from './recording.view.ts'
+import { gapsOf, MAX_GAPS, type RecordingRow, recordingView } from './recording.view.ts'
 
 /** A user who reads recordings. Admins see all. */
 export type RecordingReader = Pick<Caller, 'userId' | 'roles'>
 
-/** Segments of a recording that is still running: an hour of a session with four cameras. */
+/** Listed segments of a recording that is not READY, the newest ones: an hour of a session with four cameras. */
 const MAX_PARTS = 5_000
 
 /** The lists are sorted by it. */
@@ -47,7 +47,7 @@ export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'n
   }
 
   async function viewOf(row: RecordingRow): Promise<RecordingView> {
-    const gaps = await gapsOf(db, [row], now())
+    const gaps = await gapsOf(db, [row.id], MAX_GAPS.view, now())
     return recordingView(row, gaps.get(row.id) ?? [])
   }
 
@@ -104,7 +104,12 @@ export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'n
         .limit(limit + 1)
         .execute()
       const { page, last } = pageOf(rows, limit)
-      const gaps = await gapsOf(db, page, now())
+      const gaps = await gapsOf(
+        db,
+        page.map(({ id }) => id),
+        MAX_GAPS.list,
+        now(),
+      )
       return {
         recordings: page.map((row) => recordingView(row, gaps.get(row.id) ?? [])),
         next_cursor: last ? encodeCursor(SORT, last.started_at, last.id) : null,
@@ -118,7 +123,7 @@ export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'n
       if (row.status === 'READY') {
         const [from, to] = [iso(row.started_at), iso(row.ended_at ?? row.started_at)]
         const whole = { url: `${prefix}/file`, source: 'all', from, to, size_bytes: row.size_bytes }
-        return { complete: true, parts: [whole] }
+        return { complete: true, truncated: false, parts: [whole] }
       }
       const segments = await db
         .selectFrom('recording_segments as segment')
@@ -127,16 +132,18 @@ export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'n
         .select(['segment.size_bytes', 'stream.source'])
         .where('segment.recording_id', '=', row.id)
         .orderBy('segment.from_at', 'desc')
-        .limit(MAX_PARTS)
+        .limit(MAX_PARTS + 1)
         .execute()
-      const parts = segments.reverse().map(({ stream_id, number, from_at, to_at, size_bytes, source }) => ({
+      const truncated = segments.length > MAX_PARTS
+      const listed = segments.slice(0, MAX_PARTS).reverse()
+      const parts = listed.map(({ stream_id, number, from_at, to_at, size_bytes, source }) => ({
         url: `${prefix}/segments/${stream_id}/${number}`,
         source,
         from: iso(from_at),
         to: iso(to_at),
         size_bytes,
       }))
-      return { complete: false, parts }
+      return { complete: false, truncated, parts }
     },
 
     /** Returns a stored segment of a recording. @throws 404 */

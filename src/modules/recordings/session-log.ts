@@ -3,7 +3,7 @@ import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { logMessage } from '../../core/mcap/log-message.ts'
 import type { RecordedMessage } from '../../core/mcap/mcap-writer.ts'
-import { gapsOf } from './recording.view.ts'
+import { gapsOf, MAX_GAPS } from './recording.view.ts'
 
 /** Entries of a log that are read at a time. */
 const PAGE = 2_000
@@ -61,7 +61,7 @@ export async function sessionDetails(
     ])
     .where('sessions.id', '=', recording.session_id)
     .executeTakeFirstOrThrow()
-  const gaps = await gapsOf(db, [recording])
+  const gaps = await gapsOf(db, [recording.id], MAX_GAPS.file)
   return {
     session: {
       recording_id: recording.id,

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDeletionWorker } from '../../../src/modules/recordings/deletion.worker.ts'
+import { RECORDING_ORPHANS } from '../../../src/modules/recordings/finish-queue.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { recordEpisodes } from '../../support/recordings/recorded-episodes.ts'
 import { download } from '../../support/recordings/recording-fixture.ts'
@@ -122,18 +124,27 @@ test('moments that PostgreSQL cannot store are refused', async () => {
   }
 })
 
-test('a link leads to an address of the storage that works for a minute only', async () => {
+test('an address of the storage works for five minutes, behind a link for a minute', async () => {
   const { recordingId } = await record()
   const { path } = await share(recordingId)
   const { storage } = world.platform
   const presign = storage.presign
   storage.presign = async (key, { expiresSeconds }) => `https://s3.example/${key}?expires=${expiresSeconds}`
   try {
-    const response = await fetch(`${world.baseUrl}${path}/file`, { redirect: 'manual' })
-    expect([response.status, response.headers.get('Location')]).toEqual([
-      302,
-      `https://s3.example/recordings/${recordingId}/recording.mcap?expires=60`,
-    ])
+    const address = `https://s3.example/recordings/${recordingId}/recording.mcap`
+    const headers = { Authorization: `Bearer ${owner.token}` }
+    for (const [url, ofReader, seconds] of [
+      [path, {}, 60],
+      [pathOf(recordingId), headers, 300],
+    ] as const) {
+      const response = await fetch(`${world.baseUrl}${url}/file`, { redirect: 'manual', headers: ofReader })
+      expect([response.status, response.headers.get('Location')]).toEqual([
+        302,
+        `${address}?expires=${seconds}`,
+      ])
+      // A replay asks the platform again for each range.
+      expect(response.headers.get('Cache-Control')).toBe('no-store')
+    }
   } finally {
     storage.presign = presign
   }
@@ -147,6 +158,89 @@ test('a link is not valid while its author is suspended', async () => {
   for (const below of ['', '/file', '/parts']) expect(await fetchStatus(path + below)).toBe(404)
   await admin.post(`/api/admin/users/${owner.id}/restore`)
   expect(await fetchStatus(path)).toBe(200)
+})
+
+test('the list of parts says that it leaves out the oldest segments', async () => {
+  const { recordingId } = await record()
+  await using database = await connectTo(world.database.url)
+  await database.query('set session_replication_role = replica')
+  const stream = randomUUID()
+  await database.query(`update recordings set status = 'FINISHING', file_key = null where id = $1`, [
+    recordingId,
+  ])
+  await database.query(
+    `insert into recording_streams (id, recording_id, source, origin_id, node_id, opened_at)
+     values ($1::uuid, $2, 'gateway', $1::uuid, $1::uuid, now())`,
+    [stream, recordingId],
+  )
+  const add = (from: number, to: number) =>
+    database.query(
+      `insert into recording_segments (stream_id, number, recording_id, from_at, to_at, last_ms, messages, size_bytes, sha256, object_key)
+       select $1, n, $2, $3::timestamptz + n * interval '1 s', $3::timestamptz + n * interval '1 s', 0, 1, 1, 'x', 'x'
+       from generate_series($4::int, $5::int) n`,
+      [stream, recordingId, new Date(START_MS), from, to],
+    )
+  const parts = async () => (await owner.get(`${pathOf(recordingId)}/parts`)).body
+  await add(0, 4_999)
+  expect(await parts()).toMatchObject({ truncated: false, parts: { length: 5_000 } })
+  await add(5_000, 5_000)
+  const { truncated, parts: listed } = await parts()
+  expect([truncated, listed.length, listed[0].from]).toEqual([true, 5_000, '2026-11-20T09:00:01.000Z'])
+})
+
+test('the clean-up deletes files without a recording, also next to a folder that is no recording', async () => {
+  const { recordingId } = await record()
+  const { storage, core } = world.platform
+  const [stray, orphan] = [`recordings/${'-'.repeat(36)}/x.mcap`, `recordings/${randomUUID()}/x.mcap`]
+  for (const key of [stray, orphan]) await storage.put(key, Buffer.from('x'))
+  const later = () => new Date(Date.now() + 48 * 3_600_000)
+  await createDeletionWorker({ ...core, store: storage, now: later }).removeOrphans()
+  expect(await storage.stat(orphan)).toBeUndefined()
+  expect(await storage.stat(stray)).toBeDefined()
+  expect(await storage.stat(`recordings/${recordingId}/recording.mcap`)).toBeDefined()
+})
+
+test('the clean-up deletes links that ended a month ago, unless the list of downloads names them', async () => {
+  const { recordingId } = await record()
+  const [valid, used, recent, expired, revoked] = await Promise.all(
+    [1, 2, 3, 4, 5].map(() => share(recordingId)),
+  )
+  expect(await fetchStatus(`${used?.path}/parts`)).toBe(200)
+  await using database = await connectTo(world.database.url)
+  const end = (column: string, link: { id: string } | undefined, daysAgo: number) =>
+    database.query(`update recording_shares set ${column} = now() - $2 * interval '1 day' where id = $1`, [
+      link?.id,
+      daysAgo,
+    ])
+  await end('expires_at', used, 31)
+  await end('revoked_at', recent, 29)
+  await end('expires_at', expired, 31)
+  await end('revoked_at', revoked, 31)
+  await (await world.platform.core.jobs.engine()).send(RECORDING_ORPHANS.name, {})
+  await world.runJobs(RECORDING_ORPHANS)
+  const { shares } = (await owner.get(`${pathOf(recordingId)}/shares`)).body
+  const left = shares.map(({ id }: { id: string }) => id)
+  expect(left.sort()).toEqual([valid?.id, used?.id, recent?.id].sort())
+})
+
+test('a recording lists its newest gaps, and a list of recordings fewer', async () => {
+  const { recordingId } = await record()
+  await using database = await connectTo(world.database.url)
+  await database.query(
+    `insert into recording_gaps (recording_id, source, from_at, to_at, reason)
+     select $1, 'gateway', $2::timestamptz + n * interval '1 s', $2::timestamptz + n * interval '1 s' + length, 'overload'
+     from generate_series(1, 1001) n, unnest(array[interval '10 ms', interval '500 ms']) length`,
+    [recordingId, new Date(START_MS)],
+  )
+  const { gaps } = (await owner.get(pathOf(recordingId))).body
+  expect([gaps.length, gaps[0], gaps.at(-1).from]).toEqual([
+    1_000,
+    { from: '2026-11-20T09:00:02.000Z', to: '2026-11-20T09:00:02.500Z', reason: 'overload' },
+    '2026-11-20T09:16:41.000Z',
+  ])
+  const { recordings } = (await owner.get('/api/recordings?limit=100')).body
+  const listed = recordings.find(({ id }: { id: string }) => id === recordingId).gaps
+  expect(listed).toEqual(gaps.slice(-100))
 })
 
 /** Begins a request while a transaction deletes a recording, which then commits. Returns the status of the response. */

@@ -36,7 +36,7 @@ export async function serveRecording(
     messages,
     mocks: {
       recording: { ...testRecording(startMs, seconds), ...changes(startMs) },
-      parts: { parts: [testPart(url, file, startMs, [0, seconds])], complete: true },
+      parts: { parts: [testPart(url, file, startMs, [0, seconds])], complete: true, truncated: false },
       bookmarks: [],
       episodes: { running: null, episodes: [] },
       shares: [],

@@ -1,11 +1,17 @@
 import { gapText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import type { Recording } from './data/api-types.ts'
+import { dateTime } from '../ui/format.ts'
+import type { Recording, RecordingParts } from './data/api-types.ts'
 import styles from './view/replay.module.css'
 
+interface RecordingNoticeProps {
+  readonly recording: Recording
+  readonly parts: RecordingParts
+}
+
 /** Says what a viewer must know about the recording as a whole; nothing for most. */
-export function RecordingNotice({ recording }: { recording: Recording }) {
-  const lines = linesOf(recording)
+export function RecordingNotice({ recording, parts }: RecordingNoticeProps) {
+  const lines = linesOf(recording, parts)
   if (lines.length === 0) return null
   return (
     <div className={styles.notice} role="status">
@@ -17,12 +23,13 @@ export function RecordingNotice({ recording }: { recording: Recording }) {
   )
 }
 
-function linesOf({ status, paused_reason }: Recording) {
+function linesOf({ status, paused_reason }: Recording, { truncated, parts: [first] }: RecordingParts) {
   return [
     ...(status === 'FAILED' ? [t('replay.notice.failed')] : []),
     ...(status === 'FINISHING' ? [t('replay.notice.finishing')] : []),
     ...(status === 'RECORDING' && paused_reason !== null
       ? [t('replay.notice.interrupted', { reason: gapText(paused_reason) })]
       : []),
+    ...(truncated && first ? [t('replay.notice.truncated', { from: dateTime(first.from) })] : []),
   ]
 }

@@ -153,7 +153,7 @@ function OpenReplay(props: { session: SessionDetail; recording: Recording; parts
         bookmarks={bookmarks}
         bookmarkActions={actions}
         onCopyLink={copyLink}
-        notice={<RecordingNotice recording={recording} />}
+        notice={<RecordingNotice recording={recording} parts={parts} />}
         header={(onBookmark) => (
           <ReplayHeader
             recording={recording}

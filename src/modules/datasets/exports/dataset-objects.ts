@@ -71,4 +71,4 @@ export function createDatasetObjects({ db, storage }: { db: Db; storage: ObjectS
 }
 export type DatasetObjects = ReturnType<typeof createDatasetObjects>
 
-const UUID = /^[0-9a-f-]{36}$/
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -68,8 +68,9 @@ function commitOf(files: readonly { readonly path: string; readonly sha256: stri
 }
 
 /**
- * Creates the end of exports: writes the files that describe the dataset, then makes the version the newest one in one transaction,
- * which removes the earlier versions.
+ * Creates the end of exports: writes the files that describe the dataset, then makes the version READY in one transaction, which
+ * removes the finished versions below it. A lower version that still runs finishes too, and stays until the next version above it
+ * is READY.
  */
 export function createExportFinish(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'report'> & {
@@ -111,6 +112,7 @@ export function createExportFinish(
         .where('user_id', '=', row.user_id)
         .where('name', '=', row.name)
         .where('version', '<', row.version)
+        .where('status', 'in', ['READY', 'FAILED'])
         .returning('id')
         .execute()
       await notifyAboutDataset(tx, at, finished, 'dataset_export.ready')

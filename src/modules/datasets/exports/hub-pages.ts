@@ -1,5 +1,6 @@
 import type { Context, Middleware } from 'koa'
 import { AppError, notAllowed, notFound } from '../../../core/errors/errors.ts'
+import { type AdmitDownload, credentialOfCaller, type Downloads } from '../../../core/http/downloads.ts'
 import type { Authenticate, Caller } from '../../../core/http/endpoint.ts'
 import { sendObject } from '../../../core/http/send-object.ts'
 import type { ObjectStore } from '../../../core/storage/object-store.ts'
@@ -66,6 +67,7 @@ const missing = (what: string, code: string): AppError => {
 export function hubPages(deps: {
   readonly hubFiles: HubFiles
   readonly storage: ObjectStore
+  readonly downloads: Downloads
   readonly authenticate: Authenticate
   readonly report: (cause: unknown) => void
 }): Middleware {
@@ -83,7 +85,11 @@ export function hubPages(deps: {
     }
     const dataset = versionOf(versions, request.revision)
     if (!dataset) throw missing('Revision', 'RevisionNotFound')
-    if (request.route === 'resolve') await sendFile(http, dataset, request.path, deps)
+    if (request.route === 'resolve')
+      await sendFile(http, dataset, request.path, {
+        ...deps,
+        admit: deps.downloads.admit(credentialOfCaller(caller)),
+      })
     else http.body = await describe(request, dataset, hubFiles, http.query.recursive)
   }
 }
@@ -105,7 +111,7 @@ async function sendFile(
   http: Context,
   { id, commit }: HubDataset,
   path: string,
-  { hubFiles, storage, report }: Parameters<typeof hubPages>[0],
+  { hubFiles, storage, report, admit }: Parameters<typeof hubPages>[0] & { readonly admit: AdmitDownload },
 ): Promise<void> {
   const file = await hubFiles.file(id, path)
   if (!file) throw missing('File', 'EntryNotFound')
@@ -121,6 +127,7 @@ async function sendFile(
       'X-Linked-ETag': `"${sha256}"`,
       'X-Linked-Size': String(sizeBytes),
     },
+    admit,
     onReadError: report,
   })
 }

@@ -10,6 +10,7 @@ import { createDatasetObjects } from '../../../../src/modules/datasets/exports/d
 import { createExportFinish } from '../../../../src/modules/datasets/exports/export-finish.ts'
 import { timesAt } from '../../../support/recordings/mcap-fixtures.ts'
 import {
+  EXPORTS,
   recordEpisodes,
   requestExport,
   settledExport,
@@ -115,3 +116,38 @@ test.each(['ends', 'goes on'])(
     await world.runJobs(DATASET_EXPORTS)
   },
 )
+
+test('a version that is ready first leaves the one below it that still runs, until the next is ready', async () => {
+  const owner = await world.client()
+  const robot = await world.robot(owner)
+  const telemetry = timesAt(10, 5_000).map((atMs) => ({ atMs, data: { x: atMs } }))
+  const startMs = Date.parse('2026-11-20T09:00:00Z')
+  const episode = { fromMs: 0, toMs: 1_000 }
+  const { episodeIds } = await recordEpisodes(world, owner, robot.id, { startMs, telemetry }, [episode])
+  const request = () => requestExport(owner, { fps: 10, episode_ids: episodeIds })
+  const [lower, higher] = [await request(), await request()]
+  const attempts = [startAttempt(lower.id), startAttempt(higher.id)] as const
+  for (const { reached } of attempts) await reached
+  for (const attempt of attempts.toReversed()) {
+    attempt.release()
+    expect(await attempt.failure).toBeUndefined()
+  }
+  for (const { id } of [lower, higher]) await settledExport(owner, id)
+  const { notifications } = (await owner.get('/api/notifications')).body
+  expect(notifications).toMatchObject([
+    { type: 'dataset_export.ready', data: { version: 1 } },
+    { type: 'dataset_export.ready', data: { version: 2 } },
+  ])
+  const refs = (await owner.get(`/api/datasets/${owner.id}/cubes/refs`)).body
+  const main = refs.branches.find(({ name }: { name: string }) => name === 'main')
+  const versionTwo = (await owner.get(`/api/datasets/${owner.id}/cubes/revision/v2`)).body
+  expect(main.targetCommit).toBe(versionTwo.sha)
+
+  const next = await request()
+  const last = startAttempt(next.id)
+  await last.reached
+  last.release()
+  expect(await last.failure).toBeUndefined()
+  const { body } = await owner.get(EXPORTS)
+  expect(body.exports.map(({ version }: { version: number }) => version)).toEqual([3])
+})

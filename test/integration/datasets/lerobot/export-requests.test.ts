@@ -217,6 +217,7 @@ test('the clean-up deletes objects without a dataset, and fails exports without 
   const { storage } = world.platform
   await storage.put(`exports/${randomUUID()}/x/data.parquet`, Buffer.from('x'))
   await storage.put(`exports/${made.id}/x/data.parquet`, Buffer.from('x'))
+  await storage.put(`exports/${'-'.repeat(36)}/x/data.parquet`, Buffer.from('x'))
   await query(world.database.url, `delete from pgboss.job where name = '${DATASET_EXPORTS.name}'`)
   await (await world.platform.core.jobs.engine()).send(DATASET_EXPORT_CLEAN_UP.name, {})
   await world.runJobs(DATASET_EXPORT_CLEAN_UP)

@@ -112,7 +112,7 @@ function Opened({ recording, parts, schemas }: OpenedProps) {
         bookmarks={[]}
         bookmarkActions={undefined}
         onCopyLink={copyLink}
-        notice={<RecordingNotice recording={recording} />}
+        notice={<RecordingNotice recording={recording} parts={parts} />}
         header={() => (
           <ReplayHeader
             recording={recording}
