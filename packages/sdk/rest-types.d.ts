@@ -5569,7 +5569,7 @@ export interface components {
              * @example storage_unavailable
              * @enum {string}
              */
-            reason: "recorder_lost" | "source_lost" | "overload" | "storage_unavailable" | "storage_full" | "quota_exceeded" | "segment_damaged";
+            reason: "recorder_lost" | "source_lost" | "overload" | "packets_lost" | "storage_unavailable" | "storage_full" | "quota_exceeded" | "segment_damaged";
         };
         /** @description A link with which anyone can replay a recording. */
         RecordingShare: {

@@ -185,6 +185,23 @@ test('a single picture that is left out is a gap from the one before to the one 
   expect(gapsOf(socket)).toMatchObject([{ fromMs: times[0], toMs: times[2] }])
 })
 
+test('a gap of the source is reported before the end of its stream, and again after the recorder is lost', async () => {
+  const { sender, connect } = setUp()
+  const stream = sender.open({ ...gateway, source: 'camera/front', codec: 'H264' })
+  stream.write(control('key', FLAG_KEYFRAME))
+  stream.gap({ fromMs: START_MS, toMs: START_MS + 300 })
+  stream.gap({ fromMs: START_MS + 300, toMs: START_MS + 400 })
+  stream.close()
+  stream.gap({ fromMs: START_MS + 500, toMs: START_MS + 600 })
+  const gap = { reason: 'packets_lost', fromMs: START_MS, toMs: START_MS + 400 }
+  const first = await connect()
+  expect(first.messages).toMatchObject([{ type: 'open' }, { type: 'gap', ...gap }, { type: 'close' }])
+  first.emit('close')
+  await vi.advanceTimersByTimeAsync(300)
+  const second = await connect()
+  expect(gapsOf(second)).toMatchObject([gap])
+})
+
 test('records that were removed before their acknowledgement are a gap only if the recorder is lost', async () => {
   const { sender, sockets, connect } = setUp({ limits: { streamBytes: 64 * 1024, totalBytes: 1024 * 1024 } })
   const stream = sender.open({ ...gateway, codec: 'H264' })

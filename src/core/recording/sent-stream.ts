@@ -133,6 +133,12 @@ export class SentStream {
     this.#gaps.add(reason, { fromMs: fromMs || toMs, toMs })
   }
 
+  /** Notes a period whose records the source could not make, because packets of its camera were lost. */
+  gap(period: Period): void {
+    if (this.#closedMs === undefined && !this.#isDropping && this.state !== 'ended')
+      this.#gaps.add('packets_lost', period)
+  }
+
   requestKeyframe(): void {
     this.description.onKeyframeRequest?.()
   }
