@@ -196,7 +196,7 @@ export function createRecordingStreams(
         if (source === 'gateway') await state.stopped(tx, recording_id)
       }),
 
-    /** Stores a gap. */
+    /** Stores a gap, unless the recording was deleted. */
     async addGap(
       recordingId: string,
       gap: { source: string; fromMs: number; toMs: number; reason: GapReason },
@@ -206,17 +206,19 @@ export function createRecordingStreams(
       await db
         .insertInto('recording_gaps')
         .columns(['recording_id', 'source', 'from_at', 'to_at', 'reason'])
-        .expression((eb) =>
-          eb
-            .selectFrom('recordings')
-            .select((column) => [
-              'recordings.id',
-              column.val(source).as('source'),
-              sql<Date>`${from_at}::timestamptz`.as('from_at'),
-              sql<Date>`${new Date(Math.max(Math.ceil(toMs), from_at.getTime()))}::timestamptz`.as('to_at'),
-              column.val<string>(reason).as('reason'),
-            ])
-            .where('recordings.id', '=', recordingId),
+        .expression(
+          (eb) =>
+            eb
+              .selectFrom('recordings')
+              .select((column) => [
+                'recordings.id',
+                column.val(source).as('source'),
+                sql<Date>`${from_at}::timestamptz`.as('from_at'),
+                sql<Date>`${new Date(Math.max(Math.ceil(toMs), from_at.getTime()))}::timestamptz`.as('to_at'),
+                column.val<string>(reason).as('reason'),
+              ])
+              .where('recordings.id', '=', recordingId)
+              .forKeyShare(), // waits for a deletion, after which nothing is left to store
         )
         .execute()
     },

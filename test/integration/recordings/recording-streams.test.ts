@@ -134,6 +134,22 @@ test('a late stream does not bring back a recording that its owner has deleted',
   expect((await session.owner.get(`/api/sessions/${session.id}/recording`)).status).toBe(404)
 })
 
+test('a gap of a recording that is being deleted is no error', async () => {
+  const session = await recordedSession()
+  const { recordingId } = await session.open()
+  const { db } = world.platform.core
+  const gap = { source: 'gateway', fromMs: Date.now(), toMs: Date.now() + 1_000, reason: 'overload' as const }
+  let added: Promise<void> | undefined
+  await db.transaction().execute(async (trx) => {
+    await trx.deleteFrom('recordings').where('id', '=', recordingId).execute()
+    added = streams().addGap(recordingId, gap)
+    await delay(200) // the statement waits for the deletion
+  })
+  await expect(added).resolves.toBeUndefined()
+  await expect(streams().addGap(recordingId, gap)).resolves.toBeUndefined()
+  expect(await session.gaps(recordingId)).toEqual([])
+})
+
 test('a recording is finished without a stream that does not end, and lists the gap', async () => {
   const session = await recordedSession()
   const { recordingId } = await session.open()
