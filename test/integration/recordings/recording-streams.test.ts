@@ -209,6 +209,7 @@ test('the file names a damaged segment among its gaps, however short it is', asy
   const gap = { reason: 'segment_damaged', from: new Date(atMs).toISOString() }
   const { body } = await session.owner.get(`/api/sessions/${session.id}/recording`)
   expect(body.gaps).toMatchObject([gap])
+  expect(await session.gaps(stream.recordingId)).toMatchObject([{ source: 'gateway' }])
   const { bytes } = await download(world, session.owner, body.file_url)
   const { metadata } = await readMcap(bytes)
   expect(JSON.parse(metadata.gaps?.gaps ?? '[]')).toMatchObject([gap])
