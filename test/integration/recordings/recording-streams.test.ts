@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { NewSegment, OpenStreamRequest } from '../../../src/modules/recordings/index.ts'
+import { type NewSegment, type OpenStreamRequest, segmentKey } from '../../../src/modules/recordings/index.ts'
 import { createRecordingStreams } from '../../../src/modules/recordings/recording-streams.store.ts'
 import { createRecordingSweep } from '../../../src/modules/recordings/recording-sweep.ts'
 import { download, readMcap } from '../../support/recordings/recording-fixture.ts'
@@ -213,6 +213,21 @@ test('the file names a damaged segment among its gaps, however short it is', asy
   const { bytes } = await download(world, session.owner, body.file_url)
   const { metadata } = await readMcap(bytes)
   expect(JSON.parse(metadata.gaps?.gaps ?? '[]')).toMatchObject([gap])
+})
+
+test('a segment that is no valid file is a gap, although its checksum is right', async () => {
+  const session = await recordedSession()
+  const stream = await session.open()
+  const bytes = Buffer.from('this is no MCAP file')
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  await world.platform.recordings.store.put(segmentKey(stream.recordingId, stream.streamId, 0), bytes)
+  expect(await streams().addSegment({ ...session.segment(stream), sha256 })).toBe('added')
+  await streams().closeStream(stream.streamId, { atMs: Date.now(), gap: null })
+  await performAction(session.owner, session.id, 'end')
+  await waitFor(async () => expect((await session.recording()).status).toBe('READY'))
+  expect(await session.gaps(stream.recordingId)).toMatchObject([
+    { reason: 'segment_damaged', source: 'gateway' },
+  ])
 })
 
 test('a source that reaches a recorder after the recording is finished leaves a gap', async () => {
