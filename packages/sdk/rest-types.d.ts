@@ -3900,7 +3900,7 @@ export interface components {
              */
             task: string | null;
             /**
-             * @description The finished recording of the episode's session; null without one.
+             * @description The recording of the episode's session; null without one.
              * @example null
              */
             recording_id: string | null;
@@ -16411,7 +16411,7 @@ export interface operations {
                      *       ],
                      *       "next_cursor": null,
                      *       "used_bytes": 9663676416,
-                     *       "quota_bytes": 53687091200
+                     *       "quota_bytes": 50000000000
                      *     }
                      */
                     "application/json": {
@@ -16425,7 +16425,7 @@ export interface operations {
                         used_bytes: number;
                         /**
                          * @description The bytes that you may store; null for no limit.
-                         * @example 53687091200
+                         * @example 50000000000
                          */
                         quota_bytes: number | null;
                     };
