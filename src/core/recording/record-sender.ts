@@ -39,6 +39,8 @@ export interface RecordSenderOptions {
   readonly batchMs?: number
   /** Bytes that are kept for one stream, and for all of them. */
   readonly limits?: { readonly streamBytes: number; readonly totalBytes: number }
+  /** Called for a stored stream that has reached no recorder a minute after its end: its records are lost. */
+  readonly onUnsent?: (stream: StreamDescription, period: Period) => void
   /** Opens a WebSocket. Tests replace it. */
   readonly open?: OpenSocket
 }
@@ -70,6 +72,7 @@ export function createRecordSender(options: RecordSenderOptions) {
     leftOut: () => {
       counts.leftOut++
     },
+    unsent: options.onUnsent ?? (() => {}),
   }
 
   /** Frees memory of the stream that uses most. After a failure, it looks again when more is sent: sources call it for each record. */

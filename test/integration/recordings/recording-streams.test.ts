@@ -150,6 +150,18 @@ test('a gap of a recording that is being deleted is no error', async () => {
   expect(await session.gaps(recordingId)).toEqual([])
 })
 
+test('a gap of a source without a recorder is stored, also after the session', async () => {
+  const session = await recordedSession()
+  const { recordingId } = await session.open()
+  const fromMs = Date.now()
+  const gap = { source: 'gateway', fromMs, toMs: fromMs + 500, reason: 'recorder_lost' as const }
+  await streams().addGapOfSession(session.id, gap)
+  await streams().addGapOfSession(randomUUID(), gap)
+  expect(await session.gaps(recordingId)).toMatchObject([
+    { source: 'gateway', reason: 'recorder_lost', from_at: new Date(fromMs) },
+  ])
+})
+
 test('a recording is finished without a stream that does not end, and lists the gap', async () => {
   const session = await recordedSession()
   const { recordingId } = await session.open()
