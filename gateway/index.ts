@@ -44,7 +44,7 @@ const CHECK_PERMISSIONS_MS = 500
 export interface GatewayDeps
   extends Pick<
     GatewayServices,
-    'store' | 'episodeStore' | 'logStore' | 'controlPersistence' | 'ticketStore' | 'recorderNodes'
+    'store' | 'episodeStore' | 'logStore' | 'controlPersistence' | 'ticketStore' | 'recorderNodes' | 'streams'
   > {
   readonly presence: Presence
   readonly accounts: Pick<GatewayServices, 'apiKeys' | 'users'>

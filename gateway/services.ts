@@ -2,7 +2,7 @@ import type { MetricsPage } from '../src/core/metrics/metrics-http.ts'
 import type { EpisodeStore } from '../src/modules/datasets/index.ts'
 import type { RevocationSources } from '../src/modules/identity/index.ts'
 import type { PresenceStore } from '../src/modules/presence/index.ts'
-import type { RecorderNodes } from '../src/modules/recordings/index.ts'
+import type { RecorderNodes, RecordingStreams } from '../src/modules/recordings/index.ts'
 import type { RobotLogStore } from '../src/modules/robots/index.ts'
 import type { ControlPersistence, SessionPresence, TicketStore } from '../src/modules/sessions/index.ts'
 
@@ -34,6 +34,7 @@ export const serviceMethods = {
   ],
   ticketStore: ['verdictOf'],
   recorderNodes: ['live'],
+  streams: ['addGapOfSession'],
   apiKeys: ['revokedWithin'],
   users: ['permissionsChangedWithin'],
   metrics: ['page'],
@@ -49,6 +50,7 @@ interface Implementations {
   controlPersistence: ControlPersistence
   ticketStore: TicketStore
   recorderNodes: RecorderNodes
+  streams: RecordingStreams
   apiKeys: RevocationSources['apiKeys']
   users: RevocationSources['users']
   metrics: { page: MetricsPage }

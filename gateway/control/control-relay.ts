@@ -106,7 +106,7 @@ export function createControlRelay(deps: {
 
   /** Disconnects a robot whose deadman check failed. The robot halts by itself, and reconnects. */
   function disconnectRobot(controlSession: ControlSession): void {
-    controlSession.stream.clearMotion()
+    controlSession.stream.clearMotion('robot_offline')
     controlSession.robot?.close('internalError')
   }
 

@@ -1,6 +1,7 @@
 import type { WebSocket } from 'uWebSockets.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { recordKinds } from '../../src/core/recording/record-wire.ts'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
 import type { GatewayConnection, SocketData } from '../connections/connection.ts'
 import { RobotConnection } from '../connections/robot-connection.ts'
@@ -308,6 +309,37 @@ describe('the operator', () => {
     expect(scenario.session.unattendedMs(111)).toBe(100)
   })
 })
+
+test.each([
+  ['another operator', 'robot_slow', ({ join }) => join('control')],
+  ['the end of its operator', 'robot_slow', ({ leave }) => leave(0)],
+  ['a stop', 'stopped', ({ requestStop }) => requestStop(OPERATOR_ID)],
+  ['a pause', 'session_paused', ({ apply }) => apply({ status: 'PAUSED' })],
+  ['the deadman', 'expired', ({ expireDeadman }) => expireDeadman()],
+  ['the end of the connection of its robot', 'robot_offline', ({ disconnectRobot }) => disconnectRobot()],
+  ['the end of the session', 'session_paused', ({ session }) => session.complete(1)],
+] as [string, string, (scenario: ReturnType<typeof createScenario>) => void][])(
+  'a command that waits for its robot is recorded as dropped: %s',
+  (_cause, why, discard) => {
+    const scenario = createScenario()
+    const { session } = scenario
+    const dropped: unknown[] = []
+    const stream = {
+      write: ({ kind, note, payload }: { kind: number; note: string; payload: unknown }) => {
+        if (kind === recordKinds.dropped) dropped.push([payload, note])
+      },
+      close() {},
+    }
+    scenario.connectRobot()
+    scenario.join('control')
+    scenario.control()
+    session.tap.begin(stream, 'stored', session.stateFrame())
+    session.stream.buffer({ frame: 'waits', seq: 9, createdAtMs: 1, validUntilMs: 400 })
+    discard(scenario)
+    discard(scenario)
+    expect(dropped).toEqual([['waits', why]])
+  },
+)
 
 test('a state that is older than the known one changes nothing', () => {
   const { session } = createScenario({ eventSeq: 5 })

@@ -50,7 +50,7 @@ export class ControlSession implements Gate {
   readonly ordinal: number
   readonly latencyRecorder: LatencyRecorder = createLatencyRecorder()
   readonly videoRecorder = new VideoRecorder()
-  readonly stream = new ControlStream()
+  readonly stream = new ControlStream(({ frame }, why) => this.tap.dropped(frame, why))
   readonly picture = this.stream.picture
   readonly tap = new SessionTap()
   readonly stops: SessionStops
@@ -159,7 +159,7 @@ export class ControlSession implements Gate {
   connectRobot(robot: RobotMember, session: OpenSession, nowMs: number): void {
     if (session.eventSeq >= this.#session.eventSeq) this.#session = session
     this.#rules = controlRulesOf(this.#session.controlSchema)
-    this.stream.clearMotion() // the new connection has received no frame
+    this.stream.clearMotion('robot_offline') // the new connection has received no frame
     this.bindRobot(robot)
     this.#lastSentStatus = this.#session.status
     this.latencyRecorder.forgetRobot()
@@ -178,7 +178,7 @@ export class ControlSession implements Gate {
   }
 
   disconnectRobot(): void {
-    this.stream.clearMotion()
+    this.stream.clearMotion('robot_offline')
     this.#robot = null
     this.stops.confirm() // the stop cannot be repeated without a connection
     this.#unattendedSinceMs = 0 // the session pauses because of the robot, not because of the operator
@@ -186,7 +186,7 @@ export class ControlSession implements Gate {
 
   /** Ends the session's part at this gateway. The latency and the stops that are not recorded yet stay readable. */
   release(): void {
-    this.stream.clearMotion()
+    this.stream.clearMotion('session_paused')
     this.tap.end()
     this.#robot?.leaveSession()
     this.#robot = null
@@ -230,7 +230,8 @@ export class ControlSession implements Gate {
     const frameBefore = this.stateFrame()
     this.#session = session
     const cleared = this.stops.applyStored(session.stopReason, nowMs)
-    if (status !== 'ACTIVE') this.stream.clearMotion()
+    if (status !== 'ACTIVE')
+      this.stream.clearMotion(session.stopReason === null ? 'session_paused' : 'stopped')
     this.#rules = controlRulesOf(session.controlSchema)
     this.speed.setBudget(session.latencyBudgetMs)
     if (this.#robot && before !== status) {

@@ -25,6 +25,12 @@ export class ControlStream {
   #moving = false
   #buffered: BufferedControl | null = null
   #deadman: NodeJS.Timeout | undefined = undefined
+  readonly #onDiscarded: (control: BufferedControl, why: DropReason) => void
+
+  /** `onDiscarded` receives each buffered frame that will not be sent. It must not change the session. */
+  constructor(onDiscarded: (control: BufferedControl, why: DropReason) => void) {
+    this.#onDiscarded = onDiscarded
+  }
 
   get lastSeq(): number {
     return this.#lastSeq
@@ -50,7 +56,7 @@ export class ControlStream {
 
   /** Forgets the operator's connection: the next one has its own numbers and clock. */
   reset(): void {
-    this.#buffered = null
+    this.#discard('robot_slow')
     this.#lastSeq = -1
     this.#offsetMs = Number.POSITIVE_INFINITY
     this.#tooLate = false
@@ -100,6 +106,11 @@ export class ControlStream {
     return buffered
   }
 
+  #discard(why: DropReason): void {
+    const buffered = this.takeBuffered()
+    if (buffered) this.#onDiscarded(buffered, why)
+  }
+
   startDeadman(timer: NodeJS.Timeout): void {
     this.#deadman = timer
   }
@@ -107,13 +118,13 @@ export class ControlStream {
   /** Notes that the deadman timer has fired and is not scheduled again. */
   expireDeadman(): void {
     this.#deadman = undefined
-    this.#buffered = null
+    this.#discard('expired')
   }
 
-  /** Ends all motion: no earlier frame can move the robot any more. */
-  clearMotion(): void {
+  /** Ends all motion: no earlier frame can move the robot any more. `why` applies to the frame that is buffered. */
+  clearMotion(why: DropReason): void {
     this.#moving = false
-    this.#buffered = null
+    this.#discard(why)
     clearTimeout(this.#deadman)
     this.#deadman = undefined
   }

@@ -1,4 +1,4 @@
-import type { DriveStop, Role, StopReason } from '@wheelhouse/protocol'
+import type { DriveStop, DropReason, Role, StopReason } from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
 import { clearableBy } from '../../src/modules/sessions/index.ts'
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
@@ -71,7 +71,7 @@ export class SessionStops {
   halt(reason: StopReason, nowMs: number): void {
     // Sent first: if sending fails, the robot still counts as moving, and the deadman timer tries again.
     this.#owner.robot?.ordered.sendStop(stopFrame(reason, false), nowMs)
-    this.#owner.stream.clearMotion()
+    this.#owner.stream.clearMotion(dropReasonOf(reason))
     this.#latch.halt(reason)
   }
 
@@ -180,8 +180,15 @@ export class SessionStops {
   }
 
   #latchStop(reason: string, recorded: boolean, nowMs: number): void {
-    this.#owner.stream.clearMotion()
+    this.#owner.stream.clearMotion('stopped')
     if (this.#latch.latch(reason, recorded, nowMs))
       this.#owner.robot?.ordered.sendStop(stopFrame(reason, true), nowMs)
   }
+}
+
+/** Returns why a frame that waits for its robot is dropped when the robot is halted. */
+function dropReasonOf(reason: StopReason): DropReason {
+  if (reason === 'latency' || reason === 'video_stale') return reason
+  if (reason === 'session_paused' || reason === 'session_over') return 'session_paused'
+  return reason === 'deadman' ? 'expired' : 'robot_slow'
 }

@@ -22,6 +22,7 @@ const DRAIN_POLL_MS = 20
 /** Creates the recording of a gateway's sessions: taps of the sessions, and the connections to the recorders. */
 export function createSessionRecording(deps: {
   recorderNodes: GatewayServices['recorderNodes']
+  streams: GatewayServices['streams']
   /** Returns the header Authorization of a new connection. */
   recorderAuthorization: () => string
   sessionRegistry: ControlSessionRegistry
@@ -30,7 +31,7 @@ export function createSessionRecording(deps: {
   log: Log
   clockMs: () => number
 }) {
-  const { recorderNodes, sessionRegistry, bus, guard, log } = deps
+  const { recorderNodes, streams, sessionRegistry, bus, guard, log } = deps
   let known: Awaited<ReturnType<typeof recorderNodes.live>> = []
   const sender = createRecordSender({
     guard,
@@ -39,6 +40,12 @@ export function createSessionRecording(deps: {
     authorization: deps.recorderAuthorization,
     nowMs: () => performance.timeOrigin + performance.now(),
     limits: LIMITS,
+    onUnsent: ({ sessionId, source }, period) =>
+      streams
+        .addGapOfSession(sessionId, { source, ...period, reason: 'recorder_lost' })
+        .catch((err) =>
+          log.warn({ err, sessionId }, 'failed to store the gap of a stream without a recorder'),
+        ),
   })
   const taps = createSessionTaps({ ...deps, open: sender.open })
   const poll = singleFlight(async () => {

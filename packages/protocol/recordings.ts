@@ -16,6 +16,8 @@ export const GapReason = z.enum([
   'source_lost',
   /** The recorder did not keep up with a source. */
   'overload',
+  /** Packets of a camera were lost on their way to the media server. Its video continues with the next keyframe. */
+  'packets_lost',
   'storage_unavailable',
   'storage_full',
   'quota_exceeded',
@@ -29,6 +31,7 @@ export const gapTexts: Readonly<Record<GapReason, string>> = {
   recorder_lost: 'the recorder failed',
   source_lost: 'the gateway or the media server failed',
   overload: 'the recorder did not keep up',
+  packets_lost: 'the connection of the camera lost packets',
   storage_unavailable: 'the storage does not respond',
   storage_full: 'the storage is full',
   quota_exceeded: 'the storage quota of the account is used up',

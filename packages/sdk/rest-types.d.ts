@@ -3905,7 +3905,7 @@ export interface components {
              */
             task: string | null;
             /**
-             * @description The finished recording of the episode's session; null without one.
+             * @description The recording of the episode's session; null without one.
              * @example null
              */
             recording_id: string | null;
@@ -5575,7 +5575,7 @@ export interface components {
              * @example storage_unavailable
              * @enum {string}
              */
-            reason: "recorder_lost" | "source_lost" | "overload" | "storage_unavailable" | "storage_full" | "quota_exceeded" | "segment_damaged";
+            reason: "recorder_lost" | "source_lost" | "overload" | "packets_lost" | "storage_unavailable" | "storage_full" | "quota_exceeded" | "segment_damaged";
         };
         /** @description A link with which anyone can replay a recording. */
         RecordingShare: {
@@ -16420,7 +16420,7 @@ export interface operations {
                      *       ],
                      *       "next_cursor": null,
                      *       "used_bytes": 9663676416,
-                     *       "quota_bytes": 53687091200
+                     *       "quota_bytes": 50000000000
                      *     }
                      */
                     "application/json": {
@@ -16434,7 +16434,7 @@ export interface operations {
                         used_bytes: number;
                         /**
                          * @description The bytes that you may store; null for no limit.
-                         * @example 53687091200
+                         * @example 50000000000
                          */
                         quota_bytes: number | null;
                     };

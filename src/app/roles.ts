@@ -160,6 +160,7 @@ async function startGatewayRole(platform: Platform, shutdown: ShutdownSteps): Pr
     controlPersistence: sessions.controlPersistence,
     ticketStore: sessions.ticketStore,
     recorderNodes: platform.recordings.recorderNodes,
+    streams: platform.recordings.streams,
     apiKeys: identity.apiKeys,
     users: identity.users,
     metrics: { page: core.metricsPage },

@@ -5,7 +5,7 @@ const SEPARATE_MS = 1_000
 /** Gaps that are kept until they can be reported. Then the last one grows. */
 const MAX_GAPS = 16
 
-type Gap = Period & { readonly reason: 'overload' | 'recorder_lost' }
+type Gap = Period & { readonly reason: 'overload' | 'recorder_lost' | 'packets_lost' }
 
 /** The gaps of a stream that are not reported yet. */
 export class GapList {

@@ -22,9 +22,11 @@ afterEach(() => {
 function setUp({
   limits,
   names = ['a'],
+  onUnsent,
 }: {
   limits?: Parameters<typeof createRecordSender>[0]['limits']
   names?: string[]
+  onUnsent?: Parameters<typeof createRecordSender>[0]['onUnsent']
 } = {}) {
   const sockets: FakeSocket[] = []
   let recorders = names.map((id) => ({ id, url: `ws://${id}` }))
@@ -35,6 +37,7 @@ function setUp({
     log,
     nowMs: Date.now,
     ...(limits && { limits }),
+    ...(onUnsent && { onUnsent }),
     open: (url, authorization) => {
       const socket = new FakeSocket(url, authorization)
       sockets.push(socket)
@@ -185,6 +188,23 @@ test('a single picture that is left out is a gap from the one before to the one 
   expect(gapsOf(socket)).toMatchObject([{ fromMs: times[0], toMs: times[2] }])
 })
 
+test('a gap of the source is reported before the end of its stream, and again after the recorder is lost', async () => {
+  const { sender, connect } = setUp()
+  const stream = sender.open({ ...gateway, source: 'camera/front', codec: 'H264' })
+  stream.write(control('key', FLAG_KEYFRAME))
+  stream.gap({ fromMs: START_MS, toMs: START_MS + 300 })
+  stream.gap({ fromMs: START_MS + 300, toMs: START_MS + 400 })
+  stream.close()
+  stream.gap({ fromMs: START_MS + 500, toMs: START_MS + 600 })
+  const gap = { reason: 'packets_lost', fromMs: START_MS, toMs: START_MS + 400 }
+  const first = await connect()
+  expect(first.messages).toMatchObject([{ type: 'open' }, { type: 'gap', ...gap }, { type: 'close' }])
+  first.emit('close')
+  await vi.advanceTimersByTimeAsync(300)
+  const second = await connect()
+  expect(gapsOf(second)).toMatchObject([gap])
+})
+
 test('records that were removed before their acknowledgement are a gap only if the recorder is lost', async () => {
   const { sender, sockets, connect } = setUp({ limits: { streamBytes: 64 * 1024, totalBytes: 1024 * 1024 } })
   const stream = sender.open({ ...gateway, codec: 'H264' })
@@ -295,6 +315,22 @@ test('a closed stream is kept until it is acknowledged, even by the next recorde
   expect(sender.isIdle).toBe(true)
   await vi.advanceTimersByTimeAsync(15_000)
   expect(vi.getTimerCount(), 'without streams nothing runs').toBe(0)
+})
+
+test('a stream that reaches no recorder within a minute of its end is reported', async () => {
+  const onUnsent = vi.fn()
+  const { sender } = setUp({ names: [], onUnsent })
+  const stream = sender.open(gateway)
+  sender.open({ ...gateway, stored: false }).close()
+  stream.write(control('1'))
+  await vi.advanceTimersByTimeAsync(1_000)
+  stream.close()
+  await vi.advanceTimersByTimeAsync(59_000)
+  expect(onUnsent).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(2_000)
+  const period = { fromMs: START_MS, toMs: START_MS + 1_000 }
+  expect(onUnsent.mock.calls).toEqual([[gateway, period]])
+  expect(sender.isIdle).toBe(true)
 })
 
 test('streams that are not stored keep no records after sending them', async () => {

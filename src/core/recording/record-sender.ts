@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts'
 import type { Guard } from '../process/guard.ts'
-import { ChunkPool } from './record-backlog.ts'
+import { ChunkPool, type Period } from './record-backlog.ts'
 import { MAX_BATCH_BYTES } from './record-wire.ts'
 import { type RecorderAddress, rendezvous } from './recorder-choice.ts'
 import { type OpenSocket, openSocket } from './recorder-connection.ts'
@@ -20,6 +20,8 @@ export interface RecordWriter {
    * @param atMs when the source saw it; now by default. Times of a stream increase: an earlier one becomes the next possible.
    */
   write(record: NewRecord, atMs?: number): void
+  /** Adds a period, in Unix milliseconds, that the records lack because packets of a camera were lost. Call it before `close`. */
+  gap(period: Period): void
   /** Ends the stream after its records. */
   close(): void
 }
@@ -37,6 +39,8 @@ export interface RecordSenderOptions {
   readonly batchMs?: number
   /** Bytes that are kept for one stream, and for all of them. */
   readonly limits?: { readonly streamBytes: number; readonly totalBytes: number }
+  /** Called for a stored stream that has reached no recorder a minute after its end: its records are lost. */
+  readonly onUnsent?: (stream: StreamDescription, period: Period) => void
   /** Opens a WebSocket. Tests replace it. */
   readonly open?: OpenSocket
 }
@@ -68,6 +72,7 @@ export function createRecordSender(options: RecordSenderOptions) {
     leftOut: () => {
       counts.leftOut++
     },
+    unsent: options.onUnsent ?? (() => {}),
   }
 
   /** Frees memory of the stream that uses most. After a failure, it looks again when more is sent: sources call it for each record. */

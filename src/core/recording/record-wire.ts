@@ -78,13 +78,13 @@ export const FromSource = z.discriminatedUnion('type', [
     /** Whether the source will continue the stream at another recorder. */
     continues: z.boolean().optional(),
   }),
-  /** The source dropped records, because no recorder was available or the recorder did not keep up. */
+  /** The source dropped records, because no recorder was available or the recorder did not keep up, or has not received their content. */
   z.object({
     type: z.literal('gap'),
     stream: StreamNumber,
     fromMs: z.number(),
     toMs: z.number(),
-    reason: z.enum(['overload', 'recorder_lost']),
+    reason: z.enum(['overload', 'recorder_lost', 'packets_lost']),
   }),
 ])
 export type FromSource = z.infer<typeof FromSource>

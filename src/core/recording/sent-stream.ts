@@ -32,6 +32,8 @@ interface StreamEnvironment {
   /** Called after a record was added, with its bytes. */
   readonly added: (bytes: number) => void
   readonly leftOut: () => void
+  /** Called for a stream that ends without having reached a recorder. */
+  readonly unsent: (description: StreamDescription, period: Period) => void
 }
 
 /**
@@ -55,6 +57,7 @@ export class SentStream {
   /** The id of the first stream at a recorder. Streams that continue it after a loss refer to it. */
   #originId: string | undefined
   #lastMs = Number.NEGATIVE_INFINITY
+  #firstMs: number | undefined
   #waitsForKeyframe = false
   /** Whether the last record was left out. */
   #leavesOut = false
@@ -89,6 +92,7 @@ export class SentStream {
     const time = Math.max(atMs, this.#lastMs + MIN_STEP_MS)
     const period = { fromMs: Math.max(this.#lastMs, 0), toMs: time }
     this.#lastMs = time
+    this.#firstMs ??= time
     if (this.#waitsForKeyframe && (record.flags & FLAG_KEYFRAME) === 0) return this.#leaveOut(period)
     const bytes = record.payload.length > MAX_RECORD_BYTES ? 0 : this.#add(record, time)
     if (bytes > 0) {
@@ -131,6 +135,12 @@ export class SentStream {
   #addGap({ fromMs, toMs }: Period): void {
     const reason = this.state === 'open' ? 'overload' : 'recorder_lost'
     this.#gaps.add(reason, { fromMs: fromMs || toMs, toMs })
+  }
+
+  /** Notes a period whose records the source could not make, because packets of its camera were lost. */
+  gap(period: Period): void {
+    if (this.#closedMs === undefined && !this.#isDropping && this.state !== 'ended')
+      this.#gaps.add('packets_lost', period)
   }
 
   requestKeyframe(): void {
@@ -246,9 +256,16 @@ export class SentStream {
     if (this.#closedMs === undefined) return this.state === 'ended'
     const isComplete = this.#isCloseSent && this.#backlog.isEmpty
     if (this.state !== 'ended' && !isComplete && nowMs - this.#closedMs < LINGER_MS) return false
+    if (this.state === 'waiting') this.#reportUnsent(this.#closedMs)
     this.state = 'ended'
     this.#backlog.clear()
     return true
+  }
+
+  /** Reports the period of a stream that no recorder knows, and that therefore no recorder lists as a gap. */
+  #reportUnsent(toMs: number): void {
+    if (this.#originId !== undefined || this.#firstMs === undefined || !this.description.stored) return
+    this.#environment.unsent(this.description, { fromMs: this.#firstMs, toMs: Math.max(this.#firstMs, toMs) })
   }
 
   /** Ends a refusal when its time has come. */

@@ -2,6 +2,7 @@ import { rtp } from '@wheelhouse/protocol'
 import type { RecordSender, RecordWriter } from '../../core/recording/record-sender.ts'
 import { FLAG_BINARY, FLAG_KEYFRAME, recordKinds } from '../../core/recording/record-wire.ts'
 import { type AccessUnit, AccessUnits } from './access-units.ts'
+import { FrameLoss } from './frame-loss.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import type { VideoCodec } from './keyframes.ts'
 import type { RecordingTarget } from './media-messages.ts'
@@ -35,6 +36,7 @@ export class CameraRecorder {
   #units: AccessUnits | undefined
   #codec: VideoCodec | undefined
   #records: RecordWriter | undefined
+  readonly #loss = new FrameLoss((gap) => this.#records?.gap(gap))
   #keyframeMs: number
 
   constructor(name: string, target: RecordingTarget, environment: RecorderEnvironment) {
@@ -85,7 +87,10 @@ export class CameraRecorder {
     this.#source = stream
     this.#units = new AccessUnits(codec, {
       unit: (unit) => this.#write(unit, codec),
-      lost: () => this.#environment.requestKeyframe(stream),
+      lost: () => {
+        this.#loss.lost()
+        this.#environment.requestKeyframe(stream)
+      },
       captureMs: (timestamp) => stream.captureMsOf(timestamp),
     })
     return true
@@ -107,6 +112,7 @@ export class CameraRecorder {
       payload: data,
     }
     this.#records.write(record, arrivedMs)
+    this.#loss.delivered(arrivedMs)
   }
 
   /** Gives up lost packets, and requests a keyframe when it is time. Call it about twice a second. */
@@ -114,6 +120,7 @@ export class CameraRecorder {
     this.work()
     const nowMs = this.#environment.nowMs()
     this.#units?.expire(nowMs)
+    this.#loss.tick(nowMs)
     if (nowMs - this.#keyframeMs >= KEYFRAME_INTERVAL_MS) this.#environment.requestKeyframe(this.#source)
   }
 
@@ -126,6 +133,7 @@ export class CameraRecorder {
   }
 
   #endRecords(): void {
+    this.#loss.close(this.#environment.nowMs())
     this.#records?.close()
     this.#records = undefined
   }

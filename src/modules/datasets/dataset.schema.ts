@@ -48,7 +48,7 @@ export const EpisodeView = z
     recording_id: idOf('recording')
       .nullable()
       .meta({
-        description: "The finished recording of the episode's session; null without one.",
+        description: "The recording of the episode's session; null without one.",
         examples: [null],
       }),
     success: z

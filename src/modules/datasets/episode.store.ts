@@ -83,12 +83,13 @@ async function insertAndCount(tx: Tx, episodes: readonly ReportedEpisode[], at: 
       order by robot_id, episode_id, ordinal
     ), inserted as (
       insert into episodes
-        (id, dataset_id, robot_id, session_id, episode_id, started_at, ended_at, size_bytes, success, uri, created_at)
-      select gen_random_uuid(), d.id, i.robot_id, s.id, i.episode_id, i.started_at, i.ended_at, i.size_bytes,
+        (id, dataset_id, robot_id, session_id, recording_id, episode_id, started_at, ended_at, size_bytes, success, uri, created_at)
+      select gen_random_uuid(), d.id, i.robot_id, s.id, r.id, i.episode_id, i.started_at, i.ended_at, i.size_bytes,
         i.success, i.uri, ${at}::timestamptz
       from input i
         join datasets d on d.robot_id = i.robot_id
         left join lateral (${sessionAt(at)}) s on true
+        left join recordings r on r.session_id = s.id
       order by i.robot_id, i.episode_id
       on conflict (robot_id, episode_id) do nothing
       returning dataset_id, session_id, size_bytes

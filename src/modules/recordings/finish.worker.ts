@@ -18,8 +18,7 @@ import { readSessionLog, type SessionDetails, sessionDetails } from './session-l
 const CHECK_EVERY = 1_000
 
 type Row = Selectable<Tables['recordings']>
-type Stream = Pick<Selectable<Tables['recording_streams']>, 'id' | 'source'>
-type SegmentRow = Selectable<Tables['recording_segments']>
+type SegmentRow = Selectable<Tables['recording_segments']> & { readonly source: string }
 
 /** A finished file, and its content. */
 interface FinishedFile {
@@ -41,16 +40,13 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
   async function write(attempt: Attempt<RecordingJob>, row: Row): Promise<FinishedFile> {
     const { id } = row
     const segments = await db
-      .selectFrom('recording_segments')
-      .selectAll()
-      .where('recording_id', '=', id)
-      .orderBy('stream_id')
-      .orderBy('number')
-      .execute()
-    const streams = await db
-      .selectFrom('recording_streams')
-      .select(['id', 'source'])
-      .where('recording_id', '=', id)
+      .selectFrom('recording_segments as segment')
+      .innerJoin('recording_streams as stream', 'stream.id', 'segment.stream_id')
+      .selectAll('segment')
+      .select('stream.source')
+      .where('segment.recording_id', '=', id)
+      .orderBy('segment.stream_id')
+      .orderBy('segment.number')
       .execute()
     const details = await sessionDetails(db, row)
     const damaged: SegmentRow[] = []
@@ -59,7 +55,7 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
       attempt.signal.throwIfAborted()
       await attempt.progress(++done, segments.length)
     }
-    const sources = sourcesOf(store, streams, segments, {
+    const sources = sourcesOf(store, segments, {
       onRead,
       onDamaged: (segment) => damaged.push(segment),
     })
@@ -106,10 +102,10 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
         .returningAll()
         .executeTakeFirst()
       if (!ready) return false
-      for (const { from_at, to_at, stream_id } of damaged)
+      for (const { from_at, to_at, source } of damaged)
         await tx.db
           .insertInto('recording_gaps')
-          .values({ recording_id: row.id, source: stream_id, from_at, to_at, reason: 'segment_damaged' })
+          .values({ recording_id: row.id, source, from_at, to_at, reason: 'segment_damaged' })
           .execute()
       await deps.onFinished(tx, ready)
       return true
@@ -146,15 +142,12 @@ export type FinishedRecording = Row
 /** Returns a source of messages for each stream, in the order of its segments. */
 function sourcesOf(
   store: ObjectStore,
-  streams: readonly Stream[],
   segments: readonly SegmentRow[],
   events: { onRead: () => Promise<void>; onDamaged: (segment: SegmentRow) => void },
 ): MessageSource[] {
   const byStream = Map.groupBy(segments, ({ stream_id }) => stream_id)
-  return streams.flatMap(({ id }) => {
-    const rows = byStream.get(id) ?? []
-    const [first] = rows
-    if (!first) return []
+  return [...byStream.values()].map((rows) => {
+    const [first] = rows as [SegmentRow, ...SegmentRow[]]
     const sources = rows.map((row) => ({
       objectKey: row.object_key,
       sha256: row.sha256,
@@ -166,7 +159,7 @@ function sourcesOf(
       onRead: events.onRead,
       onDamaged: (segment) => events.onDamaged((segment as (typeof sources)[number]).row),
     })
-    return [{ fromNs: BigInt(first.from_at.getTime()) * 1_000_000n, messages }]
+    return { fromNs: BigInt(first.from_at.getTime()) * 1_000_000n, messages }
   })
 }
 

@@ -37,7 +37,7 @@ async function* readSegment(bytes: Uint8Array): AsyncGenerator<DefinedMessage> {
 
 /**
  * Reads the segments of one stream, one after another.
- * @param onDamaged called for a segment that is missing, or whose bytes are not those that were stored
+ * @param onDamaged called for a segment that is missing, whose bytes are not those that were stored, or that is no valid file
  */
 export async function* readStream(
   store: ObjectStore,
@@ -46,9 +46,18 @@ export async function* readStream(
 ): AsyncGenerator<DefinedMessage> {
   for (const segment of segments) {
     const bytes = await readOrUndefined(store, segment)
-    if (bytes) yield* readSegment(bytes)
-    else events.onDamaged(segment)
+    if (!bytes || !(yield* readAsFarAsPossible(bytes))) events.onDamaged(segment)
     await events.onRead()
+  }
+}
+
+/** Returns whether the segment was read to its end. */
+async function* readAsFarAsPossible(bytes: Uint8Array): AsyncGenerator<DefinedMessage, boolean> {
+  try {
+    yield* readSegment(bytes)
+    return true
+  } catch {
+    return false // the bytes are in memory: a further attempt reads the same
   }
 }
 

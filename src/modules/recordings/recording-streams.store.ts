@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { GapReason, RecordingMode } from '@wheelhouse/protocol'
 import { type Selectable, sql } from 'kysely'
 import type { CoreServices } from '../../core/core-services.ts'
-import type { Tables } from '../../core/database/tables.ts'
+import type { Db, Tables } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import { segmentKey } from './object-keys.ts'
 import type { Quota } from './quota.ts'
@@ -39,6 +39,13 @@ export interface NewSegment {
   readonly messages: number
   readonly sizeBytes: number
   readonly sha256: string
+}
+
+interface Gap {
+  readonly source: string
+  readonly fromMs: number
+  readonly toMs: number
+  readonly reason: GapReason
 }
 
 const QUOTA_RETRY_MS = 30_000
@@ -196,29 +203,16 @@ export function createRecordingStreams(
         if (source === 'gateway') await state.stopped(tx, recording_id)
       }),
 
-    /** Stores a gap. */
-    async addGap(
-      recordingId: string,
-      gap: { source: string; fromMs: number; toMs: number; reason: GapReason },
-    ) {
-      const { source, fromMs, toMs, reason } = gap
-      const from_at = new Date(Math.floor(fromMs))
-      await db
-        .insertInto('recording_gaps')
-        .columns(['recording_id', 'source', 'from_at', 'to_at', 'reason'])
-        .expression((eb) =>
-          eb
-            .selectFrom('recordings')
-            .select((column) => [
-              'recordings.id',
-              column.val(source).as('source'),
-              sql<Date>`${from_at}::timestamptz`.as('from_at'),
-              sql<Date>`${new Date(Math.max(Math.ceil(toMs), from_at.getTime()))}::timestamptz`.as('to_at'),
-              column.val<string>(reason).as('reason'),
-            ])
-            .where('recordings.id', '=', recordingId),
-        )
-        .execute()
+    addGap: (recordingId: string, gap: Gap): Promise<void> => addGap(db, recordingId, gap),
+
+    /** Stores a gap of a source that has reached no recorder, if its session was recorded otherwise. */
+    async addGapOfSession(sessionId: string, gap: Gap): Promise<void> {
+      const recording = await db
+        .selectFrom('recordings')
+        .select('id')
+        .where('session_id', '=', sessionId)
+        .executeTakeFirst()
+      if (recording) await addGap(db, recording.id, gap)
     },
 
     /** Stores why nothing can be recorded; null once recording continues. Participants of the session see it. */
@@ -227,6 +221,30 @@ export function createRecordingStreams(
   }
 }
 export type RecordingStreams = ReturnType<typeof createRecordingStreams>
+
+/** Stores a gap, unless the recording was deleted. */
+async function addGap(db: Db, recordingId: string, gap: Gap): Promise<void> {
+  const { source, fromMs, toMs, reason } = gap
+  const from_at = new Date(Math.floor(fromMs))
+  await db
+    .insertInto('recording_gaps')
+    .columns(['recording_id', 'source', 'from_at', 'to_at', 'reason'])
+    .expression(
+      (eb) =>
+        eb
+          .selectFrom('recordings')
+          .select((column) => [
+            'recordings.id',
+            column.val(source).as('source'),
+            sql<Date>`${from_at}::timestamptz`.as('from_at'),
+            sql<Date>`${new Date(Math.max(Math.ceil(toMs), from_at.getTime()))}::timestamptz`.as('to_at'),
+            column.val<string>(reason).as('reason'),
+          ])
+          .where('recordings.id', '=', recordingId)
+          .forKeyShare(), // waits for a deletion, after which nothing is left to store
+    )
+    .execute()
+}
 
 /** Inserts a segment, if its stream is open and the segment is new. Returns whether it was inserted. */
 async function insertSegment(tx: Tx, segment: NewSegment): Promise<boolean> {

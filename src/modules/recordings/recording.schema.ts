@@ -106,7 +106,7 @@ export const RecordingList = z.object({
     .number()
     .int()
     .nullable()
-    .meta({ description: 'The bytes that you may store; null for no limit.', examples: [53_687_091_200] }),
+    .meta({ description: 'The bytes that you may store; null for no limit.', examples: [50_000_000_000] }),
 })
 
 /** A part of a recording that can be read now: a complete MCAP file. */

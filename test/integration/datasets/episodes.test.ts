@@ -113,6 +113,26 @@ describe('an episode', () => {
     await end()
   })
 
+  test('that is reported after its recording was finished has the recording', async () => {
+    const { owner, robot, link } = await connectedRobot()
+    const now = Date.now()
+    const [sessionId] = await pastSessions(robot.id, [[now - 60_000, now - 1_000]])
+    const recordingId = randomUUID()
+    await using database = await connectTo(world.database.url)
+    await database.query(
+      `insert into recordings
+         (id, session_id, robot_id, client_id, operator_id, mode, status, file_key, started_at, ended_at, finished_at)
+       select $1, id, robot_id, client_id, operator_id, 'control', 'READY', 'recordings/file', started_at, ended_at, ended_at
+       from sessions where id = $2`,
+      [recordingId, sessionId],
+    )
+    await storeEpisode(link, { started_at: now - 20_000, ended_at: now - 10_000 })
+    const [dataset] = await datasetsOf(owner)
+    expect(await episodesOf(owner, dataset.id)).toMatchObject([
+      { session_id: sessionId, recording_id: recordingId },
+    ])
+  })
+
   test('is acknowledged after its commit, not before', async () => {
     const { owner, link } = await connectedRobot()
     const block = await blockEpisodes(world.database.url)

@@ -249,6 +249,14 @@ describe.each(['VP8', 'H264'] as const)('packet loss of %s', (codec) => {
       expect(jumps.length).toBeGreaterThan(0)
       for (const index of jumps) expect(isKeyframe(stream.records[index] as { flags: number })).toBe(true)
       expect(publisher.keyframes).toBeGreaterThan(keyframes)
+      await waitFor(() => {
+        for (const index of jumps) {
+          const [before, after] = [stream.records[index - 1]?.atMs ?? 0, stream.records[index]?.atMs ?? 0]
+          const isListed = stream.gaps.some(({ fromMs, toMs }) => fromMs <= before && toMs >= after)
+          expect(isListed, `frame ${index}`).toBe(true)
+        }
+      })
+      expect(stream.gaps.every(({ reason }) => reason === 'packets_lost')).toBe(true)
       for (const { payload } of stream.records)
         expect(Buffer.from(payload)).toEqual(publisher.sent.get(frameNumber(payload)))
     } finally {

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { NewSegment, OpenStreamRequest } from '../../../src/modules/recordings/index.ts'
+import { type NewSegment, type OpenStreamRequest, segmentKey } from '../../../src/modules/recordings/index.ts'
 import { createRecordingStreams } from '../../../src/modules/recordings/recording-streams.store.ts'
 import { createRecordingSweep } from '../../../src/modules/recordings/recording-sweep.ts'
 import { download, readMcap } from '../../support/recordings/recording-fixture.ts'
@@ -134,6 +134,34 @@ test('a late stream does not bring back a recording that its owner has deleted',
   expect((await session.owner.get(`/api/sessions/${session.id}/recording`)).status).toBe(404)
 })
 
+test('a gap of a recording that is being deleted is no error', async () => {
+  const session = await recordedSession()
+  const { recordingId } = await session.open()
+  const { db } = world.platform.core
+  const gap = { source: 'gateway', fromMs: Date.now(), toMs: Date.now() + 1_000, reason: 'overload' as const }
+  let added: Promise<void> | undefined
+  await db.transaction().execute(async (trx) => {
+    await trx.deleteFrom('recordings').where('id', '=', recordingId).execute()
+    added = streams().addGap(recordingId, gap)
+    await delay(200) // the statement waits for the deletion
+  })
+  await expect(added).resolves.toBeUndefined()
+  await expect(streams().addGap(recordingId, gap)).resolves.toBeUndefined()
+  expect(await session.gaps(recordingId)).toEqual([])
+})
+
+test('a gap of a source without a recorder is stored, also after the session', async () => {
+  const session = await recordedSession()
+  const { recordingId } = await session.open()
+  const fromMs = Date.now()
+  const gap = { source: 'gateway', fromMs, toMs: fromMs + 500, reason: 'recorder_lost' as const }
+  await streams().addGapOfSession(session.id, gap)
+  await streams().addGapOfSession(randomUUID(), gap)
+  expect(await session.gaps(recordingId)).toMatchObject([
+    { source: 'gateway', reason: 'recorder_lost', from_at: new Date(fromMs) },
+  ])
+})
+
 test('a recording is finished without a stream that does not end, and lists the gap', async () => {
   const session = await recordedSession()
   const { recordingId } = await session.open()
@@ -193,9 +221,25 @@ test('the file names a damaged segment among its gaps, however short it is', asy
   const gap = { reason: 'segment_damaged', from: new Date(atMs).toISOString() }
   const { body } = await session.owner.get(`/api/sessions/${session.id}/recording`)
   expect(body.gaps).toMatchObject([gap])
+  expect(await session.gaps(stream.recordingId)).toMatchObject([{ source: 'gateway' }])
   const { bytes } = await download(world, session.owner, body.file_url)
   const { metadata } = await readMcap(bytes)
   expect(JSON.parse(metadata.gaps?.gaps ?? '[]')).toMatchObject([gap])
+})
+
+test('a segment that is no valid file is a gap, although its checksum is right', async () => {
+  const session = await recordedSession()
+  const stream = await session.open()
+  const bytes = Buffer.from('this is no MCAP file')
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  await world.platform.recordings.store.put(segmentKey(stream.recordingId, stream.streamId, 0), bytes)
+  expect(await streams().addSegment({ ...session.segment(stream), sha256 })).toBe('added')
+  await streams().closeStream(stream.streamId, { atMs: Date.now(), gap: null })
+  await performAction(session.owner, session.id, 'end')
+  await waitFor(async () => expect((await session.recording()).status).toBe('READY'))
+  expect(await session.gaps(stream.recordingId)).toMatchObject([
+    { reason: 'segment_damaged', source: 'gateway' },
+  ])
 })
 
 test('a source that reaches a recorder after the recording is finished leaves a gap', async () => {
