@@ -41,25 +41,47 @@ interface Load {
 /** Measures what recording costs the control relay, and what it costs the recorder. */
 export async function measureRecording(lab: Lab, { recording: plan }: Plan): Promise<Section> {
   const recorder = await startRecorder(lab)
-  const relay = await startWheelhouseRelay(lab, plan.pairs)
+  try {
+    const [rounds, load] = await withRelay(lab, plan, false, async (relay, generator) => [
+      await relayRounds(lab, plan, relay, generator),
+      await recorderLoad({ lab, plan, relay, generator, usage: recorder.probe }),
+    ])
+    const realTime = await withRelay(lab, plan, true, (relay, generator) =>
+      relayRounds(lab, plan, relay, generator),
+    )
+    return {
+      title: 'Recording',
+      rows: [
+        ...relayRows('control relay', rounds),
+        ...relayRows('the same with GATEWAY_REALTIME', realTime),
+        ...loadRows(plan, load),
+      ],
+      notes: [
+        `Control relay: ${plan.pairs} pairs at ${CONTROL_HZ} Hz, JSON, ${plan.seconds} s each without and with recording, by turns, ${plan.rounds} times; the medians. The recorder is a process, on the same machine.`,
+        `Load: the same control, and telemetry at ${TELEMETRY_HZ} Hz from every robot, for ${plan.loadSeconds} s, to the local disk. Cores: processor time of all threads of the process, with its database work.`,
+        'Lost: control and telemetry frames that were sent, and are in no stored segment.',
+      ],
+    }
+  } finally {
+    await recorder.stop()
+  }
+}
+
+/** Starts a gateway with connected pairs for `work`. */
+async function withRelay<T>(
+  lab: Lab,
+  { pairs }: RecordingPlan,
+  realTime: boolean,
+  work: (relay: WheelhouseRelay, generator: Generator) => Promise<T>,
+): Promise<T> {
+  const relay = await startWheelhouseRelay(lab, pairs, { realTime })
   try {
     return await withGenerator(lab, async ({ generator }) => {
-      await relay.connect(generator, 0, plan.pairs)
-      const rounds = await relayRounds(lab, plan, relay, generator)
-      const load = await recorderLoad({ lab, plan, relay, generator, usage: recorder.probe })
-      return {
-        title: 'Recording',
-        rows: [...relayRows(rounds), ...loadRows(plan, load)],
-        notes: [
-          `Control relay: ${plan.pairs} pairs at ${CONTROL_HZ} Hz, JSON, ${plan.seconds} s each without and with recording, by turns, ${plan.rounds} times; the medians. The recorder is a process, on the same machine.`,
-          `Load: the same control, and telemetry at ${TELEMETRY_HZ} Hz from every robot, for ${plan.loadSeconds} s, to the local disk. Cores: processor time of all threads of the process, with its database work.`,
-          'Lost: control and telemetry frames that were sent, and are in no stored segment.',
-        ],
-      }
+      await relay.connect(generator, 0, pairs)
+      return await work(relay, generator)
     })
   } finally {
     await relay.stop()
-    await recorder.stop()
     await relay.cleanUp()
   }
 }
@@ -182,12 +204,12 @@ async function messagesOf(bytes: Uint8Array): Promise<number> {
   return count
 }
 
-function relayRows({ off, on }: { off: readonly Latency[]; on: readonly Latency[] }): Row[] {
+function relayRows(what: string, { off, on }: { off: readonly Latency[]; on: readonly Latency[] }): Row[] {
   return (['p50Us', 'p99Us'] as const).map((share) => {
     const of = (runs: readonly Latency[]) => median(runs.map((run) => run[share]))
     const ratio = of(on) / of(off)
     return {
-      what: `control relay, ${share.slice(0, 3)}: without / with recording`,
+      what: `${what}, ${share.slice(0, 3)}: without / with recording`,
       measured: `${figure(of(off))} / ${figure(of(on))} µs, × ${figure(ratio)}`,
       goal: `≤ × ${GOALS.relayRatio}`,
       met: ratio <= GOALS.relayRatio,
