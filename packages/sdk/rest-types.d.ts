@@ -5465,7 +5465,7 @@ export interface components {
              */
             mode: "control" | "video";
             /**
-             * @description RECORDING while the session is open, FINISHING while its parts become one file, then READY, or FAILED if that is impossible.
+             * @description RECORDING while the session is open, FINISHING while its parts become one file, then READY. FAILED after repeated failures of that; a later attempt can still make it READY.
              * @example READY
              * @enum {string}
              */

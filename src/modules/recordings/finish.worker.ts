@@ -8,12 +8,15 @@ import { type Attempt, ClaimLostError } from '../../core/jobs/queue.ts'
 import { openMcapFile, type RecordedMessage } from '../../core/mcap/mcap-writer.ts'
 import { topicDefinition } from '../../core/mcap/topics.ts'
 import type { ObjectStore, StoredObject } from '../../core/storage/object-store.ts'
+import { markFailed } from './finish-failure.ts'
 import type { RecordingJob } from './finish-queue.ts'
 import { type DefinedMessage, type MessageSource, mergeByTime, readStream } from './merge-segments.ts'
 import { fileKey, recordingPrefix } from './object-keys.ts'
 import type { RecordedChannel } from './recording.entity.ts'
 import { readSessionLog, type SessionDetails, sessionDetails } from './session-log.ts'
 
+/** The states in which a recording has no file yet. After repeated failures it is FAILED, and the job goes on. */
+const UNFINISHED = ['FINISHING', 'FAILED'] as const
 /** The job checks for its abortion after this number of messages. */
 const CHECK_EVERY = 1_000
 
@@ -96,9 +99,10 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
           size_bytes: file.sizeBytes,
           channels: sql`${JSON.stringify(channels)}::jsonb`,
           finished_at: now(),
+          error: null,
         })
         .where('id', '=', row.id)
-        .where('status', '=', 'FINISHING')
+        .where('status', 'in', UNFINISHED)
         .returningAll()
         .executeTakeFirst()
       if (!ready) return false
@@ -125,12 +129,15 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
       .selectFrom('recordings')
       .selectAll()
       .where('id', '=', attempt.data.recordingId)
-      .where('status', 'in', ['FINISHING', 'READY'])
+      .where('status', 'in', [...UNFINISHED, 'READY'])
       .executeTakeFirst()
     if (!row) return
     // The file of a recording that is ready may be all that an attempt has completed before its process ended.
     if (row.file_key !== null) return await cleanUp(row, row.file_key)
-    const finished = await write(attempt, row)
+    const finished = await write(attempt, row).catch(async (cause) => {
+      await markFailed(db, attempt, cause)
+      throw cause
+    })
     if (await complete(row, finished)) return await cleanUp(row, finished.file.key)
     await store.delete([finished.file.key])
     throw new ClaimLostError('Another process has finished the recording, or it was deleted')

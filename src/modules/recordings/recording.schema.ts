@@ -40,8 +40,8 @@ export const RecordingView = z
     }),
     status: RecordingStatus.meta({
       description:
-        'RECORDING while the session is open, FINISHING while its parts become one file, then READY, or FAILED if that is ' +
-        'impossible.',
+        'RECORDING while the session is open, FINISHING while its parts become one file, then READY. FAILED after repeated ' +
+        'failures of that; a later attempt can still make it READY.',
       examples: ['READY'],
     }),
     paused_reason: z
