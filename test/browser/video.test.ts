@@ -70,7 +70,7 @@ test('an address that an owner names makes no page use the cookie of its viewer'
   const record = async (request: Request) => {
     if (!/api|target/.test(new URL(request.url()).pathname) || request.method() === 'GET') return
     const headers = await request.allHeaders().catch(() => undefined)
-    if (!headers) return // its page has been closed meanwhile
+    if (!headers) return // its page has been closed
     const hasCookie = 'cookie' in headers
     requests.push({ method: request.method(), url: request.url(), hasCookie })
   }

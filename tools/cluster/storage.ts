@@ -11,7 +11,7 @@ const BUCKET = 'wheelhouse'
 
 /**
  * Starts s3rver and prints its port. Its continuation tokens need a cipher that only the legacy provider of OpenSSL has. As in S3, a
- * deletion of a missing object succeeds; s3rver alone fails when another deletion has removed the folder.
+ * deletion of a missing object succeeds; s3rver by itself fails when another deletion has removed the folder.
  */
 const program = `
   const S3rver = require(${JSON.stringify(createRequire(import.meta.url).resolve('s3rver'))})

@@ -81,7 +81,7 @@ async function measureAll(
 const seconds = (ms: number) => `${figure(ms / 1_000)} s`
 const megabytes = (bytes: number) => `${figure(bytes / MB)} MB`
 
-/** The goals hold for an hour; a shorter recording is for comparison. */
+/** Returns the columns of a goal. The goals hold for an hour; a shorter recording is for comparison. */
 const goal = (plan: RecordedHourPlan, text: string, met: boolean) =>
   plan.seconds === HOUR_S ? { goal: text, met } : {}
 

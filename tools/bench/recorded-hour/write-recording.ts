@@ -20,7 +20,7 @@ interface Track {
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value))
 
-/** The robot drives in a circle of two metres. */
+/** Returns a sample of a robot that drives in a circle of two metres. */
 const telemetry = (seconds: number) => ({
   pose: {
     x_m: 2 * Math.cos(seconds / 5),

@@ -49,7 +49,7 @@ export const DatasetExportsPage = () => (
 /** Returns the command that downloads a dataset with the program of the Hugging Face Hub. */
 function downloadCommand(baseUrl: string): string {
   const [owner, name] = baseUrl.split('/').slice(2)
-  return `HF_ENDPOINT=${location.origin} hf download --repo-type dataset ${owner}/${name}`
+  return t('data.exports.command', { origin: location.origin, repository: `${owner}/${name}` })
 }
 
 function ExportRow({ stored }: { stored: DatasetExport }) {

@@ -1,7 +1,7 @@
 import type { Schemas } from '@wheelhouse/sdk'
 import type { RecordingsApi } from '../recordings-api.ts'
 
-// What the REST API answers about recordings, episodes and exports. The types come from its description.
+// The responses of the REST API about recordings, episodes and exports. The types come from its description.
 
 type Answer<K extends keyof RecordingsApi> = Awaited<ReturnType<RecordingsApi[K]>>
 
