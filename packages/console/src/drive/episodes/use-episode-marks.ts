@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { EPISODE_TASK_MAX, type EpisodeAction } from '@wheelhouse/protocol'
-import { useMemo } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import type { RunningEpisode, SessionEpisodes } from '../../replay/data/api-types.ts'
 import { episodesKey, useRecordingsApi, useSessionEpisodes } from '../../replay/use-recordings.ts'
 import { createPersisted } from '../../ui/persisted.ts'
@@ -16,7 +16,7 @@ export interface EpisodeMarks {
   readonly setTask: (task: string) => void
   readonly isBusy: boolean
   readonly error: unknown
-  /** Starts an episode, or ends the running one. Does nothing where that is impossible. */
+  /** Starts an episode, or ends the running one. Waits for the state and for the mark before it. Does nothing where that is impossible. */
   readonly mark: (action: EpisodeAction) => void
 }
 
@@ -48,6 +48,19 @@ export function useEpisodeMarks(sessionId: string, robotId: string): EpisodeMark
   })
   const running = state?.running ?? null
   const isBusy = change.isPending
+  const isReady = state !== undefined && !isBusy
+  /** The newest mark that has to wait: a key that follows at once counts too. */
+  const waiting = useRef<EpisodeAction>(undefined)
+  const mark = (action: EpisodeAction) => {
+    if (!isReady) waiting.current = action
+    else if ((action === 'start') === (running === null)) change.mutate(action)
+  }
+  useEffect(() => {
+    const action = waiting.current
+    if (!isReady || action === undefined) return
+    waiting.current = undefined
+    mark(action)
+  })
   return {
     state,
     running,
@@ -55,9 +68,6 @@ export function useEpisodeMarks(sessionId: string, robotId: string): EpisodeMark
     setTask: (words) => stored.set(words.slice(0, EPISODE_TASK_MAX)),
     isBusy,
     error: change.error,
-    mark: (action) => {
-      const isPossible = state !== undefined && (action === 'start') === (running === null)
-      if (isPossible && !isBusy) change.mutate(action)
-    },
+    mark,
   }
 }
