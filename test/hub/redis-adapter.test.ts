@@ -72,10 +72,14 @@ test('a burst that exceeds the messages in flight to Redis reaches the other hub
   const sent = domainEvents.flatMap(({ payload }) =>
     JSON.parse(payload).robots.map((robot: { robot_id: string }) => robot.robot_id),
   )
+  // A busy Redis may get an event twice.
+  const received = (socket: TestHubSocket) => [
+    ...new Set(socket.of('robot:status').map(({ robot_id }) => robot_id)),
+  ]
   for (const socket of sockets) {
-    await waitFor(() => expect(cut.has(socket) || socket.events.length >= sent.length).toBe(true))
+    await waitFor(() => expect(cut.has(socket) || received(socket).length >= sent.length).toBe(true))
     if (cut.has(socket)) continue
-    expect(socket.of('robot:status').map(({ robot_id }) => robot_id)).toEqual(sent)
+    expect(received(socket)).toEqual(sent)
   }
   // Hubs give a Redis up that accepts nothing for two seconds. Only then a client may be closed.
   if (answers.longestMs < 1_000) expect(cut.size).toBe(0)
