@@ -184,8 +184,8 @@ describe.each(storeFactories)('%s', (_name, create) => {
           () => store.presign(key, { expiresSeconds: 1, fileName: 'x', contentType: 'text/plain' }),
         ]
         if (VALID_KEY.test(key)) {
-          // The S3 server of tests reads such a key as a number when several objects are deleted.
-          fc.pre(Number.isNaN(Number(key)))
+          // The S3 server of tests reads keys such as "0" and "E0" in a deletion as numbers.
+          fc.pre(/[g-z/]/i.test(key))
           await store.put(key, Buffer.from(key))
           expect(Buffer.from(await store.readBytes(key)).toString()).toBe(key)
           await store.delete([key])
