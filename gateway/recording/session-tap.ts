@@ -1,16 +1,8 @@
+import type { RecordWriter } from '../../src/core/recording/record-sender.ts'
 import { FLAG_BINARY, type RecordKind, recordKinds } from '../../src/core/recording/record-wire.ts'
 
-/** A stream of records to a recorder. Writing copies the payload, and never waits. */
-export interface RecordStream {
-  write(record: {
-    readonly kind: number
-    readonly flags: number
-    readonly detail: number
-    readonly note: string
-    readonly payload: string | Uint8Array
-  }): void
-  close(): void
-}
+/** The part of a stream of records that a tap uses. */
+export type TapRecords = Pick<RecordWriter, 'write' | 'close'>
 
 const NO_DETAIL = Number.NaN
 
@@ -19,7 +11,7 @@ export type TapMode = 'off' | 'live' | 'stored'
 
 /** Sends to a recorder what happens in one session. The control relay calls it for every frame. */
 export class SessionTap {
-  #stream: RecordStream | null = null
+  #stream: TapRecords | null = null
   #mode: TapMode = 'off'
 
   get mode(): TapMode {
@@ -27,7 +19,7 @@ export class SessionTap {
   }
 
   /** Begins to send. `state` is the state frame at this moment. */
-  begin(stream: RecordStream, mode: 'live' | 'stored', state: string): void {
+  begin(stream: TapRecords, mode: 'live' | 'stored', state: string): void {
     this.end()
     this.#stream = stream
     this.#mode = mode

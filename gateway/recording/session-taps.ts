@@ -2,7 +2,7 @@ import type { Bus } from '../../src/core/events/bus.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
 import type { ControlSession } from '../control/control-session.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
-import type { RecordStream, TapMode } from './session-tap.ts'
+import type { TapMode, TapRecords } from './session-tap.ts'
 
 /** Sessions with live readers. Beyond it, the oldest is forgotten: its readers ask again. */
 const MAX_TAILED = 10_000
@@ -14,7 +14,7 @@ export type OpenRecordStream = (options: {
   readonly sessionId: string
   readonly source: string
   readonly stored: boolean
-}) => RecordStream
+}) => TapRecords
 
 /** Taps the sessions that are recorded, or that have live readers. */
 export function createSessionTaps(deps: {

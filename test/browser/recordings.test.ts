@@ -94,11 +94,21 @@ test('episodes are marked by key and by button while driving', async () => {
   await mockRecording(page, mocks)
   await page.reload()
   await waitUntilDriving(page)
-  // The panel opens with its key, and starts an episode at once.
+  // The panel opens with its key, and starts an episode at once. A key counts while the one before it is under way.
+  const isMarked = Promise.withResolvers<void>()
+  const hasArrived = Promise.withResolvers<void>()
+  await page.route('**/api/sessions/*/episodes', async (route) => {
+    if (route.request().method() === 'POST') {
+      hasArrived.resolve()
+      await isMarked.promise
+    }
+    await route.fallback()
+  })
   await page.keyboard.press('e')
   const panel = page.getByRole('region', { name: 'Episodes' })
-  await panel.getByRole('button', { name: 'Success' }).waitFor()
+  await hasArrived.promise
   await page.keyboard.press('n')
+  isMarked.resolve()
   await panel.getByText('1 episode', { exact: true }).waitFor()
   await panel.getByLabel('Task').fill('Pick up the red cube')
   await page.keyboard.press('Enter')
@@ -110,8 +120,10 @@ test('episodes are marked by key and by button while driving', async () => {
   await page.keyboard.press('y')
   await panel.getByText('2 episodes', { exact: true }).waitFor()
   await page.keyboard.up('w')
+  const discarding = page.waitForRequest((request) => request.postData()?.includes('discard') ?? false)
   await panel.getByRole('button', { name: 'Start episode' }).click()
   await page.keyboard.press('Backspace')
+  await (await discarding).response()
   await panel.getByText('2 episodes', { exact: true }).waitFor()
   expect(mocks.episodes.episodes.map(({ success, task }) => [success, task])).toEqual([
     [false, null],

@@ -57,3 +57,12 @@ test('a loss that no frame follows lasts until the end', () => {
   loss.close(4_000)
   expect(gaps).toEqual([{ fromMs: 1_000, toMs: 3_000 }])
 })
+
+test('a loss before the first frame is no gap: the camera is recorded from its first frame on', () => {
+  const { gaps, loss } = setUp()
+  loss.lost()
+  loss.tick(1_790_000_000_000)
+  loss.delivered(1_790_000_000_100)
+  loss.close(1_790_000_020_000)
+  expect(gaps).toEqual([])
+})

@@ -9,7 +9,8 @@ const LONGEST_MS = 10_000
 /** The periods whose frames are lost on the way from a camera: each from the frame before the loss to the one after it. */
 export class FrameLoss {
   readonly #report: (gap: Period) => void
-  #lastMs = 0
+  /** Up to when it is known what is lost; undefined before the first frame, with which a recording of the camera begins. */
+  #lastMs: number | undefined
   #isLosing = false
   #gap: Period | undefined
 
@@ -44,6 +45,7 @@ export class FrameLoss {
   }
 
   #extend(toMs: number): void {
+    if (this.#lastMs === undefined) return
     const lost = { fromMs: this.#lastMs, toMs: Math.max(this.#lastMs, toMs) }
     if (this.#gap && lost.fromMs - this.#gap.toMs >= SEPARATE_MS) this.#end()
     this.#gap = union(this.#gap, lost)

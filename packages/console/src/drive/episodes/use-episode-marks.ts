@@ -30,6 +30,8 @@ export function useEpisodeMarks(sessionId: string, robotId: string): EpisodeMark
   const state = useSessionEpisodes(sessionId).data ?? undefined
   const stored = useMemo(() => taskOf(robotId), [robotId])
   const task = useStore(stored)
+  /** Whether a mark was sent. A key can follow before the next render. */
+  const isUnderWay = useRef(false)
   const change = useMutation({
     mutationFn: (action: EpisodeAction) => {
       const words = task.trim()
@@ -44,7 +46,10 @@ export function useEpisodeMarks(sessionId: string, robotId: string): EpisodeMark
         (old: SessionEpisodes | undefined) => old && { ...old, running },
       ),
     // Not awaited, so that the next key counts at once.
-    onSettled: () => void queries.invalidateQueries({ queryKey: episodesKey(sessionId) }),
+    onSettled: () => {
+      isUnderWay.current = false
+      void queries.invalidateQueries({ queryKey: episodesKey(sessionId) })
+    },
   })
   const running = state?.running ?? null
   const isBusy = change.isPending
@@ -52,8 +57,11 @@ export function useEpisodeMarks(sessionId: string, robotId: string): EpisodeMark
   /** The newest mark that has to wait: a key that follows at once counts too. */
   const waiting = useRef<EpisodeAction>(undefined)
   const mark = (action: EpisodeAction) => {
-    if (!isReady) waiting.current = action
-    else if ((action === 'start') === (running === null)) change.mutate(action)
+    if (!isReady || isUnderWay.current) waiting.current = action
+    else if ((action === 'start') === (running === null)) {
+      isUnderWay.current = true
+      change.mutate(action)
+    }
   }
   useEffect(() => {
     const action = waiting.current
