@@ -6,6 +6,7 @@ import type { TestUser } from '../world/test-user.ts'
 import { waitFor } from '../world/wait.ts'
 import type { World } from '../world/world.ts'
 import { type FixtureRecording, storeRecording } from './mcap-fixtures.ts'
+import { insertEpisode, insertRecordedSession } from './recorded-rows.ts'
 
 export const EXPORTS = '/api/client/datasets/exports'
 
@@ -27,8 +28,8 @@ export async function recordEpisodes(
   recording: FixtureRecording,
   episodes: readonly FixtureEpisode[],
 ) {
-  const [sessionId, recordingId, operator] = [randomUUID(), randomUUID(), await world.operator()]
-  const stored = await storeRecording(
+  const [recordingId, operator] = [randomUUID(), await world.operator()]
+  const file = await storeRecording(
     world.platform.storage,
     `recordings/${recordingId}/recording.mcap`,
     recording,
@@ -36,57 +37,30 @@ export async function recordEpisodes(
   const at = (ms: number) => new Date(recording.startMs + ms)
   await using database = await connectTo(world.database.url)
   await database.query('set session_replication_role = replica')
-  await database.query(
-    `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, ended_at, created_at,
-       client_charge_cents, recorded_robot_name, recorded_robot_type, recorded_operator_name, recorded_client_name)
-     values ($1, $2, $3, $4, 'COMPLETED', $5, $6, $5, 0, 'Arm', 'testbot', 'Grace', 'Ada')`,
-    [sessionId, robotId, operator.id, owner.id, at(0), at(3_600_000)],
-  )
-  await database.query(
-    `insert into recordings (id, session_id, robot_id, client_id, operator_id, mode, status, started_at, ended_at, finished_at,
-       size_bytes, channels, file_key)
-     values ($1, $2, $3, $4, $5, 'video', 'READY', $6, $7, $7, $8, $9, $10)`,
-    [
-      recordingId,
-      sessionId,
-      robotId,
-      owner.id,
-      operator.id,
-      at(0),
-      at(3_600_000),
-      stored.sizeBytes,
-      JSON.stringify(stored.channels),
-      stored.key,
-    ],
-  )
-  const { rows } = await database.query(
-    `insert into datasets (id, robot_id, client_id) values (gen_random_uuid(), $1, $2)
-     on conflict (robot_id) do update set updated_at = now() returning id`,
-    [robotId, owner.id],
-  )
-  const datasetId: string = rows[0].id
-  const ids: string[] = []
-  for (const { fromMs, toMs, task = 'Pick the cube', success = true, byRobot = false } of episodes) {
-    const id = randomUUID()
-    await database.query(
-      `insert into episodes (id, dataset_id, robot_id, session_id, episode_id, started_at, ended_at, size_bytes, success, source, task, recording_id)
-       values ($1::uuid, $2, $3, $4, $1::uuid::text, $5, $6, 0, $7, $8, $9, $10)`,
-      [
-        id,
-        datasetId,
+  const { sessionId, datasetId } = await insertRecordedSession(database, {
+    robotId,
+    clientId: owner.id,
+    operatorId: operator.id,
+    recordingId,
+    startMs: recording.startMs,
+    endMs: recording.startMs + 3_600_000,
+    file,
+  })
+  const episodeIds: string[] = []
+  for (const { fromMs, toMs, task = 'Pick the cube', success = true, byRobot = false } of episodes)
+    episodeIds.push(
+      await insertEpisode(database, {
         robotId,
+        datasetId,
         sessionId,
-        at(fromMs),
-        at(toMs),
-        success,
-        byRobot ? 'robot' : 'platform',
+        recordingId: byRobot ? null : recordingId,
+        startedAt: at(fromMs),
+        endedAt: at(toMs),
         task,
-        byRobot ? null : recordingId,
-      ],
+        success,
+      }),
     )
-    ids.push(id)
-  }
-  return { datasetId, recordingId, sessionId, episodeIds: ids, operator }
+  return { datasetId, recordingId, sessionId, episodeIds, operator }
 }
 
 /** Requests an export. */
