@@ -52,6 +52,7 @@ export default defineConfig({
     reporters: [
       'default',
       './test/support/runner/slow-files-reporter.ts',
+      './test/support/runner/failed-files-reporter.ts',
       './test/support/runner/plain-reporter.ts',
     ],
     projects: [
