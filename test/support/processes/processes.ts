@@ -9,10 +9,9 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { Client } from 'pg'
 import { databaseUrlFor } from '../database/template.ts'
 import { serviceUrl } from '../runner/service-url.ts'
+import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-/** Ends a hang, before the limit of a test does. */
-const START_LIMIT_MS = 150_000
 const AUDIENCE = 'wheelhouse-test'
 
 /** The addresses of a process, from its log. */
@@ -62,7 +61,7 @@ export function startWheelhouse(env: Record<string, string>, wrapper: readonly s
   const output = () => `${lines.join('\n')}\n${errorOutput}`
 
   /** Settles with the first matching line of standard output; rejects when the process ends without it. */
-  function line(fits: (text: string) => boolean, limitMs = START_LIMIT_MS): Promise<string> {
+  function line(fits: (text: string) => boolean, limitMs = WAIT_LIMIT_MS): Promise<string> {
     return new Promise((resolve, reject) => {
       const stop = () => {
         clearTimeout(timer)
