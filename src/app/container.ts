@@ -59,6 +59,8 @@ export interface RuntimeContext {
   readonly accounts?: readonly OfferedAccount[]
   /** Whether workers look for abandoned jobs. Default: true. Tests that move the clock turn it off. */
   readonly superviseJobs?: boolean | undefined
+  /** How long a response of the contact form waits for the mail server. Default: 3 s. Tests set another time. */
+  readonly contactWaitMs?: number | undefined
   /** Runs before every guarded handler. Tests throw from it. */
   readonly beforeHandler?: ((handler: string) => void) | undefined
 }
@@ -131,7 +133,10 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       recordings,
       payments,
       webhooks,
-      support: createSupport(core, mailer && config.mail && { mailer, contactTo: config.mail.contactTo }),
+      support: createSupport(core, {
+        mail: mailer && config.mail && { mailer, contactTo: config.mail.contactTo },
+        waitLimitMs: context.contactWaitMs,
+      }),
       jobControl: createJobControl(core),
       video: createVideo(core, { ...robots, ...sessions, guard: core.guards.media, turn: config.turn }),
       search: createSearch({ ...core, ...identity, ...robots, ...operators }),
