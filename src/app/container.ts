@@ -61,6 +61,8 @@ export interface RuntimeContext {
   readonly superviseJobs?: boolean | undefined
   /** How long a response of the contact form waits for the mail server. Default: 3 s. Tests set another time. */
   readonly contactWaitMs?: number | undefined
+  /** Longest time that a request waits for Redis to count it. Default: 100 ms. Tests set another time. */
+  readonly redisCommandMs?: number | undefined
   /** Runs before every guarded handler. Tests throw from it. */
   readonly beforeHandler?: ((handler: string) => void) | undefined
 }
@@ -69,11 +71,11 @@ export interface RuntimeContext {
  * Creates the platform. This is the composition root: it creates every service once and closes all in reverse order.
  */
 export async function createPlatform(config: Config, context: RuntimeContext) {
-  const { log, fail } = context
+  const { log } = context
   const closers = createClosers(log)
   const report = (cause: unknown) => log.error({ err: cause }, 'background work failed')
   try {
-    const infrastructure = await openInfrastructure(config, { log, report, fail, onClose: closers.add })
+    const infrastructure = await openInfrastructure(config, { ...context, report, onClose: closers.add })
     const core = createCore({ ...context, ...infrastructure, config, report })
     closers.add(core.jobs.close)
     core.jobs.register(IDEMPOTENCY_CLEAN_UP, core.idempotency.removeExpired)

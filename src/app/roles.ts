@@ -58,6 +58,8 @@ export interface RolesOptions {
   readonly superviseJobs?: boolean | undefined
   /** How long a response of the contact form waits for the mail server. Default: 3 s. Tests on a busy machine need longer. */
   readonly contactWaitMs?: number | undefined
+  /** Longest time that a request waits for Redis to count it. Default: 100 ms. Tests on a busy machine need longer. */
+  readonly redisCommandMs?: number | undefined
   /** The time limit of a shutdown step. After it, the next step starts. Default: 8 s. Tests on a busy machine need longer. */
   readonly shutdownStepMs?: number | undefined
 }

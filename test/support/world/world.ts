@@ -26,6 +26,8 @@ export interface WorldOptions {
   readonly database?: TestDatabase
   /** How long a response of the contact form waits for the mail server. Default: longer than any delivery on a busy machine. */
   readonly contactWaitMs?: number
+  /** Longest time that a request waits for Redis to count it. Default: that of the platform. */
+  readonly redisCommandMs?: number
   /** Called before every guarded handler of the first node; the handler throws the same error. */
   readonly beforeHandler?: (handler: string) => void
 }
@@ -86,6 +88,7 @@ export async function createWorld(options: WorldOptions = {}) {
       superviseJobs: !jobClock,
       shutdownStepMs: WAIT_LIMIT_MS,
       contactWaitMs: options.contactWaitMs ?? WAIT_LIMIT_MS,
+      redisCommandMs: options.redisCommandMs,
     })
     nodes.push(node)
     return node
