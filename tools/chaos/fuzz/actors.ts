@@ -38,6 +38,8 @@ export async function createActors(platform: FuzzedPlatform) {
 
   await must(keys.admin, 'POST', '/api/auth/profile', { role: 'operator' })
   const driven = await register('driven')
+  // Commands that a busy machine relays late still count.
+  await must(keys.owner, 'PATCH', `/api/client/robots/${driven.id}`, { latency_limit_ms: 10_000 })
   const fuzzed = await register('fuzzed')
   const extra = await register('extra')
   const control = await drive(
