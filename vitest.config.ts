@@ -44,7 +44,7 @@ export default defineConfig({
     isolate: false,
     // Limits end hangs. They are far longer than the longest test on a busy machine.
     testTimeout: 600_000,
-    hookTimeout: 300_000,
+    hookTimeout: 900_000,
     expect: { poll: { timeout: WAIT_LIMIT_MS, interval: 10 } },
     retry: 0,
     restoreMocks: true,

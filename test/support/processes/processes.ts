@@ -12,6 +12,8 @@ import { serviceUrl } from '../runner/service-url.ts'
 import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+/** Ends a hang. Several processes that start at once on a busy machine need minutes. */
+const START_LIMIT_MS = 2 * WAIT_LIMIT_MS
 const AUDIENCE = 'wheelhouse-test'
 
 /** The addresses of a process, from its log. */
@@ -61,7 +63,7 @@ export function startWheelhouse(env: Record<string, string>, wrapper: readonly s
   const output = () => `${lines.join('\n')}\n${errorOutput}`
 
   /** Settles with the first matching line of standard output; rejects when the process ends without it. */
-  function line(fits: (text: string) => boolean, limitMs = WAIT_LIMIT_MS): Promise<string> {
+  function line(fits: (text: string) => boolean, limitMs = START_LIMIT_MS): Promise<string> {
     return new Promise((resolve, reject) => {
       const stop = () => {
         clearTimeout(timer)
