@@ -59,6 +59,10 @@ export interface RuntimeContext {
   readonly accounts?: readonly OfferedAccount[]
   /** Whether workers look for abandoned jobs. Default: true. Tests that move the clock turn it off. */
   readonly superviseJobs?: boolean | undefined
+  /** How long a response of the contact form waits for the mail server. Default: 3 s. Tests set another time. */
+  readonly contactWaitMs?: number | undefined
+  /** Longest time that a request waits for Redis to count it. Default: 100 ms. Tests set another time. */
+  readonly redisCommandMs?: number | undefined
   /** Runs before every guarded handler. Tests throw from it. */
   readonly beforeHandler?: ((handler: string) => void) | undefined
 }
@@ -67,11 +71,11 @@ export interface RuntimeContext {
  * Creates the platform. This is the composition root: it creates every service once and closes all in reverse order.
  */
 export async function createPlatform(config: Config, context: RuntimeContext) {
-  const { log, fail } = context
+  const { log } = context
   const closers = createClosers(log)
   const report = (cause: unknown) => log.error({ err: cause }, 'background work failed')
   try {
-    const infrastructure = await openInfrastructure(config, { log, report, fail, onClose: closers.add })
+    const infrastructure = await openInfrastructure(config, { ...context, report, onClose: closers.add })
     const core = createCore({ ...context, ...infrastructure, config, report })
     closers.add(core.jobs.close)
     core.jobs.register(IDEMPOTENCY_CLEAN_UP, core.idempotency.removeExpired)
@@ -131,7 +135,10 @@ export async function createPlatform(config: Config, context: RuntimeContext) {
       recordings,
       payments,
       webhooks,
-      support: createSupport(core, mailer && config.mail && { mailer, contactTo: config.mail.contactTo }),
+      support: createSupport(core, {
+        mail: mailer && config.mail && { mailer, contactTo: config.mail.contactTo },
+        waitLimitMs: context.contactWaitMs,
+      }),
       jobControl: createJobControl(core),
       video: createVideo(core, { ...robots, ...sessions, guard: core.guards.media, turn: config.turn }),
       search: createSearch({ ...core, ...identity, ...robots, ...operators }),

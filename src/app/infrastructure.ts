@@ -18,6 +18,8 @@ interface Deps {
   readonly onClose: (close: () => Promise<unknown>) => void
   /** Called when the platform cannot continue: the embedded database is lost. */
   readonly fail: (cause: Error) => void
+  /** Longest time that a request waits for Redis to count it. Default: 100 ms. Tests set another time. */
+  readonly redisCommandMs?: number | undefined
 }
 
 /** Connects to the database, migrates its schema, and connects to Redis if it is configured. */
@@ -63,7 +65,7 @@ async function openEmbedded(dataDir: string, deps: Deps, diskWatch: DiskWatch): 
 }
 
 /** Creates the bus, in this process or over Redis, and the Redis connections of the roles of this process. */
-async function openRedis({ redisUrl, roles }: Config, { log, report, onClose }: Deps) {
+async function openRedis({ redisUrl, roles }: Config, { log, report, onClose, redisCommandMs }: Deps) {
   if (!redisUrl) return { bus: createMemoryBus(report), hubRedis: undefined, limitsRedis: undefined }
   const closeOnExit = <T extends { disconnect(): void }>(redis: T): T => {
     onClose(async () => redis.disconnect())
@@ -85,7 +87,7 @@ async function openRedis({ redisUrl, roles }: Config, { log, report, onClose }: 
       }
     : undefined
   const limitsRedis = roles.includes('api')
-    ? closeOnExit(connectKeyRedis(redisUrl, { name: 'rate-limits', log }))
+    ? closeOnExit(connectKeyRedis(redisUrl, { name: 'rate-limits', log, commandMs: redisCommandMs }))
     : undefined
   return { bus, hubRedis, limitsRedis }
 }

@@ -56,6 +56,10 @@ export interface RolesOptions {
   readonly beforeHandler?: ((handler: string) => void) | undefined
   /** Whether workers look for abandoned jobs. Default: true. Tests that move the clock turn it off. */
   readonly superviseJobs?: boolean | undefined
+  /** How long a response of the contact form waits for the mail server. Default: 3 s. Tests on a busy machine need longer. */
+  readonly contactWaitMs?: number | undefined
+  /** Longest time that a request waits for Redis to count it. Default: 100 ms. Tests on a busy machine need longer. */
+  readonly redisCommandMs?: number | undefined
   /** The time limit of a shutdown step. After it, the next step starts. Default: 8 s. Tests on a busy machine need longer. */
   readonly shutdownStepMs?: number | undefined
 }
@@ -66,7 +70,7 @@ export async function startRoles(
   log: Log,
   options: RolesOptions = {},
 ): Promise<RunningPlatform> {
-  const { now = () => new Date(), pages = [], accounts = [], beforeHandler, superviseJobs } = options
+  const { now = () => new Date(), pages = [], accounts = [] } = options
   const stepMs = options.shutdownStepMs ?? SHUTDOWN_STEP_MS
   const shutdown: ShutdownSteps = { drain: [], close: [] }
   const failure = Promise.withResolvers<Error>()
@@ -82,14 +86,13 @@ export async function startRoles(
     if (exposure !== undefined)
       log.warn(`INSECURE: anyone can sign in as anyone without a password: ${exposure}`)
     const platform = await createPlatform(config, {
+      ...options,
       log,
       now,
       baseUrl,
       insecure: exposure !== undefined,
       fail: failure.resolve,
       accounts,
-      beforeHandler,
-      superviseJobs,
     })
     shutdown.close.push(platform.close)
     shutdown.drain.push(() => platform.webhooks.longPolling.close())

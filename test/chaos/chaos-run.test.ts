@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-/** Half a minute of faults, the start of fourteen processes, settling, and a busy machine. */
-const LIMIT_MS = 600_000
+/** Ends a hang. Half a minute of faults, the start of fourteen processes and settling take far less. */
+const LIMIT_MS = 1_800_000
 
 test('every invariant holds after half a minute of kills, pauses and cuts under load', {
   timeout: LIMIT_MS,

@@ -7,8 +7,8 @@ import { differenceFrom } from '../../src/core/http/response-validation.ts'
 import { describeApi, type OpenApiDocument } from '../../src/web/openapi/document.ts'
 import { kindOf, withIds } from '../support/fuzzing/fuzz-inputs.ts'
 import { type FuzzRequest, requestsTo, resourcesIn } from '../support/fuzzing/fuzz-requests.ts'
+import { WAIT_LIMIT_MS } from '../support/wait-limit.ts'
 import type { TestUser } from '../support/world/test-user.ts'
-import { WAIT_LIMIT_MS } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 /** `FUZZ_REQUESTS=2000` sends more to each route. The test has no time limit, which a slow machine would exceed. */

@@ -24,7 +24,7 @@ let operator: TestUser
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-cluster-'))
-  const env = { NODE_ENV: 'test', HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '2000' }
+  const env = { NODE_ENV: 'test', HEARTBEAT_INTERVAL_MS: '200', HEARTBEAT_TIMEOUT_MS: '10000' }
   cluster = await startCluster({ dataDir, port: 0, durable: false, env })
   owner = await signIn('owner@test.local', 'client')
   operator = await signIn('operator@test.local', 'operator')
@@ -80,6 +80,7 @@ async function openSession() {
   expect(registered.status, JSON.stringify(registered.body)).toBe(201)
   const { id, control_url: url, robot_token: token } = registered.body
   expect(url).toBe(`${cluster.gatewayUrl}/robots/${id}/control`)
+  await owner.patch(`/api/client/robots/${id}`, { latency_limit_ms: 10_000 })
   const robot = new SimulatedRobot({ url, token, reconnect: { baseMs: 20, maxMs: 200 } })
   closers.push(() => robot.close())
   await robot.start()

@@ -46,6 +46,8 @@ beforeAll(async () => {
       DATABASE_URL: database.url,
       REDIS_URL: serviceUrl('redisUrl'),
       SECRET_KEY: 'a key for tests only, at least 32 characters',
+      // Longer than the tests take: a robot without the SDK sends no heartbeats.
+      HEARTBEAT_TIMEOUT_MS: '600000',
       ...provider.env,
     })
     closers.push(() => node[Symbol.asyncDispose]())
@@ -64,15 +66,6 @@ beforeAll(async () => {
     hardware_id: 'board',
   })
   robot = { id: reply.body.id, token: reply.body.robot_token }
-})
-afterAll(async () => {
-  for (const close of closers.reverse()) await close()
-  await database?.drop()
-})
-
-const urlAt = (gatewayUrl: string) => `${gatewayUrl}/robots/${robot.id}/control`
-
-test('kill -9 of the gateway between commit and acknowledgement: the repeated episode is counted once', async () => {
   await query(
     database.url,
     `create function wait_at_commit() returns trigger language plpgsql as $$
@@ -80,8 +73,23 @@ test('kill -9 of the gateway between commit and acknowledgement: the repeated ep
      create constraint trigger episodes_wait_at_commit after insert on episodes
        deferrable initially deferred for each row execute function wait_at_commit()`,
   )
-  const lockHolder = await connectTo(database.url)
-  await lockHolder.query('select pg_advisory_lock($1)', [COMMIT_LOCK])
+})
+afterAll(async () => {
+  for (const close of closers.reverse()) await close()
+  await database?.drop()
+})
+
+/** Makes commits of episodes wait, until the returned function is called. */
+async function holdCommits(): Promise<() => Promise<void>> {
+  const holder = await connectTo(database.url)
+  await holder.query('select pg_advisory_lock($1)', [COMMIT_LOCK])
+  return () => holder.end()
+}
+
+const urlAt = (gatewayUrl: string) => `${gatewayUrl}/robots/${robot.id}/control`
+
+test('kill -9 of the gateway between commit and acknowledgement: the repeated episode is counted once', async () => {
+  const release = await holdCommits()
   const frames = Array.from({ length: 20 }, () => episodeFrame())
   const link = new TestRobot(urlAt(gatewayUrls[0]), robot.token)
   closers.push(() => link.destroy())
@@ -100,7 +108,7 @@ test('kill -9 of the gateway between commit and acknowledgement: the repeated ep
 
   await gateways[0].end('SIGKILL')
   expect(await link.closed).toBe(1006)
-  await lockHolder.end() // now the commit succeeds, and no process acknowledges it
+  await release() // now the commit succeeds, and no process acknowledges it
   await waitFor(async () => {
     expect(await datasetsOf(owner)).toMatchObject([{ episode_count: expect.any(Number) }])
   })
@@ -124,15 +132,19 @@ test('a robot of the SDK loses no episode when its gateway is killed', async () 
   await link.connect()
   const before = (await datasetsOf(owner))[0].episode_count
   let answered = 0
-  const acknowledged = Array.from({ length: 500 }, (_, n) => {
+  const send = (n: number) => {
     const { type: _type, ...report } = episodeFrame({ episode_id: `sdk-${n}` })
     return link.sendEpisode(report).then(() => void answered++)
-  })
-  await acknowledged[100]
+  }
+  const first = Array.from({ length: 200 }, (_, n) => send(n))
+  await first[100]
+  const release = await holdCommits()
+  const rest = Array.from({ length: 300 }, (_, n) => send(200 + n))
   await victim.end('SIGKILL')
   expect(answered, 'the gateway was killed during the reports').toBeLessThan(500)
+  await release()
   proxy.point(gatewayUrls[1])
-  await Promise.all(acknowledged)
+  await Promise.all([...first, ...rest])
   const { datasets } = await totals(database.url)
   expect(datasets).toMatchObject([{ count: before + 500, rows: before + 500 }])
   await link.close()

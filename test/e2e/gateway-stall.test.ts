@@ -1,13 +1,15 @@
-import { expect, test } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { startGatewayProcess } from '../support/processes/gateway-process.ts'
 import type { Wheelhouse } from '../support/processes/processes.ts'
 import { evaluateIn, inspectable } from '../support/processes/thread-inspector.ts'
-import { performAction, start } from '../support/world/session-fixtures.ts'
+import { performAction, start, tolerateLatency } from '../support/world/session-fixtures.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld } from '../support/world/world.ts'
 
-/** Longer than the gateway needs to count as dead: one and a half heartbeat timeouts. */
-const STALL_MS = 15_000
 const IDLE_ROBOTS = 20
 const timeouts = { HEARTBEAT_INTERVAL_MS: '500', HEARTBEAT_TIMEOUT_MS: '5000' }
 
@@ -25,9 +27,12 @@ const stalls: [string, Stall][] = [
   [
     'a busy loop in its thread',
     async (gateway) => {
-      const busyLoop = `{ const end = Date.now() + ${STALL_MS}; while (Date.now() < end); }`
+      const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-stall-'))
+      onTestFinished(() => rm(folder, { recursive: true }))
+      const end = join(folder, 'end')
+      const busyLoop = `{ const { existsSync } = process.getBuiltinModule('node:fs'); while (!existsSync('${end}')); }`
       await evaluateIn(gateway, 'gateway', busyLoop)
-      return () => {}
+      return () => writeFileSync(end, '')
     },
   ],
 ]
@@ -43,6 +48,7 @@ test.each(stalls)('%s disconnects no robot and no operator', async (_name, stall
     robots.map(async (robot) => (await world.connect(robot, gatewayUrl)).beat(100)),
   )
   const [driven, link] = [robots[0] as (typeof robots)[0], links[0] as (typeof links)[0]]
+  await tolerateLatency(world, driven.id)
   const id = await start(operator, driven.id)
   const console = await world.drive(operator, id)
   await console.state(({ status }) => status === 'ACTIVE')

@@ -28,7 +28,12 @@ const metricsOf = async (gatewayUrl: string) =>
 
 /** Starts a gateway in a separate process, with a connected robot. */
 async function startGateway(env: Record<string, string> = {}) {
-  const gateway = startGatewayProcess(world, { ...inspectable, ...env })
+  const gateway = startGatewayProcess(world, {
+    ...inspectable,
+    // Longer than the tests take: their robots send no heartbeats.
+    HEARTBEAT_TIMEOUT_MS: '600000',
+    ...env,
+  })
   onTestFinished(() => gateway[Symbol.asyncDispose]())
   const { gatewayUrl } = await gateway.serving()
   return {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setInterval } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
@@ -18,7 +18,8 @@ import { serviceUrl } from '../support/runner/service-url.ts'
 import { createTestUser, type TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
 
-const TIMEOUT_MS = 2_000
+/** Long enough for heartbeats that a busy machine sends late. */
+const TIMEOUT_MS = 10_000
 /** Time between two messages of one user; the hub limits their rate. */
 const RHYTHM_MS = 40
 
@@ -146,12 +147,12 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
     const acknowledged: string[] = []
     let chatting = true
     const keepChatting = async (name: 'owner' | 'operator') => {
-      let n = 0
-      for await (const _ of setInterval(RHYTHM_MS)) {
-        if (!chatting) return
-        const body = `${name} ${n++}`
+      for (let n = 0; chatting; n++) {
+        const body = `${name} ${n}`
         await observers[name].client.sendChat(sessionId, body)
         acknowledged.push(body)
+        // After the answer: the ticks of a timer would accumulate while a busy hub does not answer.
+        await delay(RHYTHM_MS)
       }
     }
     const conversation = Promise.allSettled([keepChatting('owner'), keepChatting('operator')])
@@ -167,7 +168,7 @@ describe('six processes: api, worker, two hubs, two gateways', () => {
       expect(await session()).toMatchObject({ status: 'PAUSED', pause_reason: 'robot_lost' })
       expect(await statusOf(owner, idle)).toBe('OFFLINE')
     })
-    expect(performance.now() - killedMs).toBeGreaterThan(TIMEOUT_MS - 1_000) // until then it counted as alive
+    expect(performance.now() - killedMs).toBeGreaterThan(TIMEOUT_MS / 2) // until then it counted as alive
     await board.saw('robot:status', { robot_id: idle.id, status: 'OFFLINE' })
     const back = new TestRobot(`${gatewayUrls[1]}/robots/${robot.id}/control`, robot.token).beat()
     closers.push(() => back.destroy())

@@ -29,6 +29,8 @@ async function openFixture() {
       DATABASE_URL: database.url,
       REDIS_URL: serviceUrl('redisUrl'),
       LOG_LEVEL: 'debug',
+      // A busy machine sends heartbeats late.
+      HEARTBEAT_TIMEOUT_MS: '30000',
       SECRET_KEY: 'a key for tests only, at least 32 characters',
       RATE_LIMIT_PER_MINUTE: '0',
     })

@@ -24,6 +24,8 @@ async function startFailing() {
     HUB_PORT: '0',
     GATEWAY_PORT: '0',
     RECORDER_PORT: '0',
+    // Longer than the tests take: a robot sends no heartbeats.
+    HEARTBEAT_TIMEOUT_MS: '600000',
     NODE_OPTIONS: `--import ${new URL('../support/processes/failing-process.ts', import.meta.url).href}`,
   })
   onTestFinished(async () => {

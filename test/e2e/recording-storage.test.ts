@@ -45,7 +45,7 @@ test('S3 unavailable: the session shows it, driving continues, and no record is 
   await session.end()
   const { recording, mcap } = await session.finished()
   expect(recording.gaps).toEqual([])
-  expect(expectComplete(mcap, recording.gaps, session.receivedMs, Date.now())).toBe(0)
+  expect(expectComplete(mcap, recording.gaps, session, Date.now())).toBe(0)
 })
 
 test.skipIf(cannotMount)(
@@ -65,7 +65,7 @@ test.skipIf(cannotMount)(
     await noted(session, 'recording.resumed')
     await session.end()
     const { recording, mcap } = await session.finished()
-    expect(expectComplete(mcap, recording.gaps, session.receivedMs, Date.now())).toBe(0)
+    expect(expectComplete(mcap, recording.gaps, session, Date.now())).toBe(0)
   },
 )
 
@@ -87,7 +87,7 @@ test('the quota of an account: recording pauses with an entry in the log, and dr
   await session.obeyed(100)
   await session.end()
   const { recording, mcap } = await session.finished()
-  expect(expectComplete(mcap, recording.gaps, session.receivedMs, acknowledged)).toBeGreaterThan(100)
+  expect(expectComplete(mcap, recording.gaps, session, acknowledged)).toBeGreaterThan(100)
   expect(recording.gaps).toMatchObject([{ reason: 'quota_exceeded' }])
 
   await resize(GIGABYTE)

@@ -60,6 +60,9 @@ async function startPlatform() {
       ...(role === 'gateway' && { GATEWAY_URL: `ws://127.0.0.1:${port}` }),
       SECRET_KEY: 'a key for tests only, at least 32 characters',
       RATE_LIMIT_PER_MINUTE: '0',
+      // A busy machine sends heartbeats late, and needs time for a reconnection.
+      HEARTBEAT_TIMEOUT_MS: '30000',
+      OPERATOR_GRACE_MS: '60000',
       ...provider.env,
     })
     closers.push(() => node[Symbol.asyncDispose]())
@@ -126,6 +129,7 @@ async function register(owner: TestUser): Promise<{ id: string; token: string }>
   const hardware = { robot_type: 'testbot', hardware_id: `board-${crypto.randomUUID()}` }
   const { status, body } = await owner.post('/api/client/robots', { name: 'Robot', ...hardware })
   expect(status, JSON.stringify(body)).toBe(201)
+  await owner.patch(`/api/client/robots/${body.id}`, { latency_limit_ms: 10_000 })
   return { id: body.id, token: body.robot_token }
 }
 

@@ -18,7 +18,7 @@ const ADDRESSES = ['10.79.0.1', '10.79.0.2'] as const
 /** Each way. */
 const lossy: Direction = { delayMs: 80, jitterMs: 10, loss: 0.05, rateBps: null, queueBytes: 1_000_000 }
 /** A picture that is frozen for longer does not continue by itself. Machines differ too much for less. */
-const LONGEST_FREEZE_S = 10
+const LONGEST_FREEZE_S = 30
 const FRAMES = 200
 
 // Without the right to create TUN devices there is no link.

@@ -5,10 +5,11 @@ import { attempt } from '../support/gateway/upgrade.ts'
 import { createTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.ts'
 import { query } from '../support/processes/processes.ts'
 import { serviceUrl } from '../support/runner/service-url.ts'
+import { WAIT_LIMIT_MS } from '../support/wait-limit.ts'
 import { recovered } from '../support/world/recovery.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
-import { WAIT_LIMIT_MS, waitFor } from '../support/world/wait.ts'
+import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 const VALID_AT_A_TIME = 32

@@ -2,7 +2,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const STOP_LIMIT_MS = 20_000
+const STOP_LIMIT_MS = 90_000
 const OUTPUT_KEPT_CHARACTERS = 4_000
 
 export interface Child {

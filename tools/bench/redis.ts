@@ -3,7 +3,7 @@ import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import { findProgram, redisAnswers } from '../cluster/programs.ts'
 import type { Child, Children } from './children.ts'
 
-const START_LIMIT_MS = 10_000
+const START_LIMIT_MS = 180_000
 
 /** Starts a Redis for the benchmark; returns undefined when none is installed. */
 export async function startRedis(children: Children): Promise<{ url: string; child: Child } | undefined> {

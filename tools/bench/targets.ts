@@ -6,7 +6,7 @@ import { type Call, callerOf, readyPort } from './rpc.ts'
 import type { BareServer } from './servers/bare-uws.ts'
 import type { Probe } from './servers/probe.ts'
 
-const START_LIMIT_MS = 30_000
+const START_LIMIT_MS = 180_000
 
 /** A server that robots can connect to, with the probe of its process. */
 export interface Target {

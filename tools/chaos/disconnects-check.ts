@@ -5,7 +5,7 @@ import type { HubClient } from '@wheelhouse/sdk'
 import type { BreakableLink } from './breakable-link.ts'
 
 /** Time that all clients have at the end to receive the whole log. */
-const COMPLETE_MS = 60_000
+const COMPLETE_MS = 180_000
 const PAGE = 200
 
 /** An observer of a session with a separate link. It stores a checksum of the log it received. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { Cluster, ClusterNode } from '../cluster/cluster.ts'
+import { STOP_LIMIT_MS } from '../cluster/node.ts'
 import type { Wire } from './cuttable-connections.ts'
 import type { Evidence } from './evidence.ts'
 import { type CutPart, type Fault, type NodeFaultAction, nameOf } from './plan.ts'
@@ -29,8 +30,8 @@ interface Parts {
 /** A node may end when its stores are down during its start; the bench starts it again, as a supervisor would. */
 const START_ATTEMPTS = 10
 const ATTEMPT_EVERY_MS = 1_000
-/** The cluster kills a node that does not end within half a minute. */
-const LONGEST_END_MS = 28_000
+/** The cluster kills a node that does not end within its limit. */
+const LONGEST_END_MS = STOP_LIMIT_MS - 2_000
 
 /**
  * Injects the faults of the plan until time is up, one after another except for those that belong together, and

@@ -23,9 +23,9 @@ import { createStoredRecordings, recordEverything } from './recordings.ts'
 const WARM_UP_MS = 4_000
 /** Load without faults, after the last fault. */
 const COOL_DOWN_MS = 5_000
-const SETTLE_LIMIT_MS = 60_000
+const SETTLE_LIMIT_MS = 180_000
 /** A recording waits up to two minutes for a stream that does not end, and its job a minute for a worker that was killed. */
-const RECORDINGS_LIMIT_MS = 240_000
+const RECORDINGS_LIMIT_MS = 480_000
 /** Robots that are switched off at the end, to check OFFLINE. */
 const SWITCHED_OFF = 3
 /** Sessions that stay open at the end, to check IN_SESSION. */

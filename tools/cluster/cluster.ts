@@ -12,7 +12,7 @@ import { answersOk, createRoles } from './roles.ts'
 import { createStorage } from './storage.ts'
 import { createTurn } from './turn.ts'
 
-const ROUTES_LIMIT_MS = 10_000
+const ROUTES_LIMIT_MS = 180_000
 
 export type { ClusterNode, NodeKind } from './node.ts'
 

@@ -8,7 +8,7 @@ import { waitUntil } from '../../src/core/concurrency/concurrency.ts'
 import type { ClusterNode } from './node.ts'
 import { beganAt, childrenOf, isThere, sendTo } from './processes.ts'
 
-const END_LIMIT_MS = 10_000
+const END_LIMIT_MS = 60_000
 
 /** A process with its start time, which distinguishes it from a later one with the same number; undefined if unknown. */
 const Process = z.object({ name: z.string(), pid: z.number(), began: z.string() })

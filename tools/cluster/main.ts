@@ -5,7 +5,7 @@ import { waitUntil } from '../../src/core/concurrency/concurrency.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { DEFAULT_PORT } from './ports.ts'
 
-const DEMO_LIMIT_MS = 10_000
+const DEMO_LIMIT_MS = 60_000
 
 const usage = `npm run cluster -- [options]
 

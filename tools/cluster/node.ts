@@ -1,10 +1,10 @@
 import { waitUntil } from '../../src/core/concurrency/concurrency.ts'
 import { sendTo } from './processes.ts'
 
-const START_LIMIT_MS = 60_000
-/** Longer than an orderly shutdown may take. */
-const STOP_LIMIT_MS = 30_000
-const KILL_LIMIT_MS = 10_000
+const START_LIMIT_MS = 180_000
+/** Longer than an orderly shutdown may take, also on a busy machine. */
+export const STOP_LIMIT_MS = 90_000
+const KILL_LIMIT_MS = 60_000
 
 export type NodeKind =
   | 'api'
@@ -32,7 +32,7 @@ export interface ClusterNode {
   readonly logFile: string
   /** Sends SIGKILL to it and its children; settles when all have ended. Harmless when it is not running. */
   kill(): Promise<void>
-  /** Sends SIGTERM; settles when it has ended. Kills it after 30 seconds. */
+  /** Sends SIGTERM; settles when it has ended. Kills it after one and a half minutes. */
   stop(): Promise<void>
   /** Sends SIGSTOP: connections stay open, and it answers no request. */
   pause(): void
@@ -40,7 +40,7 @@ export interface ClusterNode {
   resume(): void
   /**
    * Starts it again on the same ports and data; settles when it serves.
-   * @throws Error with the end of its log when it ends, or does not serve within a minute.
+   * @throws Error with the end of its log when it ends, or does not serve within three minutes.
    */
   start(): Promise<void>
 }

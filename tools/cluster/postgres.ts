@@ -14,7 +14,9 @@ import { tailOf } from './spawn.ts'
 const DATABASE = 'wheelhouse'
 /** For eight processes with their pools, and as many connections again for other clients. */
 const MAX_CONNECTIONS = 200
-const CHILDREN_END_MS = 10_000
+const CHILDREN_END_MS = 60_000
+/** A busy machine needs seconds for a connection. */
+const CONNECT_LIMIT_MS = 10_000
 
 /** Creates the PostgreSQL of a cluster, as a node on a fixed port. Its data survives a kill. */
 export async function createPostgres(options: {
@@ -76,7 +78,7 @@ async function launchDatabase(database: Database, port: number, durable: boolean
 }
 
 async function accepts(url: string): Promise<boolean> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 1_000 })
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_LIMIT_MS })
   client.on('error', () => {})
   try {
     await client.connect()

@@ -4,7 +4,8 @@ import { delimiter, join } from 'node:path'
 
 /** Directories of servers that may be missing from PATH. */
 const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin', '/opt/homebrew/sbin']
-const ANSWER_LIMIT_MS = 1_000
+/** A paused or busy server answers late: a shorter limit would make it look as if it had ended. */
+const ANSWER_LIMIT_MS = 10_000
 
 /** Returns the full path of an installed program, or undefined. */
 export function findProgram(name: string): string | undefined {

@@ -5,7 +5,7 @@ import type { Ports } from './ports.ts'
 import { launch, tailOf } from './spawn.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const PROBE_LIMIT_MS = 2_000
+const PROBE_LIMIT_MS = 10_000
 
 const roles = ['api', 'hub', 'gateway', 'worker', 'recorder'] as const
 type Role = (typeof roles)[number]

@@ -10,7 +10,7 @@ import { type Demo, seedDemo } from './seed.ts'
 
 export { createCameraPages, demoAccounts }
 
-const WELCOME_LIMIT_MS = 5_000
+const WELCOME_LIMIT_MS = 30_000
 
 export interface RunningDemo {
   /** Prints the accounts and the commands of the main scenario. */

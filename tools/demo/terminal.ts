@@ -1,7 +1,7 @@
 import { createTranscript, type Transcript } from './transcript.ts'
 
 /** Ends a demo that hangs. A busy machine may need a second for a step. */
-const EXPECTATION_TIMEOUT_MS = 30_000
+const EXPECTATION_TIMEOUT_MS = 120_000
 
 /**
  * Shows a transcript on standard output, with pauses on a terminal. When the demo fails or is interrupted, prints the

@@ -4,7 +4,8 @@ import { promisify } from 'node:util'
 import { findProgram } from '../cluster/programs.ts'
 
 const run = promisify(execFile)
-const COMMAND_LIMIT_MS = 10_000
+/** Ends a hang. A command that exceeds it looks as if the system did not allow namespaces. */
+const COMMAND_LIMIT_MS = 180_000
 const FOLDER = '/run/netns'
 const PREFIX = 'wheelhouse-lab'
 

@@ -12,8 +12,8 @@ import type { EmulatedLink, LinkReport } from './link/emulated-link.ts'
 import type { Profile } from './profiles.ts'
 import { type OpenedPairs, type Served, type Transport, TTL_MS } from './transports/transport.ts'
 
-const CONNECT_LIMIT_MS = 60_000
-const MOVING_LIMIT_MS = 60_000
+const CONNECT_LIMIT_MS = 180_000
+const MOVING_LIMIT_MS = 180_000
 /** Time in which the connections settle before the measurement. */
 const WARM_UP_MS = 2_000
 /** Longest wait for the last datagram of an upload, which the queue may have dropped. */

@@ -14,8 +14,9 @@ import {
 } from './embedded-postmaster.ts'
 
 const DATABASE = 'wheelhouse'
-const START_LIMIT_MS = 30_000
-const CONNECT_LIMIT_MS = 5_000
+/** Ends a hang. A recovery on a slow machine takes a minute. */
+const START_LIMIT_MS = 120_000
+const CONNECT_LIMIT_MS = 30_000
 /** The number of failed restarts after which the platform gives up. A full disk does not count. */
 const MAX_RESTART_FAILURES = 5
 const RESTART_PAUSE_MS = 1_000

@@ -16,7 +16,7 @@ export function createContact(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'report'> & {
     /** Whether a mail server is configured. Without one, messages stay in the database. */
     canMail: boolean
-    waitLimitMs?: number
+    waitLimitMs?: number | undefined
   },
 ) {
   const { db, transact, now, report, canMail, waitLimitMs = WAIT_LIMIT_MS } = deps

@@ -10,9 +10,14 @@ import { robotRequestEndpoints } from './robot-request.routes.ts'
 /** Creates the contact form. Without a mailer its messages are stored, and mailed once a mail server is configured. */
 export function createSupport(
   core: CoreServices,
-  mail: { readonly mailer: Mailer; readonly contactTo: string } | undefined,
+  options: {
+    readonly mail: { readonly mailer: Mailer; readonly contactTo: string } | undefined
+    /** How long a response of the contact form waits for the mail server. */
+    readonly waitLimitMs?: number | undefined
+  },
 ) {
-  const contact = createContact({ ...core, canMail: mail !== undefined })
+  const { mail, waitLimitMs } = options
+  const contact = createContact({ ...core, canMail: mail !== undefined, waitLimitMs })
   const deliver = mail && createContactDelivery({ ...core, ...mail, onDelivered: contact.delivered })
   core.jobs.register(CONTACT_MAILS, deliver)
   return { contact }

@@ -7,8 +7,9 @@ import { createTestDatabase } from '../../support/database/database.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { startWheelhouse } from '../../support/processes/processes.ts'
 import { serviceUrl } from '../../support/runner/service-url.ts'
+import { WAIT_LIMIT_MS } from '../../support/wait-limit.ts'
 import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
-import { WAIT_LIMIT_MS, waitFor } from '../../support/world/wait.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld } from '../../support/world/world.ts'
 
 type Finish = Pick<TestContext, 'onTestFinished'>

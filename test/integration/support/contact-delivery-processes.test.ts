@@ -36,13 +36,13 @@ const running = () => runningJobs(fixture.world.database.url, CONTACT_MAILS.name
 const arrives = (id: string) => waitFor(() => expect(fixture.taken(id)).toHaveLength(1))
 
 test('two workers and the API process send each message once', async () => {
-  const { mail, send, seen, later, world } = fixture
+  const { mail, send, seen, later, world, idle } = fixture
   const api = await start('api')
   const all = [api, await start('worker'), await start('worker')]
   await mail.stop()
   const replies = await Promise.all(Array.from({ length: 30 }, (_, n) => send(`n${n}`, api.baseUrl)))
   const ids = replies.map((reply) => reply.body.id)
-  await waitFor(async () => expect(await running()).toBe(0))
+  await idle()
   await mail.start()
   later(HOUR_MS)
   await world.syncJobClock()

@@ -1,6 +1,7 @@
 import { getHeapSpaceStatistics } from 'node:v8'
 import pg from 'pg'
 import { PreparingClient, prepared } from '../../../src/core/database/prepared.ts'
+import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 
 // A process that repeats a query of 50 rows, and prints by how many kilobytes the old generation of its heap grew for each query, in
 // several batches. Its argument is the URL of the database.
@@ -19,7 +20,7 @@ const oldSpaceKb = () =>
 const pool = new pg.Pool({
   connectionString: process.argv[2],
   max: 2,
-  query_timeout: 10_000,
+  query_timeout: WAIT_LIMIT_MS,
   Client: PreparingClient,
 })
 const growthsKb: number[] = []

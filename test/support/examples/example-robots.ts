@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { RobotBridge } from '../../../examples/rosbridge/robot-bridge.ts'
 import { serveFolder, sharedChromium } from '../browser/chromium.ts'
 import { python } from '../programs/external-programs.ts'
+import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 import { waitFor } from '../world/wait.ts'
 import { FakeRosbridge } from './fake-rosbridge.ts'
 
@@ -69,6 +70,7 @@ export async function startPythonRobot(
 async function startPageRobot(location: DestinationFactory): Promise<ExampleRobot> {
   const pages = await serveFolder(folder('browser'))
   const profile = await (await sharedChromium()).newContext()
+  profile.setDefaultTimeout(WAIT_LIMIT_MS)
   const { url, token } = await location(pages.origin)
   const page = await profile.newPage()
   const problems: string[] = []

@@ -80,7 +80,7 @@ export class ScriptedRobotGateway {
         robot_id: '0b0e7a5e-2f0e-4d51-8a9b-0d6a3c1f2e10',
         epoch: this.sockets.length,
         heartbeat_interval_ms: 100,
-        heartbeat_timeout_ms: 5_000,
+        heartbeat_timeout_ms: 30_000,
         deadman_ms: 250,
         session: null,
         stop: null,

@@ -1,5 +1,5 @@
 import WebSocket from 'ws'
-import { WAIT_LIMIT_MS } from '../world/wait.ts'
+import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 import { closedSocket, type Received } from './received-frames.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts on arbitrary received data

@@ -107,7 +107,7 @@ export class RobotGateway extends ScriptedGateway {
       robot_id: robotId,
       epoch: this.sockets.length,
       heartbeat_interval_ms: 20,
-      heartbeat_timeout_ms: 5_000,
+      heartbeat_timeout_ms: 30_000,
       deadman_ms: 250,
       session: null,
       stop: null,

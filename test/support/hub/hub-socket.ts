@@ -1,6 +1,7 @@
 import { io, type Socket } from 'socket.io-client'
 import { expect } from 'vitest'
-import { WAIT_LIMIT_MS, waitFor } from '../world/wait.ts'
+import { WAIT_LIMIT_MS } from '../wait-limit.ts'
+import { waitFor } from '../world/wait.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts on arbitrary received data
 type Wire = any

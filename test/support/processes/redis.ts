@@ -9,9 +9,9 @@ import { waitUntil } from '../../../src/core/concurrency/concurrency.ts'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
 import { redisAnswers } from '../../../tools/cluster/programs.ts'
 import { installOnDebian } from '../programs/debian.ts'
+import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 
 const run = promisify(execFile)
-const START_LIMIT_MS = 60_000
 const IMAGE = 'redis:8'
 
 export interface TestRedis {
@@ -77,7 +77,7 @@ async function startServer(program: string, more: readonly string[] = []): Promi
     child.kill(signal)
     await end
   }
-  const ready = await waitUntil(async () => ended || (await redisAnswers(port)), START_LIMIT_MS)
+  const ready = await waitUntil(async () => ended || (await redisAnswers(port)), WAIT_LIMIT_MS)
   if (ready && !ended) return { url: `redis://127.0.0.1:${port}`, stop }
   await stop()
   throw new Error(`redis-server did not start:\n${output.trim()}`)
@@ -145,7 +145,7 @@ async function joinNodes(nodes: readonly { url: string; busPort: number }[]): Pr
       return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}`)
     }
     const allJoined = async () => (await Promise.all(connections.map(isJoined))).every(Boolean)
-    if (!(await waitUntil(allJoined, START_LIMIT_MS)))
+    if (!(await waitUntil(allJoined, WAIT_LIMIT_MS)))
       throw new Error('The Redis nodes did not join the cluster.')
   } finally {
     for (const redis of connections) redis.disconnect()
@@ -161,14 +161,14 @@ async function startContainer(): Promise<TestRedis> {
   }
   const mapping = await run('docker', ['port', id, '6379/tcp'])
   const port = Number(mapping.stdout.trim().split(':').at(-1))
-  if (await waitUntil(() => redisAnswers(port), START_LIMIT_MS))
+  if (await waitUntil(() => redisAnswers(port), WAIT_LIMIT_MS))
     return { url: `redis://127.0.0.1:${port}`, stop }
   await stop()
   throw new Error(`The ${IMAGE} container does not answer on port ${port}`)
 }
 
 const answers = (program: string, args: string[]) =>
-  run(program, args, { timeout: 5_000 }).then(
+  run(program, args, { timeout: WAIT_LIMIT_MS }).then(
     () => true,
     () => false,
   )

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { findProgram } from '../../../tools/cluster/programs.ts'
+import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 import { installOnDebian } from './debian.ts'
 
 const run = promisify(execFile)
-const PYTHON_LIMIT_MS = 60_000
 const HEADLESS_SHELL = 'chromium-headless-shell'
 
 /**
@@ -63,7 +63,7 @@ export function wholeChromium(): string {
 /** Checks all: the first `python3` of the PATH may lack a package that Debian's own has. */
 async function findPython(modules: readonly string[]): Promise<string | undefined> {
   for (const program of onPath('python3')) {
-    const works = await run(program, ['-c', `import ${modules}`], { timeout: PYTHON_LIMIT_MS }).then(
+    const works = await run(program, ['-c', `import ${modules}`], { timeout: WAIT_LIMIT_MS }).then(
       () => true,
       () => false,
     )

@@ -1,7 +1,7 @@
 import { loadVideoCodecs } from '../../../tools/demo/camera/video-codecs.ts'
+import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 
 const POLL_MS = 1
-const LIMIT_MS = 120_000
 
 export interface Vp8Options {
   readonly count: number
@@ -46,7 +46,7 @@ export async function encodeVp8({
     latencyMode: 'realtime',
     hardwareAcceleration: 'prefer-software',
   })
-  const limit = performance.now() + LIMIT_MS
+  const limit = performance.now() + WAIT_LIMIT_MS
   const arrived = async (least: number) => {
     while (frames.length < least && !failure && performance.now() < limit)
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))

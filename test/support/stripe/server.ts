@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
+import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 import { WEBHOOK_SECRET } from './events.ts'
 import { StripeBooks } from './fake-stripe-store.ts'
 import { invalid, readRequest, StripeRefusal, type StripeRequest } from './wire.ts'
@@ -184,7 +185,7 @@ export async function startStripe() {
     },
     /** Settles when a matching path has been requested. */
     async whenRequested(path: RegExp): Promise<void> {
-      const signal = AbortSignal.timeout(10_000)
+      const signal = AbortSignal.timeout(WAIT_LIMIT_MS)
       while (!requests.some((request) => path.test(request.path))) {
         await once(arrivals, 'request', { signal })
       }

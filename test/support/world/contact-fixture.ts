@@ -1,5 +1,8 @@
+import { expect } from 'vitest'
 import { CONTACT_MAILS } from '../../../src/modules/support/contact-delivery.ts'
 import { startMailServer } from '../network/smtp.ts'
+import { runningJobs } from './jobs.ts'
+import { waitFor } from './wait.ts'
 import { createWorld, type WorldOptions } from './world.ts'
 
 export const MINUTE_MS = 60_000
@@ -20,7 +23,9 @@ export async function createContactFixture(options: WorldOptions = {}) {
   const mail = await startMailServer()
   let aheadMs = 0
   const now = () => new Date(Date.now() + aheadMs)
-  const world = await createWorld({ ...options, env: { ...mail.env, ...options.env }, now })
+  // Many visitors at once: on a busy machine, a request would wait too long for one of four connections.
+  const env = { ...mail.env, DATABASE_POOL_SIZE: '16', ...options.env }
+  const world = await createWorld({ ...options, env, now })
   const admin = await world.admin()
   const about = (id: string) => (item: { messageId: string }) =>
     item.messageId === `<contact-${id}@wheelhouse.test>`
@@ -52,6 +57,9 @@ export async function createContactFixture(options: WorldOptions = {}) {
     taken: (id: string) => mail.taken.filter(about(id)),
     /** The mails of a message that the server has read completely, accepted or not. */
     seen: (id: string) => mail.seen.filter(about(id)),
+    /** Settles when no attempt is under way: the results of all attempts are recorded. */
+    idle: () =>
+      waitFor(async () => expect(await runningJobs(world.database.url, CONTACT_MAILS.name)).toBe(0)),
     /** Runs the due jobs now, in addition to the polls of the worker. */
     async run() {
       await world.syncJobClock()

@@ -11,6 +11,7 @@ import '../database/shared-metadata.ts'
 import { connectTo } from '../database/sql.ts'
 import { TestDriver, TestRobot } from '../gateway/frame-socket.ts'
 import { serviceUrl } from '../runner/service-url.ts'
+import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 import { startJobClock } from './job-clock.ts'
 import { createTestUser, type TestUser } from './test-user.ts'
 import { waitFor } from './wait.ts'
@@ -23,6 +24,10 @@ export interface WorldOptions {
   readonly now?: () => Date
   /** The database, for a test that sets DATABASE_URL to a proxy of it. Default: a new one. */
   readonly database?: TestDatabase
+  /** How long a response of the contact form waits for the mail server. Default: longer than any delivery on a busy machine. */
+  readonly contactWaitMs?: number
+  /** Longest time that a request waits for Redis to count it. Default: that of the platform. */
+  readonly redisCommandMs?: number
   /** Called before every guarded handler of the first node; the handler throws the same error. */
   readonly beforeHandler?: (handler: string) => void
 }
@@ -81,7 +86,9 @@ export async function createWorld(options: WorldOptions = {}) {
       now,
       beforeHandler,
       superviseJobs: !jobClock,
-      shutdownStepMs: 60_000,
+      shutdownStepMs: WAIT_LIMIT_MS,
+      contactWaitMs: options.contactWaitMs ?? WAIT_LIMIT_MS,
+      redisCommandMs: options.redisCommandMs,
     })
     nodes.push(node)
     return node

@@ -2,6 +2,7 @@ import { OperatorLink, RobotLink, ticketsOf } from '@wheelhouse/sdk'
 import type { FuzzedPlatform } from './platform.ts'
 
 const COMMAND_EVERY_MS = 50
+const REQUEST_LIMIT_MS = 60_000
 
 export interface FuzzedRobot {
   readonly id: string
@@ -18,7 +19,7 @@ export async function createActors(platform: FuzzedPlatform) {
       method,
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
     })
     return { status: response.status, body: (await response.json()) as Record<string, string> }
   }
@@ -37,6 +38,8 @@ export async function createActors(platform: FuzzedPlatform) {
 
   await must(keys.admin, 'POST', '/api/auth/profile', { role: 'operator' })
   const driven = await register('driven')
+  // Commands that a busy machine relays late still count.
+  await must(keys.owner, 'PATCH', `/api/client/robots/${driven.id}`, { latency_limit_ms: 10_000 })
   const fuzzed = await register('fuzzed')
   const extra = await register('extra')
   const control = await drive(

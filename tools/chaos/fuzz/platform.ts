@@ -4,8 +4,9 @@ import { waitUntil } from '../../../src/core/concurrency/concurrency.ts'
 import type { Launched } from '../../cluster/node.ts'
 import { launch, tailOf } from '../../cluster/spawn.ts'
 
-const START_LIMIT_MS = 90_000
-const STOP_LIMIT_MS = 20_000
+const START_LIMIT_MS = 180_000
+const STOP_LIMIT_MS = 90_000
+const METRICS_LIMIT_MS = 30_000
 const ERROR_LEVEL = 50
 
 /** A whole platform in a separate process, with an embedded database, as `npm start` starts it. */
@@ -44,7 +45,7 @@ export async function startPlatform(checkout: string, dataDir: string): Promise<
 
   /** Returns the text of /metrics; empty when the process does not answer. */
   async function metrics(): Promise<string> {
-    const answer = await fetch(`${baseUrl}/metrics`, { signal: AbortSignal.timeout(5_000) }).catch(
+    const answer = await fetch(`${baseUrl}/metrics`, { signal: AbortSignal.timeout(METRICS_LIMIT_MS) }).catch(
       () => undefined,
     )
     return (await answer?.text().catch(() => '')) ?? ''

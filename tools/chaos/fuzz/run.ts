@@ -15,7 +15,7 @@ const PROGRESS_MS = 30_000
 /** Time in which a process that crashes because of an input has ended. */
 const DEATH_MS = 200
 /** Longest acceptable time without a command at the robot: longer than the deadman's limit, for a busy machine. */
-const LONGEST_SILENCE_MS = 15_000
+const LONGEST_SILENCE_MS = 30_000
 const MOST_GROWTH_BYTES = 512 * 1024 * 1024
 const SHOWN_FINDINGS = 20
 

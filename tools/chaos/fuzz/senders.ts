@@ -6,7 +6,7 @@ import type { Actors } from './actors.ts'
 import type { Input, Step, Target } from './input.ts'
 import type { FuzzedPlatform } from './platform.ts'
 
-const OPEN_LIMIT_MS = 3_000
+const OPEN_LIMIT_MS = 15_000
 /** How long a bare connection waits for an answer. */
 const ANSWER_MS = 20
 

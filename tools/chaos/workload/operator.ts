@@ -10,6 +10,7 @@ const SESSION_S = [6, 25] as const
 const ACTION_INTERVAL_MS = [400, 2_500] as const
 const END_LIMIT_MS = 60_000
 const SETTLE_MS = 1_000
+const STOP_LIMIT_MS = 15_000
 
 /** Creates an operator who starts a session, drives, performs session actions, ends, and repeats this until the load ends. */
 export async function runOperator(context: ActorContext, robots: readonly LoadRobot[]): Promise<void> {
@@ -112,7 +113,7 @@ function createShift(context: ActorContext, robot: LoadRobot, link: OperatorLink
         () => true,
         () => false,
       ),
-      rest(over, 5_000),
+      rest(over, STOP_LIMIT_MS),
     ])
     evidence.count('stop at the gateway', notified === true ? 'acknowledged' : 'unknown')
     if (notified === true) evidence.stops.push({ sessionId, requestedAtMs, reportedAtMs: Date.now() })

@@ -4,7 +4,7 @@ import { type ActorContext, rest } from './context.ts'
 import { readExport } from './exports.ts'
 
 const ACTION_INTERVAL_MS = [500, 2_500] as const
-const STOP_LIMIT_MS = 6_000
+const STOP_LIMIT_MS = 15_000
 
 /** Creates an owner who observes: chats, requests extensions, stops, rates, reads exports, until the load ends. */
 export async function runOwner(context: ActorContext): Promise<void> {

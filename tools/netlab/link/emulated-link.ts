@@ -7,7 +7,7 @@ import { ip, NotAllowedError } from '../namespaces.ts'
 import type { Direction, Outages } from '../profiles.ts'
 
 const PROGRAM = fileURLToPath(new URL('link.py', import.meta.url))
-const ANSWER_LIMIT_MS = 15_000
+const ANSWER_LIMIT_MS = 180_000
 
 const Way = z.object({
   /** Packets that the link accepted from its sender. Each is counted in exactly one of the following numbers. */

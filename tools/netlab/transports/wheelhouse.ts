@@ -15,7 +15,7 @@ import {
 } from './transport.ts'
 
 const RESUME_EVERY_MS = 1_000
-const READY_LIMIT_MS = 30_000
+const READY_LIMIT_MS = 180_000
 
 /** The option of both links for their transports. */
 type Channels = Pick<OperatorLinkOptions, 'PeerConnection'>
