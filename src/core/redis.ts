@@ -7,7 +7,7 @@ const MAX_RECONNECT_DELAY_MS = 1_000
 const PING_INTERVAL_MS = 1_000
 const SOCKET_TIMEOUT_MS = 4_000
 
-/** Longest time a command on a key waits for its reply. */
+/** Longest time a command on a key waits for its reply, by default. */
 const COMMAND_TIMEOUT_MS = 100
 /** Slots migrate: a command that reaches the wrong node is redirected once. */
 const MAX_REDIRECTIONS = 2
@@ -64,13 +64,20 @@ export function connectRedis(urls: string, { name, log, queueCommands = false }:
  * Opens a Redis connection for commands on keys. A command fails immediately or after a short timeout, because no
  * request should wait for it.
  */
-export function connectKeyRedis(urls: string, { name, log }: Omit<Options, 'queueCommands'>): KeyRedis {
+export function connectKeyRedis(
+  urls: string,
+  {
+    name,
+    log,
+    commandMs = COMMAND_TIMEOUT_MS,
+  }: Omit<Options, 'queueCommands'> & { commandMs?: number | undefined },
+): KeyRedis {
   const node = {
     connectionName: `wheelhouse-${name}`,
     maxRetriesPerRequest: 1,
     connectTimeout: 5_000,
     keepAlive: 5_000,
-    commandTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeout: commandMs,
     socketTimeout: SOCKET_TIMEOUT_MS,
   }
   if (!isRedisCluster(urls)) {

@@ -91,7 +91,7 @@ test.each(['foxglove.sdk.v1', 'foxglove.websocket.v1'])(
     expect(client.messagesOf('/control')).toEqual([])
     const times = () => client.received.flatMap((each) => (each.type === 'time' ? [each.ns] : []))
     await waitFor(() => expect(times().length).toBeGreaterThan(10))
-    expect(Math.abs(Number(times().at(-1)) / 1e6 - Date.now())).toBeLessThan(5_000)
+    expect(Math.abs(Number(times().at(-1)) / 1e6 - Date.now())).toBeLessThan(60_000)
     await client.close()
     await tailed(0)
     unsubscribe()

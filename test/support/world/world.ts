@@ -21,6 +21,8 @@ export interface WorldOptions {
   /** Environment of the first node; overrides the defaults of tests. */
   readonly env?: Record<string, string>
   readonly now?: () => Date
+  /** How long a stop at the hub waits for the database. Default: long enough for a busy machine. */
+  readonly stopWaitMs?: number
   /** The database, for a test that sets DATABASE_URL to a proxy of it. Default: a new one. */
   readonly database?: TestDatabase
   /** Called before every guarded handler of the first node; the handler throws the same error. */
@@ -79,6 +81,7 @@ export async function createWorld(options: WorldOptions = {}) {
   const start = async (env: Record<string, string>, beforeHandler?: (handler: string) => void) => {
     const node = await startRoles(loadConfig({ ...common, ...env }), log, {
       now,
+      stopWaitMs: options.stopWaitMs ?? 10_000,
       beforeHandler,
       superviseJobs: !jobClock,
       shutdownStepMs: 60_000,
