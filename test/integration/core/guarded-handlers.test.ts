@@ -32,7 +32,7 @@ beforeAll(async () => {
   world = await createWorld({
     env: {
       REDIS_URL: redis.url,
-      HEARTBEAT_TIMEOUT_MS: '4000',
+      HEARTBEAT_TIMEOUT_MS: '15000',
       DEADMAN_MS: '2000',
       OPERATOR_GRACE_MS: '600000',
       GATEWAY_UDP_PORT: '',

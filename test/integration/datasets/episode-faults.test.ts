@@ -222,7 +222,7 @@ describe.concurrent('the episode queue', () => {
   })
 })
 
-describe.concurrent('a database', () => {
+describe('a database', () => {
   test.each(['refuses connections', 'does not answer'] as const)(
     'that %s: nothing is acknowledged, robots stay connected, and all is stored when it is back',
     async (how) => {

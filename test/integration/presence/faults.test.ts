@@ -123,7 +123,8 @@ async function expectSweepOfDeadGateway(world: World): Promise<void> {
   await owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })
 }
 
-describe.concurrent('a database that is unreachable for much longer than the heartbeat timeout', () => {
+// Few platforms at a time: the more of them compute, the longer their queries take, and those have limits.
+describe('a database that is unreachable for much longer than the heartbeat timeout', () => {
   const newcomers: [name: string, everyMs: number | undefined][] = [
     ['sends heartbeats before its welcome', 250],
     ['sends telemetry at 50 Hz before its welcome', 20],
@@ -204,7 +205,7 @@ describe.concurrent('a database that is unreachable for much longer than the hea
   )
 })
 
-describe.concurrent('a gateway without its own connection to a service', () => {
+describe('a gateway without its own connection to a service', () => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ bus: 'redis', env: { HEARTBEAT_TIMEOUT_MS: '3000' } })
