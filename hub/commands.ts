@@ -53,6 +53,8 @@ export interface CommandDeps {
   readonly bus: Bus
   readonly log: Log
   readonly guard: Guard
+  /** How long a stop waits for the database. Default: 0.5 s. */
+  readonly stopWaitMs?: number | undefined
 }
 
 type Handlers = {
@@ -131,7 +133,7 @@ export interface Commands {
 /** Creates the execution of commands. */
 export function createCommands(deps: CommandDeps): Commands {
   const handlers = createHandlers(deps)
-  const directStop = createDirectStop(deps.bus)
+  const directStop = createDirectStop(deps.bus, deps.stopWaitMs)
   const arrived = createArrivals()
   const running = new Set<Promise<unknown>>()
 

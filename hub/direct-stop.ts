@@ -6,7 +6,6 @@ import type { Bus } from '../src/core/events/bus.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
 import { stopReasonOf } from '../src/modules/sessions/index.ts'
 
-/** How long a stop waits for the database before the hub sends it to the robot's gateway directly. */
 const DATABASE_TIMEOUT_MS = 500
 
 /** Returns the robots of the sessions that a socket watches, by session. */
@@ -19,8 +18,9 @@ export function watchedRobots({ data }: Socket): Map<string, string> {
  * Sends a remote stop to the robot while the database is unavailable or too slow. It accepts only a socket that watches
  * the session: the permission of its user was checked at `session:watch`, and the gateway checks it again once the
  * database answers. The owner and the operator of a session never change.
+ * @param waitMs how long a stop waits for the database before the hub sends it to the robot's gateway directly
  */
-export function createDirectStop(bus: Bus) {
+export function createDirectStop(bus: Bus, waitMs = DATABASE_TIMEOUT_MS) {
   /**
    * Settles like the work on the database, if that is soon.
    * @throws 503 if the stop was sent to the robot's gateway instead, which records it later.
@@ -39,7 +39,7 @@ export function createDirectStop(bus: Bus) {
       throw cause
     })
     const outcome = await pTimeout(answer, {
-      milliseconds: DATABASE_TIMEOUT_MS,
+      milliseconds: waitMs,
       fallback: () => unavailableMark,
     })
     if (outcome !== unavailableMark) return outcome as T

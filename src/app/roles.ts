@@ -48,6 +48,8 @@ interface ShutdownSteps {
 
 export interface RolesOptions {
   readonly now?: () => Date
+  /** How long a stop at the hub waits for the database. Default: 0.5 s. Tests on a busy machine need longer. */
+  readonly stopWaitMs?: number | undefined
   /** Additional pages of the api. */
   readonly pages?: readonly Middleware[]
   /** The accounts of the built-in identity provider. */
@@ -111,7 +113,7 @@ export async function startRoles(
     }
     if (hubHttp) {
       if (hubHttp !== http) hubHttp.serve(probeHandler(readiness, platform.core.metricsPage))
-      await runHub(platform, hubHttp, shutdown)
+      await runHub(platform, hubHttp, shutdown, options.stopWaitMs)
     }
     if (config.roles.includes('worker')) runWorker(platform, shutdown)
     await platform.core.jobs.start(queuesOf(config))
@@ -218,7 +220,12 @@ async function runMediaRole(
   shutdown.close.push(media.close)
 }
 
-async function runHub(platform: Platform, http: Listener, shutdown: ShutdownSteps): Promise<void> {
+async function runHub(
+  platform: Platform,
+  http: Listener,
+  shutdown: ShutdownSteps,
+  stopWaitMs: number | undefined,
+): Promise<void> {
   const { startHub } = await import('../../hub/server.ts')
   const { core, identity, sessions } = platform
   const { config, baseUrl, hubRedis, metrics } = core
@@ -235,6 +242,7 @@ async function runHub(platform: Platform, http: Listener, shutdown: ShutdownStep
       trustedProxies: config.trustedProxies,
       handshakesPerMinute: config.rateLimits.publicPerMinute,
       authFailed: metrics.hubAuthFailed,
+      stopWaitMs,
       currentCaller: async (caller) => ({
         ...caller,
         roles: await identity.users.currentRoles(caller.userId),

@@ -59,7 +59,6 @@ describe('the errors of the API for bad input', () => {
       expect(errors.length, 'checked errors').toBeGreaterThan(0)
       expect(errors.flatMap((error) => rawIn(error).map((word) => `${word}: ${error}`))).toEqual([])
     },
-    30_000,
   )
 })
 

@@ -122,7 +122,7 @@ test('the public conformance suite passes, except for the scenarios that do not 
   } finally {
     await rm(folder, { recursive: true })
   }
-}, 60_000)
+})
 
 async function run(options: string[]): Promise<{ code: number | null; logged: string }> {
   const child = spawn(process.execPath, [program, ...options], {

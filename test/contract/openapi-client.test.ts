@@ -49,7 +49,7 @@ test('a client generated from the served description type-checks and completes a
   } finally {
     await rm(generated, { recursive: true, force: true })
   }
-}, 90_000)
+})
 
 async function certify(world: World, operator: TestUser): Promise<void> {
   const admin = await world.admin()

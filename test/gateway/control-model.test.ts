@@ -9,6 +9,8 @@ import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 const DEADMAN_MS = 100
+/** Long enough for a busy machine to relay a frame. A stale frame is twice as old, and still below the latency limit. */
+const TTL_MS = 4_000
 
 const kind = <T extends string>(name: T) => fc.constant(name)
 const step = fc.oneof(
@@ -91,12 +93,12 @@ async function createControlScenario(
 
   function sendControl(is: string, binary: boolean): { seq: number; why: string | null } {
     const seq = is === 'repeated' ? model.lastPassed : is === 'backwards' ? model.lastPassed - 1 : ++model.seq
-    const t = performance.now() - (is === 'stale' ? 5_000 : 0)
+    const t = performance.now() - (is === 'stale' ? 2 * TTL_MS : 0)
     const video_age_ms = is === 'blind' ? 60_000 : 0
     if (binary) {
       console.send({ type: 'video_age', video_age_ms })
-      console.send(encodeBinaryFrame({ kind: 1, flags: 0, ttlMs: 1_000, seq, t }, new Uint8Array(8)))
-    } else console.control({}, { seq, t, ttl_ms: 1_000, video_age_ms })
+      console.send(encodeBinaryFrame({ kind: 1, flags: 0, ttlMs: TTL_MS, seq, t }, new Uint8Array(8)))
+    } else console.control({}, { seq, t, ttl_ms: TTL_MS, video_age_ms })
     const rules = [
       [model.stopped, 'stopped'],
       [model.status !== 'ACTIVE', 'session_paused'],

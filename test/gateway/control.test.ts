@@ -2,12 +2,15 @@ import { type BinaryHeader, decodeBinaryHeader, encodeBinaryFrame } from '@wheel
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSessionFixture, performAction } from '../support/world/session-fixtures.ts'
 import { waitFor } from '../support/world/wait.ts'
+import { stopWallClock } from '../support/world/wall-clock.ts'
 import { createWorld, type World } from '../support/world/world.ts'
+
+const GRACE_MS = 1_000
 
 let world: World
 beforeAll(async () => {
   world = await createWorld({
-    env: { OPERATOR_GRACE_MS: '1000', DEADMAN_MS: '1000', HEARTBEAT_TIMEOUT_MS: '30000' },
+    env: { OPERATOR_GRACE_MS: String(GRACE_MS), DEADMAN_MS: '1000', HEARTBEAT_TIMEOUT_MS: '30000' },
   })
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
@@ -159,7 +162,8 @@ describe('a stop', () => {
       await link.next('control')
       const requester = who === 'operator' ? console : observer
       requester.send({ type: 'stop', reason: 'a child on the floor' })
-      expect(await link.next('stop')).toEqual({ type: 'stop', reason: 'a child on the floor', latched: true })
+      const stop = { type: 'stop', reason: 'a child on the floor', latched: true }
+      await waitFor(async () => expect(await link.next('stop')).toEqual(stop)) // on a slow machine after the deadman's
       link.send({ type: 'stopped', reason: 'a child on the floor' })
       for (const user of [console, observer]) {
         const recorded = await user.state(({ stop }) => stop?.recorded)
@@ -213,24 +217,29 @@ describe('an operator who disconnects', () => {
         .executeTakeFirstOrThrow()
       return { rows: row.driven }
     }
+    const clock = stopWallClock()
     console.control()
     await link.next('control')
     console.destroy()
     expect(await link.next('stop')).toEqual({ type: 'stop', reason: 'operator_lost', latched: false })
+    clock.advance(GRACE_MS)
     await observer.state(({ status }) => status === 'PAUSED')
     expect((await log()).at(-1)).toMatchObject({ type: 'session.paused', data: { reason: 'operator_lost' } })
   })
 
   test('and reconnects within the grace period continues', async () => {
     const { link, console, operator, id, read } = await controlledFixture()
+    const clock = stopWallClock()
     console.control()
     await link.next('control')
     console.destroy()
     await link.next('stop')
+    clock.advance(GRACE_MS - 1)
     const again = await world.drive(operator, id)
     expect(await again.state()).toMatchObject({ status: 'ACTIVE' })
     again.control()
     await link.next('control')
+    clock.advance(GRACE_MS)
     await again.next('latency')
     await again.next('latency')
     expect((await read()).status).toBe('ACTIVE')

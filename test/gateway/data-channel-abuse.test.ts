@@ -10,6 +10,7 @@ import {
 } from '../support/gateway/test-channel.ts'
 import { openSessionFixture } from '../support/world/session-fixtures.ts'
 import { waitFor } from '../support/world/wait.ts'
+import { stopWallClock } from '../support/world/wall-clock.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 let world: World
@@ -62,6 +63,7 @@ test('offers have limits: one a second, and a size', async () => {
   const robot = await world.connect(await world.robot(await world.client()))
   await robot.next('channel_available')
   const { sdp } = await createOffer()
+  stopWallClock()
   for (let count = 0; count < 3; count++) robot.send({ type: 'channel_offer', sdp })
   for (let count = 0; count < 2; count++)
     expect((await robot.next('channel_refused')).retry_after_ms).toBeGreaterThan(0)
@@ -112,6 +114,7 @@ describe('messages of a channel', () => {
     const { operator, id } = await openSessionFixture(world)
     const driver = await world.drive(operator, id)
     const { channel } = await openChannel(driver)
+    stopWallClock() // however long they take, they arrive in one second
     // An unreliable channel drops what the network does not take at once.
     const timer = setInterval(() => {
       try {

@@ -8,6 +8,7 @@ import { FaultyNetwork } from '../support/network/faulty-peer-connection.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { performAction, start, tolerateLatency } from '../support/world/session-fixtures.ts'
 import { waitFor } from '../support/world/wait.ts'
+import { stopWallClock } from '../support/world/wall-clock.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
 const FRAME_MS = 20
@@ -172,6 +173,7 @@ describe('a stop', () => {
     const { operator, owner, stops, sessionId } = links
     const stopDriving = drive(operator)
     await bothUseTheChannel(links)
+    stopWallClock() // however long the stall lasts, the gateway repeats no stop
     proxy.silence()
     stopDriving()
     const stopped = operator.stop('Person in the way')
@@ -203,7 +205,7 @@ describe('driving continues over the WebSockets', () => {
   test('in a network that blocks UDP', async () => {
     const { robot, operator, networks, received, stops } = await connect({ unreachable: true })
     drive(operator)
-    await waitFor(() => expect([networks.robot.offers, networks.operator.offers]).toEqual([1, 1]))
+    await waitFor(() => expect(Math.min(networks.robot.offers, networks.operator.offers)).toBeGreaterThan(0))
     await obeysFurther(received, 50)
     expect([operator.transport, robot.transport]).toEqual(['websocket', 'websocket'])
     expect(stops).toEqual([])

@@ -105,7 +105,7 @@ describe.each([
     // After a moment every ticket is refused at the upgrade.
     for (const unused of outstanding.map((issued) => issued.slice(6))) {
       // Each attempt uses a ticket up, so the attempts are rare.
-      const options = { timeout: WAIT_LIMIT_MS, interval: 250 }
+      const options = { timeout: WAIT_LIMIT_MS, interval: 1_000 }
       await vi.waitFor(async () => expect(await upgrade(unused.pop() as Issued)).toBe(401), options)
     }
     for (const { link } of fixtures) {

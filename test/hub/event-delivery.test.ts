@@ -52,7 +52,7 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
       }
       const [first, second] = [observers[0] as TestHubSocket, observers[1] as TestHubSocket]
       const answers = await Promise.all(
-        upTo(20).flatMap((count) => [
+        upTo(10).flatMap((count) => [
           sendMessage(first, id, `owner ${count}`).then((answer) => answer.message.seq),
           sendMessage(second, id, `operator ${count}`).then((answer) => answer.message.seq),
           owner.post(`/api/sessions/${id}/messages`, { body: `rest ${count}` }).then(({ body }) => body.seq),
@@ -61,10 +61,10 @@ describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) =>
       expect(
         answers.toSorted((a, b) => a - b),
         'every message has a unique number',
-      ).toEqual(upTo(60, 2))
+      ).toEqual(upTo(30, 2))
       for (const observer of observers) {
-        await observer.saw('session:event', { seq: 61 })
-        expect(numbers(observer.of('session:event'))).toEqual(upTo(60, 2))
+        await observer.saw('session:event', { seq: 31 })
+        expect(numbers(observer.of('session:event'))).toEqual(upTo(30, 2))
       }
       const log = (await owner.get(`/api/sessions/${id}/events?after=1`)).body.events
       for (const observer of observers) expect(observer.of('session:event')).toEqual(log)

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import { createTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.ts'
+import { query } from '../support/processes/processes.ts'
 import { startRedis, type TestRedis } from '../support/processes/redis.ts'
 import { openSessionFixture, type SessionFixture } from '../support/world/session-fixtures.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -251,9 +252,11 @@ test('delayed events are also delivered live to watching clients', async () => {
   await stuck.connect()
   await using closing = closers()
   closing.add(() => stuck.end().catch(() => {}))
+  stuck.on('error', () => {})
   await stuck.query('select pg_advisory_lock(7466302)')
-  const heartbeat = setInterval(() => stuck.query('select 1').catch(() => {}), 100)
-  closing.add(() => clearInterval(heartbeat))
+  const { rows } = await stuck.query('select pg_backend_pid() as pid')
+  // No other hub replaces a leader whose query runs.
+  stuck.query('select pg_sleep(3600)').catch(() => {})
   const hub = await world.addNode('hub')
   const session = await openSessionFixture(world)
   const socket = await session.owner.hub({ url: hub.hubUrl })
@@ -262,8 +265,7 @@ test('delayed events are also delivered live to watching clients', async () => {
   await socket.send('robots:watch') // after a round trip the event has not arrived
   expect(socket.of('session:event')).toEqual([])
   expect(await pendingEvents(world)).toBeGreaterThan(0)
-  clearInterval(heartbeat)
-  await stuck.end()
+  await query(world.database.url, 'select pg_terminate_backend($1)', [rows[0].pid])
   await socket.saw('session:event', { seq: last })
   await socket.saw('notification', { type: 'session.started' })
 })

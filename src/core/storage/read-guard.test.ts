@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -42,15 +43,16 @@ test('a source that stalls fails the read and is destroyed', async () => {
 
 test('a slow reader is not a stall', async () => {
   const chunks = Array.from({ length: 20 }, () => Buffer.alloc(64 * 1024))
-  const stream = guard(Readable.from(chunks), 20 * 64 * 1024, 40)
-  await delay(200)
+  const stream = guard(Readable.from(chunks), 20 * 64 * 1024, 400)
+  await delay(1_000)
   expect(await buffer(stream)).toHaveLength(20 * 64 * 1024)
 })
 
 test('destroying the read destroys the source', async () => {
   const source = new PassThrough()
   const stream = guard(source, 10)
+  const closed = once(source, 'close')
   stream.destroy()
-  await delay(0)
+  await closed
   expect(source.destroyed).toBe(true)
 })

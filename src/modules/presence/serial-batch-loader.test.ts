@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { waitFor } from '../../../test/support/world/wait.ts'
 import { createSerialBatchLoader } from './serial-batch-loader.ts'
 
 /** Creates a loader whose runs end when the test decides. */
@@ -15,10 +16,10 @@ function createFixture(options: { maxBatch?: number; maxQueued?: number } = {}) 
   })
   /** Waits for the run with this index. */
   const run = (index: number) =>
-    vi.waitFor(() => {
+    waitFor(() => {
       expect(runs.length).toBeGreaterThan(index)
       return runs[index] as (typeof runs)[number]
-    }, 10_000)
+    })
   return { loader, runs, run }
 }
 

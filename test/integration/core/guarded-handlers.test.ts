@@ -32,7 +32,8 @@ beforeAll(async () => {
   world = await createWorld({
     env: {
       REDIS_URL: redis.url,
-      HEARTBEAT_TIMEOUT_MS: '4000',
+      HEARTBEAT_TIMEOUT_MS: '15000',
+      DEADMAN_MS: '2000',
       OPERATOR_GRACE_MS: '600000',
       GATEWAY_UDP_PORT: '',
     },
@@ -161,7 +162,7 @@ const atGateway: Record<string, () => Promise<unknown>> = {
     await waitFor(async () => {
       const link = await world.connect(await world.robot(fixture.client))
       link.send({ type: 'channel_offer', sdp: (await createOffer()).sdp })
-      await link.next('channel_answer', 1_000)
+      await link.next('channel_answer', 5_000)
     })
   },
   'operator:upgrade': async () => {
@@ -322,7 +323,7 @@ async function fromAnotherHub(event: string): Promise<void> {
   publisher.disconnect()
 }
 async function expiringHub(): Promise<TestHubSocket> {
-  const expires_at = new Date(Date.now() + 1_500).toISOString()
+  const expires_at = new Date(Date.now() + 5_000).toISOString()
   const { body } = await fixture.client.post('/api/auth/api-keys', { name: 'short', expires_at })
   return await fixture.client.hub({ token: body.key })
 }

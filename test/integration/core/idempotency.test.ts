@@ -194,7 +194,7 @@ describe('after a failure the key is released:', () => {
 })
 
 describe('at the same time', () => {
-  test('1,000 equal POST /api/sessions to two processes start one session', async () => {
+  test('a hundred equal POST /api/sessions to two processes start one session', async () => {
     const port = await freePort()
     await world.addNode('api', { PORT: String(port) })
     const operator = await world.operator()
@@ -208,10 +208,12 @@ describe('at the same time', () => {
     const send = (index: number) =>
       post(operator, SESSIONS, body, key, { at: locations[index % 2] as string })
 
-    const answers = await Promise.all(Array.from({ length: 1_000 }, (_, index) => send(index)))
+    // Each waits at most five seconds for a connection of the database.
+    const COUNT = 100
+    const answers = await Promise.all(Array.from({ length: COUNT }, (_, index) => send(index)))
 
     const [done, running] = [201, 409].map((status) => answers.filter((answer) => answer.status === status))
-    expect(done!.length + running!.length).toBe(1_000)
+    expect(done!.length + running!.length).toBe(COUNT)
     expect(done!.length).toBeGreaterThan(0)
     expect(new Set(done!.map((answer) => JSON.stringify(answer.body))).size).toBe(1)
     expect(done!.filter((answer) => answer.headers.get('Idempotent-Replayed') === null)).toHaveLength(1)

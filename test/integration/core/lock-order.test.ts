@@ -19,7 +19,7 @@ const MONTH_MS = 31 * 24 * 3_600_000
 
 // Every transaction acquires its locks in one order: robot_presence, robots, datasets, invoices, sessions, users; event_streams, webhooks, webhook_deliveries, users.
 test('all locking operations, concurrently and repeatedly: none deadlocks and none fails', async () => {
-  await using world = await createWorld({ env: { WEBHOOK_ALLOW_LOOPBACK: 'true' } })
+  await using world = await createWorld({ env: { WEBHOOK_ALLOW_LOOPBACK: 'true', DATABASE_POOL_SIZE: '20' } })
   await using gateway = await createSilentGateway(world, Date.now)
   const {
     core: { db, transact, log },

@@ -16,6 +16,8 @@ import { serviceUrl } from '../../support/runner/service-url.ts'
 import { waitFor } from '../../support/world/wait.ts'
 
 const log = pino({ level: 'silent' })
+/** Long enough for a busy machine to replace the leader. */
+const FROZEN_MS = 10_000
 
 /** Starts a relay that records the numbers of the events that it publishes. */
 function relayOver(databaseUrl: string, parts: Partial<OutboxRelayOptions> = {}) {
@@ -147,7 +149,7 @@ test('a leader that was frozen in the middle of a batch publishes no more of it'
     const frozen = new Int32Array(new SharedArrayBuffer(4))
     await using first = relayOver(url, {
       // This blocks the whole process; the other hub runs in a separate process.
-      publish: () => void (first.publishedIds.length === 3 && Atomics.wait(frozen, 0, 0, 3_000)),
+      publish: () => void (first.publishedIds.length === 3 && Atomics.wait(frozen, 0, 0, FROZEN_MS)),
     })
     await waitFor(async () => expect(await blocker(url)).toBeDefined())
     await using other = startWheelhouse({

@@ -76,7 +76,7 @@ test('hints reach other processes, whichever node they are subscribed to', async
 
 test('requests are counted once for all processes, on every node', async () => {
   const processes = [0, 1].map(() => {
-    const redis = connectKeyRedis(cluster.url, { name: 'rate-limits', log })
+    const redis = connectKeyRedis(cluster.url, { name: 'rate-limits', log, commandMs: 30_000 })
     onTestFinished(() => redis.disconnect())
     return { redis, count: createCounter({ name: 'cluster', limit: 2, windowSeconds: 60, redis }) }
   })

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { cpuMsOf } from '../../support/world/cpu-time.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -359,12 +359,27 @@ describe('concurrent uploads', () => {
     return sending
   }
 
-  /** Starts uploads and returns the statuses of the first `refused` responses. */
-  async function stalled(testUsers: readonly TestUser[], refused: number) {
+  /** Sends more of the uploads, fast enough to keep their slots, until the test ends. */
+  function keepSending(pending: ReadonlySet<ReturnType<typeof begun>>) {
+    let left = 200 // fewer bytes than their length
+    const timer = setInterval(() => {
+      if (left-- <= 0) return
+      for (const sending of pending) if (!sending.destroyed) sending.write('x'.repeat(4_096))
+    }, 100)
+    onTestFinished(() => clearInterval(timer))
+  }
+
+  /** Starts uploads that last, and returns the statuses of the first `refused` responses. */
+  async function lasting(testUsers: readonly TestUser[], refused: number) {
     const pending = testUsers.map(begun)
+    const unanswered = new Set(pending)
     const statuses: number[] = []
     for (const sending of pending)
-      sending.once('response', (reply: IncomingMessage) => statuses.push(reply.statusCode as number))
+      sending.once('response', (reply: IncomingMessage) => {
+        unanswered.delete(sending)
+        statuses.push(reply.statusCode as number)
+      })
+    keepSending(unanswered)
     await waitFor(() => expect(statuses.length).toBeGreaterThanOrEqual(refused))
     return { pending, statuses }
   }
@@ -372,7 +387,7 @@ describe('concurrent uploads', () => {
   test('of one user: more than two get 429, others continue; a disconnect frees a slot and stores nothing', async () => {
     const user = await world.newUser()
     const picture = await png()
-    const { pending, statuses } = await stalled(Array<TestUser>(40).fill(user), 38)
+    const { pending, statuses } = await lasting(Array<TestUser>(40).fill(user), 38)
     expect(statuses.slice(0, 38)).toEqual(Array(38).fill(429))
     const reply = await upload(user, picture)
     expect(reply).toMatchObject({ status: 429, body: { error: expect.stringContaining('images') } })
@@ -387,7 +402,7 @@ describe('concurrent uploads', () => {
 
   test('of all users: more than sixteen get 503 with Retry-After', async () => {
     const testUsers = await Promise.all(Array.from({ length: 10 }, () => world.newUser()))
-    const { pending, statuses } = await stalled([...testUsers, ...testUsers], 4)
+    const { pending, statuses } = await lasting([...testUsers, ...testUsers], 4)
     expect(statuses.slice(0, 4)).toEqual([503, 503, 503, 503])
     const reply = await upload(await world.newUser(), await png())
     expect(reply).toMatchObject({ status: 503, body: { error: expect.any(String) } })
@@ -398,7 +413,7 @@ describe('concurrent uploads', () => {
 
   test('that stall or are too slow end with 408 and free their slots', async () => {
     const [halted, dripping] = [await world.newUser(), await world.newUser()]
-    const { pending } = await stalled([halted, halted], 0)
+    const pending = [begun(halted), begun(halted)]
     const slow = begun(dripping)
     const drops = setInterval(() => slow.write('x'), 100)
     const ends = [...pending, slow].map(

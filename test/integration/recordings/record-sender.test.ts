@@ -96,7 +96,7 @@ test('a recorder that restarts at its address gets the remaining records', async
   await expect.poll(() => numbersOf([first]).length).toBe(10)
   const half = first.streams[0]?.records[4]?.atMs as number
   first.streams[0]?.send({ type: 'ack', stream: 1, upToMs: half })
-  await delay(100)
+  await first.hasBeenRead()
   const { port } = first
   await first.kill()
   for (const number of [10, 11]) stream.write(telemetry(number))

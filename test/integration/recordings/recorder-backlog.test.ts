@@ -78,7 +78,7 @@ test('a recorder takes over a camera with a large backlog', async () => {
     camera.write({ ...frame, payload: new Uint8Array(100_000).fill(number) })
   isListed = true
   camera.close()
-  await expect.poll(() => sender.isIdle, { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => sender.isIdle).toBe(true)
   expect(recorder.stored).toEqual({ messages: FRAMES, opens: 1 })
 })
 
@@ -106,8 +106,9 @@ test('a recorder whose database hangs refuses a large backlog, and serves the ot
     source.send(bytes.subarray(0, end))
   }
   await expect
-    .poll(() => answers, { timeout: 10_000 })
+    .poll(() => answers)
     .toEqual([{ type: 'refused', stream: 1, reason: 'overload', retryAfterMs: 1_000 }])
+  const answered = once(source, 'pong')
   source.ping()
-  await once(source, 'pong')
+  await answered
 })

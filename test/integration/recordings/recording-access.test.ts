@@ -253,16 +253,13 @@ async function whileDeleted(
   await database.query('delete from recordings where id = $1', [recordingId])
   const response = request()
   await expect
-    .poll(
-      async () => {
-        await using observing = await connectTo(world.database.url)
-        const waiting = await observing.query(
-          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-        )
-        return waiting.rowCount
-      },
-      { timeout: 10_000 },
-    )
+    .poll(async () => {
+      await using observing = await connectTo(world.database.url)
+      const waiting = await observing.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      )
+      return waiting.rowCount
+    })
     .toBeGreaterThan(0)
   await database.query('commit')
   return (await response).status

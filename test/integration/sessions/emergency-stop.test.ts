@@ -430,13 +430,13 @@ describe('the robot', () => {
 })
 
 describe('concurrently', () => {
-  test('fifty stops latch once, with the reason of the first', async () => {
+  test('many stops latch once, with the reason of the first', async () => {
     const fixture = await openSessionFixture(world)
     const users = [fixture.client, fixture.operator, await world.admin()]
     const replies = await Promise.all(
-      times(50).map((index) => stop(fixture, users[index % 3] as TestUser, `reason ${index}`)),
+      times(25).map((index) => stop(fixture, users[index % 3] as TestUser, `reason ${index}`)),
     )
-    expect(count(replies, 200)).toBe(50)
+    expect(count(replies, 200)).toBe(25)
     const entries = await fixture.log()
     const { reason, by, by_role } = (await fixture.read()).control.stop
     // The first stop of the owner or an admin after the operator's is logged too: it revokes the operator's right to clear it.

@@ -99,11 +99,11 @@ describe('POST /api/sessions/{id}/extend', () => {
     expect(await ask(fixture, 30)).toMatchObject({ status: 200 })
   })
 
-  test('fifty concurrent requests make one request, one log entry, one notification', async () => {
+  test('many concurrent requests make one request, one log entry, one notification', async () => {
     const fixture = await openSessionFixture(world)
-    const replies = await Promise.all(Array.from({ length: 50 }, () => ask(fixture)))
+    const replies = await Promise.all(Array.from({ length: 25 }, () => ask(fixture)))
     expect(count(replies, 200)).toBe(1)
-    expect(count(replies, 409)).toBe(49)
+    expect(count(replies, 409)).toBe(24)
     expect(await requests(fixture)).toEqual([{ minutes: 15, status: 'REQUESTED', decided: false }])
     expect(typesOf(await fixture.log())).toEqual(['session.started', 'extension.requested'])
     expect(await fixture.notificationsOf(fixture.operator)).toHaveLength(1)

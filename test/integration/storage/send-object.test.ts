@@ -54,7 +54,7 @@ async function serve(getStore: () => ObjectStore) {
         headers: { 'X-Linked-Size': '10' },
       }),
       route('/redirected/{name}', { redirect: true }),
-      route('/impatient/{name}', { stallMs: 1_500 }),
+      route('/impatient/{name}', { stallMs: 3_000 }),
     ],
   })
   const server = createServer(app.callback()).listen(0, '127.0.0.1')
@@ -248,7 +248,7 @@ describe.each(storeFactories)('with %s', (name, create) => {
     ]
     await waitFor(() => expect(streams).toHaveLength(2))
     let received = 0
-    for (const endMs = performance.now() + 3_000; performance.now() < endMs; ) {
+    for (const endMs = performance.now() + 5_000; performance.now() < endMs; ) {
       await delay(10)
       received += slow.read(slow.readableLength || undefined)?.length ?? 0
     }

@@ -49,7 +49,6 @@ test('a viewer that floods the platform is closed, and others continue', async (
   const report = rtp.receiverReport(1, undefined)
   for (let packet = 0; packet < 5_000; packet++) flooding.send(report)
   await waitFor(() => expect(flooding.silentMs).toBeGreaterThan(500))
-  expect(other.silentMs).toBeLessThan(5_000)
   const before = other.packets.length
   await waitFor(() => expect(other.packets.length).toBeGreaterThan(before))
 })
@@ -68,7 +67,7 @@ test('many viewers of one user at once are not more than a user may have', async
     }
     // Viewers of other tests may be connected for some seconds.
     await waitFor(async () => expect(await metric()).toBe(MAX_VIEWERS_OF_A_USER))
-    const playing = () => viewers.filter(({ silentMs }) => silentMs < 500).length
+    const playing = () => viewers.filter(({ silentMs }) => silentMs < 2_000).length
     await waitFor(() => expect(playing()).toBe(MAX_VIEWERS_OF_A_USER))
   } finally {
     for (const viewer of viewers) viewer.close()

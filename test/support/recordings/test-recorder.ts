@@ -111,6 +111,16 @@ export class TestRecorder {
     }
   }
 
+  /** Settles when the sources have read all messages sent before. */
+  async hasBeenRead(): Promise<void> {
+    const answers = [...this.#server.clients].map((socket) => {
+      const pong = once(socket, 'pong')
+      socket.ping()
+      return pong
+    })
+    await Promise.all(answers)
+  }
+
   /** Ends at once, as a process that is killed. */
   async kill(): Promise<void> {
     for (const socket of this.#server.clients) socket.terminate()

@@ -22,6 +22,8 @@ export interface WorldOptions {
   /** Environment of the first node; overrides the defaults of tests. */
   readonly env?: Record<string, string>
   readonly now?: () => Date
+  /** How long a stop at the hub waits for the database. Default: long enough for a busy machine. */
+  readonly stopWaitMs?: number
   /** The database, for a test that sets DATABASE_URL to a proxy of it. Default: a new one. */
   readonly database?: TestDatabase
   /** How long a response of the contact form waits for the mail server. Default: longer than any delivery on a busy machine. */
@@ -84,6 +86,7 @@ export async function createWorld(options: WorldOptions = {}) {
   const start = async (env: Record<string, string>, beforeHandler?: (handler: string) => void) => {
     const node = await startRoles(loadConfig({ ...common, ...env }), log, {
       now,
+      stopWaitMs: options.stopWaitMs ?? 10_000,
       beforeHandler,
       superviseJobs: !jobClock,
       shutdownStepMs: WAIT_LIMIT_MS,

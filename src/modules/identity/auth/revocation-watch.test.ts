@@ -1,4 +1,5 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { waitFor } from '../../../../test/support/world/wait.ts'
 import { createMemoryBus } from '../../../core/events/bus.ts'
 import { createLog } from '../../../core/log.ts'
 import { createGuard } from '../../../core/process/guard.ts'
@@ -50,7 +51,7 @@ test('finds a revocation without a message within a second: it polls twice a sec
   sources.users = ['user']
   clock.nowMs = 20_000 // polls were missed for so long
   guard.runRound('timer:revocations')
-  await vi.waitFor(() => expect(found).toEqual(['key', 'user']))
+  await waitFor(() => expect(found).toEqual(['key', 'user']))
   expect(asked[0]).toBeGreaterThan(20_000)
   watch.close()
 })
@@ -58,14 +59,14 @@ test('finds a revocation without a message within a second: it polls twice a sec
 test('a message reports at once, also when it arrives while a poll runs that read the state before', async () => {
   const { bus, sources, found, watch } = watching()
   bus.publish('credential.revoked', { apiKeyId: 'key' })
-  await vi.waitFor(() => expect(found).toEqual(['key']))
+  await waitFor(() => expect(found).toEqual(['key']))
 
   bus.publish('permissions.lost', { userId: 'user', suspended: true })
   queueMicrotask(() => {
     sources.users = ['user'] // the first poll has begun
     bus.publish('permissions.lost', { userId: 'user', suspended: true })
   })
-  await vi.waitFor(() => expect(found).toEqual(['key', 'user']))
+  await waitFor(() => expect(found).toEqual(['key', 'user']))
   watch.close()
 })
 
