@@ -66,5 +66,5 @@ export async function drainConnections(deps: {
       connection.controlSession?.stops.haltIfMoving('gateway_draining', clockMs())
     connection.close('draining')
   })
-  await Promise.all([presence.idle(), controlService.flush(), recording.drain()])
+  await Promise.all([presence.idle(), controlService.drain(), recording.drain()])
 }

@@ -74,6 +74,23 @@ test.each([
   expect(statements).toBe(2 * expected)
 })
 
+test('a robot is queued once, also if statements fail while it sends heartbeats', async () => {
+  const sizes: number[] = []
+  let failing = true
+  const connection = connected('robot')
+  const { heartbeats } = createFixture((batch) => {
+    sizes.push(batch.length)
+    heartbeats.enqueue(connection) // arrives while the statement runs
+    if (failing) throw new Error('no database')
+  })
+  heartbeats.enqueue(connection)
+  for (let attempt = 0; attempt < 3; attempt++)
+    await expect(heartbeats.flush()).rejects.toThrow('no database')
+  failing = false
+  await heartbeats.flush()
+  expect(sizes).toEqual([1, 1, 1, 1])
+})
+
 test('a failed statement loses no heartbeat of any waiting robot', async () => {
   const saved = new Set<string>()
   let failing = true

@@ -29,6 +29,8 @@ export function createHeartbeats(deps: {
   const counts = { written: 0, lastFlushMs: 0 }
 
   async function write(connections: readonly RobotConnection[]): Promise<void> {
+    // Cleared first: a heartbeat that arrives from now on is queued for the next statement, once.
+    for (const connection of connections) connection.heartbeatUnsaved = false
     for (let start = 0; start < connections.length; start += ROBOTS_PER_STATEMENT) {
       const batch = connections.slice(start, start + ROBOTS_PER_STATEMENT)
       const beats = batch.map((connection) => ({
@@ -38,8 +40,6 @@ export function createHeartbeats(deps: {
         battery: connection.battery < 0 ? null : connection.battery,
         batteryMs: connection.battery < 0 ? null : startedAtMs + connection.batteryMs,
       }))
-      // Cleared before the statement: a heartbeat that arrives while it runs is queued for the next one.
-      for (const connection of batch) connection.heartbeatUnsaved = false
       try {
         const startedAt = performance.now()
         const saved = await store.saveHeartbeats(beats)
@@ -48,10 +48,7 @@ export function createHeartbeats(deps: {
         if (saved < batch.length) onMismatch(batch)
         failing = false
       } catch (cause) {
-        for (const connection of connections.slice(start)) {
-          connection.heartbeatUnsaved = false // also of later batches: all of them have left their slice
-          if (connection.open) enqueue(connection)
-        }
+        for (const connection of connections.slice(start)) if (connection.open) enqueue(connection)
         throw cause
       }
     }

@@ -259,6 +259,9 @@ export function createControlSessionService(deps: {
 
     /** Writes all pending data; settles also if the database fails. */
     flush: sessionWriter.flush,
+
+    /** Does the same for the last time, and retries while a stop is not recorded, for a few seconds. */
+    drain: sessionWriter.drain,
   }
 }
 export type ControlSessionService = ReturnType<typeof createControlSessionService>

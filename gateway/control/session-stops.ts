@@ -96,21 +96,30 @@ export class SessionStops {
   }
 
   /**
-   * Latches a stop that the database does not have yet. If a stop is latched already, its reason stays and the request
-   * only waits for the database: another process may have cleared that stop a moment ago.
+   * Latches a stop that the database does not have yet. If a stop is latched already, its reason stays and the robot
+   * receives it again. The request waits for the database also then: another process may have cleared that stop a moment
+   * ago.
    */
   request(request: PendingStop, reason: string, nowMs: number): void {
     const frameBefore = this.#owner.stateFrame()
     this.#pending.add(request)
-    if (!this.latched) this.#latchStop(reason, false, nowMs)
+    if (this.latched) this.sendAgain(nowMs)
+    else this.#latchStop(reason, false, nowMs)
     if (this.#owner.stateFrame() !== frameBefore) this.#owner.broadcastState(nowMs)
   }
 
   /** Latches a stop that the database has recorded and that another process reports. */
   applyReported(stop: RecordedStop & { readonly reason: string }, nowMs: number): void {
+    const repeated = this.#latch.stop?.recorded === true // otherwise the report is that of the stop latched here
     this.#owner.setRecordedStop(stop)
-    this.#latchStop(stop.reason, true, nowMs)
+    if (!this.#latchStop(stop.reason, true, nowMs) && repeated) this.sendAgain(nowMs)
     this.#owner.broadcastState(nowMs)
+  }
+
+  /** Sends the latched stop again, unless it was sent a moment ago. Does nothing while no stop is latched. */
+  sendAgain(nowMs: number): void {
+    const stop = this.#latch.takeRequestedAgain(nowMs)
+    if (stop) this.#owner.robot?.ordered.sendStop(stopFrame(stop.reason, true), nowMs)
   }
 
   /** Latches or clears the stop according to the database. Returns whether a stop was cleared. */
@@ -179,10 +188,12 @@ export class SessionStops {
     this.#latch.confirm()
   }
 
-  #latchStop(reason: string, recorded: boolean, nowMs: number): void {
+  /** Latches a stop. Returns whether it is new, and was sent to the robot therefore. */
+  #latchStop(reason: string, recorded: boolean, nowMs: number): boolean {
     this.#owner.stream.clearMotion('stopped')
-    if (this.#latch.latch(reason, recorded, nowMs))
-      this.#owner.robot?.ordered.sendStop(stopFrame(reason, true), nowMs)
+    const isNew = this.#latch.latch(reason, recorded, nowMs)
+    if (isNew) this.#owner.robot?.ordered.sendStop(stopFrame(reason, true), nowMs)
+    return isNew
   }
 }
 

@@ -2,6 +2,8 @@ import type { DriveStop } from '@wheelhouse/protocol'
 
 /** The robot must confirm a latched stop within this time, or the gateway sends the stop again. */
 const REPEAT_STOP_MS = 1_000
+/** A stop that is requested again is sent again at once, but at most this often. */
+const MIN_RESEND_MS = 250
 
 /**
  * The stop in force for the robot of one session. A latched stop stays until it is cleared; any other one ends with the
@@ -9,8 +11,10 @@ const REPEAT_STOP_MS = 1_000
  */
 export class StopLatch {
   #stop: DriveStop | null = null
-  /** When the latched stop was last sent; 0 once the robot has confirmed it, and while no stop is latched. */
+  /** When the latched stop was last sent; 0 while no stop is latched. */
   #sentMs = 0
+  /** Whether the robot still has to confirm the latched stop. */
+  #unconfirmed = false
 
   get stop(): DriveStop | null {
     return this.#stop
@@ -24,7 +28,7 @@ export class StopLatch {
   latch(reason: string, recorded: boolean, nowMs: number): boolean {
     const known = this.latched && this.#stop?.reason === reason
     this.#stop = { reason, latched: true, recorded }
-    if (!known) this.#sentMs = nowMs
+    if (!known) this.#markSent(nowMs)
     return !known
   }
 
@@ -36,6 +40,7 @@ export class StopLatch {
   clear(): void {
     this.#stop = null
     this.#sentMs = 0
+    this.#unconfirmed = false
   }
 
   markRecorded(): void {
@@ -44,18 +49,35 @@ export class StopLatch {
 
   /** Notes that the robot's new connection learns of the latched stop from its welcome. */
   announced(nowMs: number): void {
-    this.#sentMs = this.latched ? nowMs : 0
+    if (this.latched) this.#markSent(nowMs)
   }
 
   /** Ends the repetition: the robot has confirmed the stop, or is disconnected. */
   confirm(): void {
-    this.#sentMs = 0
+    this.#unconfirmed = false
   }
 
   /** Returns the stop to send again now, if one is due. */
   takeRepetition(nowMs: number): DriveStop | null {
-    if (this.#sentMs === 0 || nowMs - this.#sentMs < REPEAT_STOP_MS) return null
-    this.#sentMs = nowMs
+    if (!this.#unconfirmed || nowMs - this.#sentMs < REPEAT_STOP_MS) return null
+    this.#markSent(nowMs)
     return this.#stop
+  }
+
+  /**
+   * Returns the stop to send again now because it is requested again: whoever requests it may see a moving robot. Returns
+   * null if it was sent a moment ago; it is then repeated later unless the robot confirms it.
+   */
+  takeRequestedAgain(nowMs: number): DriveStop | null {
+    if (!this.latched) return null
+    this.#unconfirmed = true
+    if (nowMs - this.#sentMs < MIN_RESEND_MS) return null
+    this.#markSent(nowMs)
+    return this.#stop
+  }
+
+  #markSent(nowMs: number): void {
+    this.#sentMs = nowMs
+    this.#unconfirmed = true
   }
 }

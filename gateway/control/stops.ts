@@ -44,7 +44,8 @@ export function createStops(deps: {
         if (userId !== null) requestStop(controlSession, { userId, reason })
         return
       }
-      if (eventSeq <= controlSession.session.eventSeq) return // known already, and perhaps cleared since
+      // Known already: requested again, or cleared since. A stop that is still latched is sent again.
+      if (eventSeq <= controlSession.session.eventSeq) return controlSession.stops.sendAgain(clockMs())
       if (!controlSession.stopLatched) counts.stops++
       controlSession.stops.applyReported({ eventSeq, reason, byRole, byOwner }, clockMs())
     },

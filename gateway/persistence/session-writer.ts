@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../src/core/log.ts'
 import type { ControlPersistence } from '../../src/modules/sessions/index.ts'
 import type { ControlSession } from '../control/control-session.ts'
@@ -10,6 +11,9 @@ const LATENCY_SLOTS = 100
 const RETRY_MS = 500
 /** Sessions that are written at a time. Beyond it summaries wait; urgent writes do not. */
 const MAX_CONCURRENT = 50
+/** A gateway that drains tries for three seconds to record its last stops. The time limit of a shutdown step is longer. */
+const LAST_ATTEMPTS = 12
+const LAST_ATTEMPT_MS = 250
 /** Ended sessions that wait for the database; of more than that, the newest. */
 const MAX_ENDED = 1_000
 
@@ -153,6 +157,19 @@ export function createSessionWriter(deps: {
     running.add(job)
   }
 
+  /** Begins to write one session, also if it waits after a failure. */
+  function beginNow(controlSession: ControlSession): void {
+    if (busyUntilMs.get(controlSession) !== Number.POSITIVE_INFINITY) busyUntilMs.delete(controlSession)
+    begin(controlSession)
+  }
+
+  /** Begins to write every session, due or not, and waits for all running writes. */
+  async function flush(): Promise<void> {
+    for (const controlSession of sessionRegistry.all()) ended.add(controlSession)
+    for (const controlSession of ended) beginNow(controlSession)
+    await Promise.all(running)
+  }
+
   const isUrgent = (controlSession: ControlSession): boolean =>
     controlSession.stops.pending ||
     controlSession.isJoinUnrecorded ||
@@ -180,17 +197,27 @@ export function createSessionWriter(deps: {
       const oldest = ended.values().next().value
       if (ended.size > MAX_ENDED && oldest) ended.delete(oldest)
       // The robot's new gateway learns of a pending stop from the database only, so it is recorded at once.
-      if (!controlSession.stops.pending || busyUntilMs.get(controlSession) === Number.POSITIVE_INFINITY)
-        return
-      busyUntilMs.delete(controlSession)
-      begin(controlSession)
+      if (controlSession.stops.pending) beginNow(controlSession)
     },
 
-    /** Begins to write every session, due or not, and waits for all running writes. */
-    async flush(): Promise<void> {
-      for (const controlSession of sessionRegistry.all()) ended.add(controlSession)
-      for (const controlSession of ended) begin(controlSession)
-      await Promise.all(running)
+    flush,
+
+    /**
+     * Flushes for the last time. Retries for a few seconds while the database does not have a stop: no other process knows
+     * of it, and a robot that reconnects to another gateway would be allowed to move.
+     */
+    async drain(): Promise<void> {
+      const unrecorded = () => [...ended].filter(({ stops }) => stops.pending)
+      await flush()
+      for (let attempt = 1; unrecorded().length > 0 && attempt <= LAST_ATTEMPTS; attempt++) {
+        await delay(LAST_ATTEMPT_MS)
+        await flush()
+      }
+      for (const { session, robotId } of unrecorded())
+        log.error(
+          { sessionId: session.id, robotId },
+          'a remote stop is lost: the database did not record it in time',
+        )
     },
   }
 }

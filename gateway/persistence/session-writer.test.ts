@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import type { OpenSession } from '../../src/modules/presence/index.ts'
+import type { ControlPersistence } from '../../src/modules/sessions/index.ts'
+import { ControlSession } from '../control/control-session.ts'
+import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
+import { createSessionWriter } from './session-writer.ts'
+
+const openSession = {
+  id: 'session',
+  status: 'ACTIVE',
+  operatorId: 'operator',
+  clientId: 'owner',
+  eventSeq: 1,
+}
+
+/** Creates a writer for one session with a requested stop, which the database refuses to record so many times. */
+function createFixture(failures: number) {
+  const errors: unknown[] = []
+  const session = new ControlSession('robot', 0, {
+    ...openSession,
+    stopReason: null,
+    latencyBudgetMs: null,
+    controlSchema: null,
+  } as OpenSession)
+  session.stops.request({ userId: 'operator', reason: 'smoke' }, 'smoke', 1)
+  const fixture = { session, errors, attempts: 0 }
+  const writer = createSessionWriter({
+    controlPersistence: {
+      recordStop: async () => {
+        if (++fixture.attempts <= failures) throw new Error('no database')
+        return 2
+      },
+    } as unknown as ControlPersistence,
+    sessionRegistry: {
+      all: () => [session],
+      removeIfAbandoned: () => {},
+    } as unknown as ControlSessionRegistry,
+    requestLookup: () => {},
+    operatorGraceMs: 1_000,
+    log: { warn: () => {}, error: (details: unknown) => errors.push(details) } as never,
+    clockMs: () => 1,
+  })
+  return Object.assign(fixture, { writer })
+}
+
+test('a gateway that drains retries until the database has the last stop', async () => {
+  const fixture = createFixture(3)
+  await fixture.writer.flush()
+  expect(fixture.session.stops.pending).toBe(true)
+  await fixture.writer.drain()
+  expect(fixture.session.stops.pending).toBe(false)
+  expect(fixture.attempts).toBe(4)
+  expect(fixture.errors).toEqual([])
+})
+
+test('a gateway that drains reports a stop that the database does not record', async () => {
+  const fixture = createFixture(Number.POSITIVE_INFINITY)
+  await fixture.writer.drain()
+  expect(fixture.errors).toEqual([{ sessionId: 'session', robotId: 'robot' }])
+})
