@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config'
+import { WAIT_LIMIT_MS } from './test/support/world/wait-limit.ts'
 
 const cores = availableParallelism()
 /** Above eight, the one PostgreSQL server is the limit. */
@@ -44,7 +45,7 @@ export default defineConfig({
     // Limits end hangs. They are far longer than the longest test on a busy machine.
     testTimeout: 600_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000, interval: 10 } },
+    expect: { poll: { timeout: WAIT_LIMIT_MS, interval: 10 } },
     retry: 0,
     restoreMocks: true,
     // A forgotten .only would skip all other tests unnoticed.
