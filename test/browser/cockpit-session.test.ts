@@ -32,6 +32,15 @@ test('Escape in the chat stops the robot and leaves the field', async () => {
   await waitFor(async () => expect((await fixture.read()).control.stop?.by).toBe(fixture.operator.id))
 })
 
+test.each([
+  ['Space with a modifier', 'Control+Space'],
+  ['Escape with a modifier', 'Alt+Escape'],
+])('%s stops the robot', async (_name, keys) => {
+  await using fixture = await openCockpit(world, browser)
+  await fixture.page.keyboard.press(keys)
+  await fixture.page.getByTestId('stop-banner').getByText('Stopped by you: from the cockpit.').waitFor()
+})
+
 test('Escape that closes a list of choices does not stop', async () => {
   const control_schema = {
     type: 'object',
