@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { forgiveSlowStops, openCockpit, waitUntilDriving } from '../support/browser/cockpit.ts'
+import { forgiveSlowStops, openCockpit, SLOW_RELOADS, waitUntilDriving } from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole, seriousIssues } from '../support/browser/console.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
@@ -8,7 +8,7 @@ import { createWorld, type World } from '../support/world/world.ts'
 let world: World
 let browser: ConsoleBrowser
 beforeAll(async () => {
-  world = await createWorld()
+  world = await createWorld({ env: SLOW_RELOADS })
   browser = await openConsole(world.baseUrl)
 })
 afterEach(() => browser.closePages())

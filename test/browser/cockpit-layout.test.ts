@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestCamera } from '../support/browser/cameras.ts'
-import { forgiveSlowStops, openCockpit } from '../support/browser/cockpit.ts'
+import { forgiveSlowStops, openCockpit, SLOW_RELOADS } from '../support/browser/cockpit.ts'
 import {
   type Box,
   boxOf,
@@ -16,7 +16,7 @@ import { createWorld, type World } from '../support/world/world.ts'
 let world: World
 let browser: ConsoleBrowser
 beforeAll(async () => {
-  world = await createWorld()
+  world = await createWorld({ env: SLOW_RELOADS })
   browser = await openConsole(world.baseUrl)
 })
 afterEach(() => browser.closePages())

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { forgiveSlowStops, leaveCockpit, openCockpit, waitUntilDriving } from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole, seriousIssues } from '../support/browser/console.ts'
+import { fieldFocusedBy } from '../support/browser/keyboard.ts'
 import { rawTexts } from '../support/browser/raw-texts.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
@@ -29,6 +30,15 @@ test('Escape in the chat stops the robot and leaves the field', async () => {
   expect(await field.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(false)
   expect(await field.inputValue()).toBe('Mind the c')
   await waitFor(async () => expect((await fixture.read()).control.stop?.by).toBe(fixture.operator.id))
+})
+
+test.each([
+  ['Space with a modifier', 'Control+Space'],
+  ['Escape with a modifier', 'Alt+Escape'],
+])('%s stops the robot', async (_name, keys) => {
+  await using fixture = await openCockpit(world, browser)
+  await fixture.page.keyboard.press(keys)
+  await fixture.page.getByTestId('stop-banner').getByText('Stopped by you: from the cockpit.').waitFor()
 })
 
 test('Escape that closes a list of choices does not stop', async () => {
@@ -90,7 +100,8 @@ test('the last message stays in view, and quick replies need no typing', async (
   await owner.post(`/api/sessions/${sessionId}/messages`, { body: 'It is' })
   await last.getByText(/: It is$/).waitFor()
   await page.evaluate('document.activeElement.blur()')
-  await page.keyboard.press('Enter')
+  // A letter that follows at once is text, and does not drive.
+  expect(await fieldFocusedBy(page, 'Enter')).toBe('Message')
   await page.keyboard.type('Thank you')
   await page.keyboard.press('Enter')
   await last.getByText('You: Thank you').waitFor()

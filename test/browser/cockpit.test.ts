@@ -8,6 +8,7 @@ import {
   leaveCockpit,
   openCockpit,
   openDetails,
+  SLOW_RELOADS,
   showValues,
   waitUntilDriving,
 } from '../support/browser/cockpit.ts'
@@ -19,7 +20,7 @@ import { createWorld, type World } from '../support/world/world.ts'
 let world: World
 let browser: ConsoleBrowser
 beforeAll(async () => {
-  world = await createWorld()
+  world = await createWorld({ env: SLOW_RELOADS })
   browser = await openConsole(world.baseUrl)
 })
 afterEach(() => browser.closePages())
@@ -309,7 +310,7 @@ test('during a gateway outage the cockpit shows it, stops over another route, an
     await route.fulfill({ response, json: { ...body, url: url.href } })
   })
   await page.reload()
-  await page.getByText('Connected', { exact: true }).waitFor()
+  await waitUntilDriving(page)
   await page.keyboard.down('ArrowUp')
   await fixture.expectMoving()
   network.cut()

@@ -133,7 +133,9 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
     await observer.connect()
     await observer.stop('smoke')
     await eventually(() => expectHalted(received.sample))
-    expect(received.state?.stop).toMatchObject({ reason: 'smoke', latched: true, recorded: true })
+    await eventually(() =>
+      expect(received.state?.stop).toMatchObject({ reason: 'smoke', latched: true, recorded: true }),
+    )
     await eventually(() => expect(received.dropped).toContain('stopped'))
 
     await performAction(owner, id, 'clear_stop')
@@ -229,7 +231,7 @@ describe('examples/browser/drive.html', () => {
     await page.focus('#connect button')
     await page.keyboard.press('Escape')
     await eventually(() =>
-      expect(received.state?.stop).toMatchObject({ reason: 'stopped from the page', latched: true }),
+      expect(received.state?.stop).toMatchObject({ reason: 'stopped from the page', recorded: true }),
     )
     await eventually(() => expect(robot.state.leftMps).toBe(0))
     await performAction(owner, id, 'clear_stop')

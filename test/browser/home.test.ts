@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { forgiveSlowStops } from '../support/browser/cockpit.ts'
 import {
   type ConsoleBrowser,
   expectAccessibleLayout,
@@ -6,6 +7,7 @@ import {
   openConsole,
 } from '../support/browser/console.ts'
 import { readyOperator, readyOwner } from '../support/browser/ready-users.ts'
+import { costsOf } from '../support/browser/session-costs.ts'
 import { performAction, start } from '../support/world/session-fixtures.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
@@ -18,6 +20,7 @@ beforeAll(async () => {
 afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
+  forgiveSlowStops(world)
   await world?.[Symbol.asyncDispose]()
 })
 
@@ -73,7 +76,8 @@ test("an owner's home shows what needs attention, live robots with stops, states
   const robots = page.getByRole('region', { name: 'Robots' })
   expect(await robots.innerText()).toMatch(/Stopped\s*1\s*Lost\s*1\s*Offline\s*1/)
   await performAction(owner, session, 'end')
-  await page.getByRole('region', { name: 'Today' }).getByText('€0.50').first().waitFor()
+  const { charge } = costsOf((await owner.get(`/api/sessions/${session}`)).body)
+  await page.getByRole('region', { name: 'Today' }).getByText(charge).first().waitFor()
   await expectAccessibleLayout(page, 'the home of an owner')
 })
 

@@ -1,7 +1,7 @@
 import type { Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { DatasetExport, Recording } from '../../packages/console/src/replay/data/api-types.ts'
-import { forgiveSlowStops, openCockpit, waitUntilDriving } from '../support/browser/cockpit.ts'
+import { forgiveSlowStops, openCockpit, SLOW_RELOADS, waitUntilDriving } from '../support/browser/cockpit.ts'
 import {
   type ConsoleBrowser,
   expectAccessibleLayout,
@@ -18,7 +18,7 @@ import { createWorld, type World } from '../support/world/world.ts'
 let world: World
 let browser: ConsoleBrowser
 beforeAll(async () => {
-  world = await createWorld()
+  world = await createWorld({ env: SLOW_RELOADS })
   browser = await openConsole(world.baseUrl)
 })
 afterEach(() => browser.closePages())

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestCamera } from '../support/browser/cameras.ts'
+import { forgiveSlowStops } from '../support/browser/cockpit.ts'
 import {
   type ConsoleBrowser,
   expectAccessibleLayout,
@@ -20,6 +21,7 @@ beforeAll(async () => {
 afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
+  forgiveSlowStops(world)
   await world?.[Symbol.asyncDispose]()
 })
 
@@ -54,7 +56,10 @@ test('the robot page shows picture, state, operator, position and stop live', as
   }
   await page.keyboard.press('Escape')
   await page.getByText('Stopped', { exact: true }).first().waitFor()
-  expect((await owner.get(`/api/sessions/${sessionId}`)).body.control.stop.by).toBe(owner.id)
+  // Robots and pages learn of a stop before the database does.
+  await waitFor(async () =>
+    expect((await owner.get(`/api/sessions/${sessionId}`)).body.control.stop?.by).toBe(owner.id),
+  )
   await page.getByRole('row', { name: new RegExp(`Stopped ${owner.name}`) }).waitFor()
   await page.reload()
   await page.getByRole('tab', { name: 'Health', selected: true }).waitFor()

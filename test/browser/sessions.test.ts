@@ -9,6 +9,7 @@ import {
   type PageOptions,
   seriousIssues,
 } from '../support/browser/console.ts'
+import { costsOf } from '../support/browser/session-costs.ts'
 import { connectTo } from '../support/database/sql.ts'
 import { createWebProxy } from '../support/network/web-proxy.ts'
 import type { TestUser } from '../support/world/test-user.ts'
@@ -117,7 +118,7 @@ test('a session from watching to rating: stops, resumes, extensions, end and sum
     const before = await telemetry.innerText()
     await waitFor(async () => expect(await telemetry.locator('dl').innerText()).toMatch(/\d/))
     await waitFor(async () => expect(await telemetry.innerText()).not.toBe(before))
-    await watch.getByText(/1 started minute at/).waitFor()
+    await watch.getByText(/\d+ started minutes? at/).waitFor()
     await watch.getByText(/^you \d+ ms, operator \d+ ms/).waitFor()
     await expectAccessible(watch)
     await expectAccessible(drive)
@@ -187,9 +188,10 @@ test('a session from watching to rating: stops, resumes, extensions, end and sum
   await button(watch, 'End').click()
   await watch.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
   for (const page of [watch, drive]) await page.getByRole('heading', { name: 'Summary' }).waitFor()
-  await watch.getByRole('row', { name: /^Charge €0\.50: 1 min at €0\.50$/ }).waitFor()
+  const { minutes, charge, earnings } = costsOf((await operator.get(`/api/sessions/${sessionId}`)).body)
+  await watch.getByRole('row', { name: `Charge ${charge}: ${minutes} min at €0.50`, exact: true }).waitFor()
   await watch.getByRole('row', { name: /^Commands \d+ delivered/ }).waitFor()
-  await drive.getByRole('row', { name: /^Your earnings €0\.35, pending until/ }).waitFor()
+  await drive.getByRole('row', { name: `Your earnings ${earnings}, pending until` }).waitFor()
   expect(await drive.getByRole('form', { name: 'Rate this session' }).count()).toBe(0)
 
   await expectAccessible(watch)

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { isHalted, SimulatedRobot } from '../../packages/sdk/index.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
 import { type ConsoleBrowser, heading, openConsole } from '../support/browser/console.ts'
+import { costsOf } from '../support/browser/session-costs.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
 import { waitFor } from '../support/world/wait.ts'
@@ -92,6 +93,7 @@ test('from the first sign-in to the rating', async () => {
   await go(operator, 'Available robots')
   await button(operator, 'Drive now: Courier').click()
   await operator.getByText('Connected', { exact: true }).waitFor()
+  const sessionId = new URL(operator.url()).pathname.split('/').at(-1)
   const { xM } = robot.state
   await operator.keyboard.down('ArrowUp')
   await waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.2))
@@ -137,10 +139,12 @@ test('from the first sign-in to the rating', async () => {
 
   await go(owner, 'Statistics')
   await heading(owner, 'Statistics')
-  await owner.getByText('€0.50').first().waitFor()
+  const session = await operator.request.get(new URL(`/api/sessions/${sessionId}`, operator.url()).href)
+  const { charge, earnings } = costsOf(await session.json())
+  await owner.getByText(charge).first().waitFor()
   await go(operator, 'View session')
   await go(operator, 'Earnings')
-  await operator.getByText('€0.35').first().waitFor()
+  await operator.getByText(earnings).first().waitFor()
   await go(owner, 'Robots')
   await robot.close()
   await owner.getByRole('row', { name: /Courier.*Offline/ }).waitFor()

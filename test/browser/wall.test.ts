@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestCamera } from '../support/browser/cameras.ts'
+import { forgiveSlowStops } from '../support/browser/cockpit.ts'
 import {
   type ConsoleBrowser,
   expectAccessibleLayout,
@@ -22,6 +23,7 @@ beforeAll(async () => {
 afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
+  forgiveSlowStops(world)
   await world?.[Symbol.asyncDispose]()
 })
 

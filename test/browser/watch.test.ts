@@ -109,9 +109,19 @@ test('keys do not drive, the speed of the operator is shown', async () => {
   await fixture.expectHalted()
 })
 
+/** Opens the sheet of keys, and presses Escape there while another key is held. */
+async function pressOverDialog(page: Page): Promise<void> {
+  await page.keyboard.press('?')
+  const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
+  await page.keyboard.press('Control+Escape')
+  await dialog.waitFor({ state: 'detached' })
+}
+
 test.each([
   ['the button', (page: Page) => page.getByTestId('stop').click()],
   ['Escape', (page: Page) => page.keyboard.press('Escape')],
+  ['Escape over a dialog, with a modifier', pressOverDialog],
 ])('%s stops the robot, and the owner clears the stop there', async (_way, press) => {
   await using opened = await openWatched()
   const { fixture, watching: page } = opened

@@ -5,15 +5,13 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 import { waitFor } from '../world/wait.ts'
 import { sharedChromium } from './chromium.ts'
 import { rawTexts } from './raw-texts.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
-
-/** Ends a hang, as the limit of `waitFor` does; the failure names the awaited element. */
-const TIMEOUT_MS = 60_000
 
 /** Options of a browser context: viewport, colour scheme, proxy. */
 export type PageOptions = NonNullable<Parameters<Browser['newContext']>[0]>
@@ -40,7 +38,8 @@ export async function openConsole(baseUrl: string, started?: Browser) {
     const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
     contexts.add(context)
     context.once('close', () => contexts.delete(context))
-    context.setDefaultTimeout(TIMEOUT_MS)
+    // The failure names the awaited element.
+    context.setDefaultTimeout(WAIT_LIMIT_MS)
     watch(context, problems)
     return { context, page: await context.newPage() }
   }

@@ -10,6 +10,10 @@ const FOCUSED_NAME = `(() => {
   return activeElement?.getAttribute('aria-label') ?? label ?? activeElement?.textContent ?? ''
 })()`
 
+/** The name of the text field with the focus. */
+const FOCUSED_FIELD = `((field) => field?.matches('input, textarea')
+  ? field.getAttribute('aria-label') ?? field.labels?.[0]?.textContent ?? '' : '')(document.activeElement)`
+
 /** Returns whether the control with the focus looks different without it. */
 const IS_FOCUS_VISIBLE = `(() => {
   const { activeElement } = document
@@ -50,3 +54,11 @@ export async function activateInDialog(page: Page, name: string | RegExp): Promi
   await page.locator('[role="dialog"] :focus').waitFor()
   await activate(page, name)
 }
+
+/** Dispatches a key in the page and returns the name of the field that has the focus when the event has been handled. */
+export const fieldFocusedBy = (page: Page, key: string): Promise<string> =>
+  page.evaluate(`(() => {
+    const init = { key: ${JSON.stringify(key)}, bubbles: true, cancelable: true }
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', init))
+    return ${FOCUSED_FIELD}
+  })()`)

@@ -1,4 +1,5 @@
 import { useEffect } from 'react'
+import { latinKey } from '../app/shortcuts/latin-key.ts'
 import { isTyping } from './focus.ts'
 
 /** The action of a key that neither drives nor stops. */
@@ -48,7 +49,7 @@ function hudActionOf(event: KeyboardEvent): HudAction | undefined {
     return undefined
   if (document.querySelector('[role=dialog]') !== null) return undefined
   if (event.key === 'Enter') return document.activeElement === document.body ? 'chat' : undefined
-  return BY_KEY[event.key.toLowerCase()] ?? BY_CODE[event.code]
+  return BY_KEY[latinKey(event)] ?? BY_CODE[event.code]
 }
 
 /** Performs actions by key while the component is mounted. @param perform stable between renders */

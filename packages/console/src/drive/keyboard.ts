@@ -1,3 +1,4 @@
+import { type StopKey, stopKeyOf } from '../session/stop-key.ts'
 import type { Axes } from './axes.ts'
 import { isTyping, usesArrows } from './focus.ts'
 
@@ -12,7 +13,6 @@ const DRIVE_KEYS: Readonly<Record<string, Axes>> = {
   ArrowRight: { forward: 0, left: -1 },
   KeyD: { forward: 0, left: -1 },
 }
-const STOP_KEYS: ReadonlySet<string> = new Set(['Space', 'Escape'])
 
 /** Returns the direction of a pressed key; undefined for other keys, and with a modifier. */
 export const driveKeyOf = ({ code, ctrlKey, metaKey, altKey }: KeyboardEvent): Axes | undefined =>
@@ -36,7 +36,7 @@ export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keybo
   const held = new Map<string, Axes>()
   const listening = new AbortController()
   /** Stop keys that are down. Their keyup must not click the focused button. */
-  const heldStopKeys = new Set<string>()
+  const heldStopKeys = new Set<StopKey>()
   const emitAxes = () => {
     let [forward, left] = [0, 0]
     for (const axes of held.values()) {
@@ -47,10 +47,8 @@ export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keybo
   }
 
   function onKeyDown(event: KeyboardEvent): void {
-    const modified = event.ctrlKey || event.metaKey || event.altKey
-    if (STOP_KEYS.has(event.code) && !modified && !isTyping() && !switchesSetting(event))
-      return onStopKey(event)
-    if (event.code === 'Escape' && !modified && leavesField(event)) return onStopKey(event)
+    const stopKey = stopKeyOf(event)
+    if (stopKey && stops(stopKey, event)) return onStopKey(stopKey, event)
     const axes = driveKeyOf(event)
     if (!axes || usesArrows()) return
     event.preventDefault()
@@ -59,9 +57,14 @@ export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keybo
     emitAxes()
   }
 
+  /** Returns whether a stop key stops, and does not belong to the focused element. */
+  function stops(stopKey: StopKey, event: KeyboardEvent): boolean {
+    if (isTyping()) return stopKey === 'Escape' && leavesField(event)
+    return stopKey === 'Escape' || !hasSwitchFocus()
+  }
+
   /** Returns whether Space changes a switch or a choice of a dialog. The dialog takes the keys that drive as well. */
-  const switchesSetting = ({ code }: KeyboardEvent) =>
-    code === 'Space' &&
+  const hasSwitchFocus = () =>
     document.activeElement?.closest('[role=dialog] :is([type=checkbox], [type=radio])') != null
 
   /** Leaves the text field, so that the next key is no text. Returns false if Escape belongs to the field. */
@@ -72,16 +75,17 @@ export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keybo
     return true
   }
 
-  function onStopKey(event: KeyboardEvent): void {
-    if (!canStop() && !heldStopKeys.has(event.code)) return
+  function onStopKey(stopKey: StopKey, event: KeyboardEvent): void {
+    if (!canStop() && !heldStopKeys.has(stopKey)) return
     event.preventDefault()
     if (event.repeat) return
-    heldStopKeys.add(event.code)
+    heldStopKeys.add(stopKey)
     stop()
   }
 
   function onKeyUp(event: KeyboardEvent): void {
-    if (heldStopKeys.delete(event.code)) event.preventDefault()
+    const stopKey = stopKeyOf(event)
+    if (stopKey && heldStopKeys.delete(stopKey)) event.preventDefault()
     if (held.delete(event.code)) emitAxes()
   }
 

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef } from 'react'
+import { flushSync } from 'react-dom'
 import type { DriveActions } from './drive-actions.ts'
 import type { EpisodeMarks } from './episodes/use-episode-marks.ts'
 import { CHAT_ID, type Hud, toggle } from './hud.ts'
@@ -46,9 +47,11 @@ export function useHudActions(options: Options): (action: HudAction) => void {
   }, [])
 }
 
-/** Opens the chat and focuses its field. */
+/** Opens the chat and focuses its field at once: the next key must be text, and not drive the robot. */
 function openChat(hud: Hud): void {
-  hud.isChatOpen.set(true)
-  hud.isBare.set(false)
-  requestAnimationFrame(() => document.querySelector<HTMLElement>(`#${CHAT_ID} textarea`)?.focus())
+  flushSync(() => {
+    hud.isChatOpen.set(true)
+    hud.isBare.set(false)
+  })
+  document.querySelector<HTMLElement>(`#${CHAT_ID} textarea`)?.focus()
 }

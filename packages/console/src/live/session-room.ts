@@ -72,8 +72,11 @@ export function createSessionRoom(hub: HubClient, queries: QueryInvalidator, ses
       // Past entries do not change the current status.
       ...(session && caughtUp && status && { session: { ...session, status } }),
     })
-    if (caughtUp && sender === undefined) void queries.invalidateQueries({ queryKey: keys.sessions })
+    if (caughtUp && sender === undefined) refetch()
   }
+
+  /** Reads the answers of the API again: they can be older than the log that the hub has sent. */
+  const refetch = () => void queries.invalidateQueries({ queryKey: keys.sessions })
 
   function onTyping(event: TypingEvent): void {
     const others = () => state.get().typing.filter(({ user_id }) => user_id !== event.user_id)
@@ -89,7 +92,11 @@ export function createSessionRoom(hub: HubClient, queries: QueryInvalidator, ses
     .watch(sessionId, {
       onEvent,
       onTyping,
-      onSession: (session) => change({ session }),
+      onSession: (session) => {
+        change({ session })
+        // After a reconnect. The hub sends every further change.
+        if (state.get().caughtUp) refetch()
+      },
       onReset: () => change({ events: [] }),
     })
     .then(
@@ -98,6 +105,7 @@ export function createSessionRoom(hub: HubClient, queries: QueryInvalidator, ses
         const { session, events } = state.get()
         const status = events.map(statusAfter).findLast((candidate) => candidate !== undefined)
         change({ caughtUp: true, ...(session && status && { session: { ...session, status } }) })
+        refetch()
       },
       (error) => change({ error }),
     )

@@ -1,12 +1,12 @@
 import { Button, Kbd, Text } from '@mantine/core'
 import { useEffect } from 'react'
-import { usePlatform } from '../app/platform.ts'
 import { useConnection } from '../live/hooks.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { messageOf } from '../ui/message-of.ts'
 import { useStore } from '../ui/store.ts'
 import type { StopControl, StopRequestState } from './stop.ts'
+import { stopKeyOf } from './stop-key.ts'
 import './stop-bar.css'
 
 /** Shows the stop button, which Escape triggers too, and the state of the stop. */
@@ -58,19 +58,19 @@ function textOf(request: StopRequestState, inForce: string | undefined, live: bo
   return request.phase === 'recorded' ? t('session.stopBar.inForce') : ''
 }
 
-/** Stops the robot on Escape, unless the key closes a dialog or a menu. */
+/** Stops the robot on Escape, also while it closes a dialog, unless the key closes a menu or a list of choices. */
 export function useStopKey(stop: StopControl): void {
-  const { session } = usePlatform()
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || event.repeat || event.isComposing) return
-      // The sign-in dialog cannot be closed and must not block the stop.
-      const closesOverlay =
-        document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]') !== null
-      if (closesOverlay && session.phase.get() !== 'expired') return
+      if (stopKeyOf(event) !== 'Escape' || event.repeat || event.isComposing || isListOpen()) return
       stop.request()
     }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [stop, session])
+    // Captures the event first, so that no other handler can swallow a stop.
+    window.addEventListener('keydown', onKeyDown, { capture: true })
+    return () => window.removeEventListener('keydown', onKeyDown, { capture: true })
+  }, [stop])
 }
+
+/** Returns whether a menu or a list of choices is shown. */
+const isListOpen = () =>
+  [...document.querySelectorAll('[role="menu"], [role="listbox"]')].some((list) => list.checkVisibility())

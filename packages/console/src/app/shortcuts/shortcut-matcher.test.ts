@@ -13,7 +13,7 @@ function typing() {
   const clock = { ms: 0 }
   const match = createShortcutMatcher(() => clock.ms)
   const press = (key: string, change: Partial<KeyPress> = {}) =>
-    match({ key, ctrlKey: false, metaKey: false, altKey: false, ...change }, shortcuts)?.label
+    match({ key, code: '', ctrlKey: false, metaKey: false, altKey: false, ...change }, shortcuts)?.label
   return { clock, press }
 }
 
@@ -40,4 +40,12 @@ test('Ctrl and ⌘ are the same, other combinations are not for shortcuts', () =
   expect(press('k', { metaKey: true })).toBe('mod+k')
   expect([press('g'), press('r', { ctrlKey: true })]).toEqual([undefined, undefined])
   expect([press('g', { altKey: true }), press('h')]).toEqual([undefined, undefined])
+})
+
+test('a layout without Latin letters has the shortcuts at the positions of an English keyboard', () => {
+  const { press } = typing()
+  expect([press('п', { code: 'KeyG' }), press('р', { code: 'KeyH' })]).toEqual([undefined, 'g h'])
+  expect(press('Л', { code: 'KeyK', ctrlKey: true })).toBe('mod+k')
+  // On a layout with Latin letters, what a key types counts.
+  expect([press('g', { code: 'KeyU' }), press('r', { code: 'KeyH' })]).toEqual([undefined, 'g r'])
 })

@@ -1,6 +1,8 @@
+import { latinKey } from './latin-key.ts'
+
 /** A key sequence and what it does. The handler and the sheet of shortcuts read the same list. */
 export interface Shortcut {
-  /** The keys, one after another: a character as the layout types it, or `mod+k` with Ctrl or ⌘. */
+  /** The keys, one after another: a character as the layout types it (see `latinKey`), or `mod+k` with Ctrl or ⌘. */
   readonly keys: readonly string[]
   readonly label: string
   readonly group: string
@@ -8,15 +10,16 @@ export interface Shortcut {
 }
 
 /** A key press, as the matcher reads it. */
-export type KeyPress = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>
+export type KeyPress = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey'>
 
 /** How long a sequence waits for its next key. */
 const SEQUENCE_MS = 1_500
 
 /** Returns the spelling of a key press in a shortcut; undefined for a combination that no shortcut uses. */
-function spelled({ key, ctrlKey, metaKey, altKey }: KeyPress): string | undefined {
-  if (altKey || key.length !== 1) return undefined
-  return ctrlKey || metaKey ? `mod+${key.toLowerCase()}` : key.toLowerCase()
+function spelled(press: KeyPress): string | undefined {
+  if (press.altKey || press.key.length !== 1) return undefined
+  const key = latinKey(press)
+  return press.ctrlKey || press.metaKey ? `mod+${key}` : key
 }
 
 const beginsWith = (keys: readonly string[], typed: readonly string[]) =>

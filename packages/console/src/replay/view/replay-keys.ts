@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { latinKey } from '../../app/shortcuts/latin-key.ts'
 import { isTyping } from '../../drive/focus.ts'
 import { RATES } from '../player/clock.ts'
 import type { Replay, ReplayCamera } from '../player/replay.ts'
@@ -48,7 +49,7 @@ function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | und
   }
   const camera = cameras.get()[Number(event.key) - 1]
   if (camera) return () => onSelect(camera)
-  return byKey[event.key.length === 1 ? event.key.toLowerCase() : event.key]
+  return byKey[event.key.length === 1 ? latinKey(event) : event.key]
 }
 
 function stepRate({ clock: { rate } }: Replay, step: number): void {

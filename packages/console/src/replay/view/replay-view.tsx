@@ -1,6 +1,7 @@
 import { Tabs } from '@mantine/core'
 import type { ControlSchema, SessionLogEvent, TelemetrySchema } from '@wheelhouse/protocol'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import type { SessionParticipants } from '../../session/event-texts.ts'
 import { t } from '../../texts/texts.ts'
 import { useStore } from '../../ui/store.ts'
@@ -59,8 +60,9 @@ export function ReplayView(props: ReplayViewProps) {
   const onBookmark =
     bookmarkActions &&
     (() => {
-      setTab('marks')
-      requestAnimationFrame(() => field.current?.focus())
+      // At once: the next key must be text, and not move the replay.
+      flushSync(() => setTab('marks'))
+      field.current?.focus()
     })
   useReplayKeys({
     replay,
