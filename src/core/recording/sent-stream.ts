@@ -256,10 +256,15 @@ export class SentStream {
     if (this.#closedMs === undefined) return this.state === 'ended'
     const isComplete = this.#isCloseSent && this.#backlog.isEmpty
     if (this.state !== 'ended' && !isComplete && nowMs - this.#closedMs < LINGER_MS) return false
-    if (this.state === 'waiting') this.#reportUnsent(this.#closedMs)
+    this.giveUp()
+    return true
+  }
+
+  /** Ends the stream at once. Its records are lost, as far as they have reached no recorder. */
+  giveUp(): void {
+    if (this.state === 'waiting') this.#reportUnsent(this.#closedMs ?? this.#environment.nowMs())
     this.state = 'ended'
     this.#backlog.clear()
-    return true
   }
 
   /** Reports the period of a stream that no recorder knows, and that therefore no recorder lists as a gap. */

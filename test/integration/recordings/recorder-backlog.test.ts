@@ -72,6 +72,7 @@ test('a recorder takes over a camera with a large backlog', async () => {
   })
   onTestFinished(() => sender.stop())
   const camera = sender.open({ sessionId: randomUUID(), source: 'camera/front', codec: 'H264', stored: true })
+    onUnsent: () => {},
   const FRAMES = 60
   const frame = { kind: recordKinds.video, flags: FLAG_BINARY | FLAG_KEYFRAME, detail: Number.NaN, note: '' }
   for (let number = 0; number < FRAMES; number++)
