@@ -5,6 +5,7 @@ import type { Bus } from '../../src/core/events/bus.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
 import { createRecordSender } from '../../src/core/recording/record-sender.ts'
+import { createUnsentGaps } from '../../src/core/recording/unsent-gaps.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
 import type { GatewayServices } from '../services.ts'
 import { createSessionTaps } from './session-taps.ts'
@@ -18,6 +19,8 @@ const SYNC_MS = 100
 /** How long the end of a gateway waits for its recorders. */
 const DRAIN_LIMIT_MS = 3_000
 const DRAIN_POLL_MS = 20
+/** How long it waits for the gaps of streams that have reached none. */
+const GAPS_LIMIT_MS = 1_000
 
 /** Creates the recording of a gateway's sessions: taps of the sessions, and the connections to the recorders. */
 export function createSessionRecording(deps: {
@@ -33,6 +36,7 @@ export function createSessionRecording(deps: {
 }) {
   const { recorderNodes, streams, sessionRegistry, bus, guard, log } = deps
   let known: Awaited<ReturnType<typeof recorderNodes.live>> = []
+  const unsentGaps = createUnsentGaps({ log, store: streams.addGapOfSession })
   const sender = createRecordSender({
     guard,
     log,
@@ -40,12 +44,7 @@ export function createSessionRecording(deps: {
     authorization: deps.recorderAuthorization,
     nowMs: () => performance.timeOrigin + performance.now(),
     limits: LIMITS,
-    onUnsent: ({ sessionId, source }, period) =>
-      streams
-        .addGapOfSession(sessionId, { source, ...period, reason: 'recorder_lost' })
-        .catch((err) =>
-          log.warn({ err, sessionId }, 'failed to store the gap of a stream without a recorder'),
-        ),
+    onUnsent: unsentGaps.report,
   })
   const taps = createSessionTaps({ ...deps, open: sender.open })
   const poll = singleFlight(async () => {
@@ -79,6 +78,8 @@ export function createSessionRecording(deps: {
       await pTimeout(stored(), { milliseconds: DRAIN_LIMIT_MS }).catch(() => {
         log.warn({}, 'the last records were not stored in time; recordings lack them')
       })
+      sender.giveUp()
+      await unsentGaps.settled(GAPS_LIMIT_MS)
     },
 
     /** Ends all connections to recorders. */

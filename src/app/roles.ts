@@ -213,6 +213,7 @@ async function runMediaRole(
     store: video.cameraStore,
     recorders: { ...recordings.recorderNodes, ...createRecorderAuthorization(core.secrets) },
     openPictures: webhooks.outboundClient.open,
+    addGapOfSession: recordings.streams.addGapOfSession,
     guard: core.guards.media,
     nodeId: core.processId,
   })

@@ -54,6 +54,8 @@ export function createMediaHost(deps: {
   log: Log
   onFigures: (figures: readonly CameraFigures[]) => void
   onRecording: (counts: RecordingCounts) => void
+  /** Called for the stream of a camera that has reached no recorder, also while the process ends. */
+  onUnsent: (gap: Extract<FromMediaProcess, { type: 'unsent' }>) => void
   /** Called when the process has ended by itself. */
   onProcessEnd: () => void
 }) {
@@ -127,6 +129,7 @@ export function createMediaHost(deps: {
   }
 
   function onMessage(message: FromMediaProcess): void {
+    if (message.type === 'unsent') return deps.onUnsent(message)
     if (stopped) return
     if (message.type === 'figures') onFigures(message.cameras)
     else if (message.type === 'recording') onRecording(message.counts)
@@ -186,7 +189,8 @@ export function createMediaHost(deps: {
     async stop(): Promise<void> {
       stopped = true
       if (recorded.size > 0 && child?.connected) {
-        const exited = once(child, 'exit')
+        // All its messages have arrived when its channel has ended, which may be after its exit.
+        const exited = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
         post({ type: 'end' })
         await Promise.race([exited, delay(END_MS, undefined, { ref: false })])
       }

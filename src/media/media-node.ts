@@ -3,6 +3,7 @@ import type { Bus } from '../core/events/bus.ts'
 import type { MediaReply, MediaRequest, MediaRequestMessage } from '../core/events/media-topics.ts'
 import type { Log } from '../core/log.ts'
 import type { Guard } from '../core/process/guard.ts'
+import { createUnsentGaps, type UnsentGap } from '../core/recording/unsent-gaps.ts'
 import type { CameraStore } from '../modules/video/index.ts'
 import type { CameraFigures, MediaSettings, RecordingCounts } from './forwarding/media-messages.ts'
 import { createMediaHost, type MediaAnswer, type PeerRequest } from './media-host.ts'
@@ -16,6 +17,8 @@ const RENEW_MS = 2_000
 const CHECK_MS = 500
 /** How often figures are stored. */
 const SAVE_MS = 2_000
+/** How long the end waits for the gaps of cameras that have reached no recorder. */
+const GAPS_MS = 1_000
 
 export interface MediaNodeDeps {
   readonly nodeId: string
@@ -23,6 +26,8 @@ export interface MediaNodeDeps {
   readonly store: CameraStore
   readonly recorders: RecorderDirectory
   readonly openPictures: OpenPictures
+  /** Stores the gap of a camera that has reached no recorder. */
+  readonly addGapOfSession: (sessionId: string, gap: UnsentGap) => Promise<void>
   readonly bus: Bus
   readonly guard: Guard
   readonly log: Log
@@ -40,8 +45,11 @@ export async function startMediaNode(deps: MediaNodeDeps) {
   let figures: readonly CameraFigures[] = []
   const counts = { offersRefused: 0, processEnds: 0 }
   let recording: RecordingCounts = { sent: 0, leftOut: 0, reconnects: 0 }
+  const unsentGaps = createUnsentGaps({ log, store: deps.addGapOfSession })
   const host = createMediaHost({
     ...deps,
+    onUnsent: ({ sessionId, source, ...period }) =>
+      void unsentGaps.report({ sessionId, source, stored: true }, period),
     onProcessEnd: () => {
       counts.processEnds++
     },
@@ -57,7 +65,7 @@ export async function startMediaNode(deps: MediaNodeDeps) {
 
   const control = createRecordingControl({ ...deps, host, publishers: () => peers.publishers })
 
-  const pictures = createPictureControl(deps)
+  const pictures = createPictureControl({ ...deps, unsentGaps })
 
   async function publish({ robotId, camera, sdp, tokenVersion }: Request<'publish'>): Promise<MediaReply> {
     const resourceId = peers.createResourceId()
@@ -201,6 +209,7 @@ export async function startMediaNode(deps: MediaNodeDeps) {
       for (const end of unsubscribe) end()
       for (const timer of timers) clearInterval(timer)
       await Promise.all([host.stop(), pictures.close()])
+      await unsentGaps.settled(GAPS_MS)
       figures = []
       // Each of them waits for a running one. Without the database, the row of the node expires.
       await Promise.allSettled([saveFigures(), checkPermissions(), renew()])

@@ -105,6 +105,15 @@ test('a new reader gets the stop and the limits that are in force', () => {
   expect(textsOf(connect())).toEqual([])
 })
 
+test('an older state, which a source that continues here sends again, replaces no newer one', () => {
+  const connected = connect()
+  const at = (logTimeNs: bigint, text: string) => ({ ...message('/stop', text), logTimeNs })
+  readers.publish(SESSION, at(2n, 'newer'))
+  readers.publish(SESSION, at(1n, 'older'))
+  expect(textsOf(connected)).toEqual(['/stop newer'])
+  expect(textsOf(connect())).toEqual(['/stop newer'])
+})
+
 test('asks a camera for a keyframe at most every five seconds, however many readers need one', () => {
   const [first, second] = [connect(), connect()]
   const ask = '{"type":"keyframe","topic":"/camera/front"}'

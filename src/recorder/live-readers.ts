@@ -1,8 +1,8 @@
-import { isNestedTooDeep, recordingTopics } from '@wheelhouse/protocol'
+import { isNestedTooDeep } from '@wheelhouse/protocol'
 import type { WebSocket } from 'ws'
 import type { Guard } from '../core/process/guard.ts'
 import { LatestWins } from '../core/recording/latest-wins.ts'
-import { encodeTailMessage, FromReader, type TailMessage } from '../core/recording/tail-wire.ts'
+import { encodeTailMessage, FromReader, STATE_TOPICS, type TailMessage } from '../core/recording/tail-wire.ts'
 
 /** Bytes that may wait for one reader, before only the newest message of each topic waits. */
 const MAX_BUFFERED_BYTES = 1024 * 1024
@@ -20,9 +20,6 @@ const MAX_KEYFRAME_TOPICS = 10_000
 /** "Try again later" of RFC 6455's registry. */
 const TRY_AGAIN_LATER = 1013
 
-/** Topics whose last message holds until the next one. A new reader gets it at once. */
-const STATE_TOPICS: ReadonlySet<string> = new Set([recordingTopics.stop, recordingTopics.limits])
-
 interface Reader {
   readonly socket: WebSocket
   readonly queue: LatestWins<string, QueuedMessage>
@@ -37,12 +34,17 @@ interface QueuedMessage {
   readonly bytes: Buffer
 }
 
+interface KeptState {
+  readonly message: QueuedMessage
+  readonly logTimeNs: bigint
+}
+
 /** Sends the messages of sessions to live readers: processes of the api that serve Foxglove. */
 export class LiveReaders {
   readonly #guard: Guard
   readonly #requestKeyframe: ((sessionId: string, topic: string) => void) | undefined
   readonly #bySession = new Map<string, Set<Reader>>()
-  readonly #states = new Map<string, Map<string, QueuedMessage>>()
+  readonly #states = new Map<string, Map<string, KeptState>>()
   readonly #keyframesAtMs = new Map<string, number>()
   readonly #timer: NodeJS.Timeout
   #size = 0
@@ -89,7 +91,7 @@ export class LiveReaders {
       (data: Buffer) => this.#received(sessionId, data),
       () => socket.terminate(),
     )
-    for (const [topic, message] of this.#states.get(sessionId) ?? []) reader.queue.add(topic, message)
+    for (const [topic, { message }] of this.#states.get(sessionId) ?? []) reader.queue.add(topic, message)
   }
 
   /** Sends a message to the readers of its session. */
@@ -99,7 +101,7 @@ export class LiveReaders {
     if (!readers && !isState) return
     const { kind, isKeyframe, topic } = message
     const queued = { isVideo: kind === 'video', isKeyframe, bytes: encodeTailMessage(message) }
-    if (isState) this.#keep(sessionId, topic, queued)
+    if (isState && !this.#keep(sessionId, topic, queued, message.logTimeNs)) return
     for (const reader of readers ?? []) reader.queue.add(topic, queued)
   }
 
@@ -157,9 +159,13 @@ export class LiveReaders {
     this.#requestKeyframe?.(sessionId, topic)
   }
 
-  #keep(sessionId: string, topic: string, message: QueuedMessage): void {
-    const states = this.#states.get(sessionId) ?? new Map<string, QueuedMessage>()
-    setNewest(this.#states, sessionId, states.set(topic, message), MAX_KEPT_SESSIONS)
+  /** Keeps a state. Returns false if it is older than the one that is kept: a source that continues sends its states again. */
+  #keep(sessionId: string, topic: string, message: QueuedMessage, logTimeNs: bigint): boolean {
+    const states = this.#states.get(sessionId) ?? new Map<string, KeptState>()
+    const known = states.get(topic)
+    if (known && known.logTimeNs > logTimeNs) return false
+    setNewest(this.#states, sessionId, states.set(topic, { message, logTimeNs }), MAX_KEPT_SESSIONS)
+    return true
   }
 
   /** Sends pings, and ends connections that neither answer nor accept bytes. */

@@ -75,6 +75,12 @@ export class RecordBacklog {
     return this.#chunks.length === 0
   }
 
+  /** The time of the first record. */
+  get firstMs(): number | undefined {
+    const first = this.#chunks[0]
+    return first && recordTime(first.bytes, first.start)
+  }
+
   /** Bytes of records that are not sent. */
   get unsentBytes(): number {
     return this.#unsentBytes

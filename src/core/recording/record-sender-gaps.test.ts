@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { control, gapsOf, gateway, START_MS, setUp } from '../../../test/support/recordings/sender-fixture.ts'
 import { FLAG_KEYFRAME, recordKinds } from './record-wire.ts'
@@ -100,6 +101,22 @@ test('records that were removed before their acknowledgement are a gap only if t
   expect(gap).toMatchObject({ reason: 'recorder_lost', fromMs: first.records[100]?.atMs })
   expect(second.records[0]).toMatchObject({ flags: FLAG_KEYFRAME })
   expect(second.records[0]?.atMs).toBeGreaterThan((gap as { toMs: number }).toMs)
+})
+
+test('at the end of the process, streams that have reached no recorder are reported at once', async () => {
+  const onUnsent = vi.fn()
+  const { sender, connect, setRecorders } = setUp({ onUnsent })
+  sender.open(gateway).write(control('1'))
+  await connect()
+  setRecorders([])
+  const camera = { ...gateway, sessionId: randomUUID(), source: 'camera/front' }
+  const waiting = sender.open(camera)
+  const fromMs = Date.now()
+  waiting.write(control('2'))
+  await vi.advanceTimersByTimeAsync(1_000)
+  sender.giveUp()
+  sender.giveUp()
+  expect(onUnsent.mock.calls).toEqual([[camera, { fromMs, toMs: fromMs + 1_000 }]])
 })
 
 test('a stream that reaches no recorder within a minute of its end is reported', async () => {

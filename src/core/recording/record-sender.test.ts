@@ -8,6 +8,7 @@ import {
   sessionId,
   setUp,
 } from '../../../test/support/recordings/sender-fixture.ts'
+import { recordKinds } from './record-wire.ts'
 import { SentStream } from './sent-stream.ts'
 
 beforeEach(() => {
@@ -54,6 +55,29 @@ test('sends only unacknowledged records again after the recorder is lost', async
   expect(opened(second)).toMatchObject([{ originId: (opened(first)[0] as { streamId: string }).streamId }])
   expect(gapsOf(second)).toEqual([])
   expect(sender.counts.reconnects).toBe(1)
+})
+
+test('sends the states that hold at the next recorder again, with their times, before all other records', async () => {
+  const { sender, connect } = setUp()
+  const stream = sender.open(gateway)
+  const first = await connect()
+  const state = (kind: keyof typeof recordKinds, text: string) => ({
+    ...control(text),
+    kind: recordKinds[kind],
+  })
+  stream.write(state('stop', 'older'))
+  stream.write(state('limits', 'slow'))
+  stream.write(state('stop', 'newer'))
+  stream.write(control('1'))
+  await vi.advanceTimersByTimeAsync(50)
+  expect(first.texts, 'once at the first recorder').toEqual(['older', 'slow', 'newer', '1'])
+  first.says({ type: 'ack', stream: 1, upToMs: first.records[3]?.atMs as number })
+  stream.write(state('limits', 'fast'))
+  first.emit('close')
+  await vi.advanceTimersByTimeAsync(100)
+  const second = await connect()
+  expect(second.texts, 'a state that is not acknowledged is sent once').toEqual(['newer', 'fast'])
+  expect(second.records[0]?.atMs).toBe(first.records[2]?.atMs)
 })
 
 test('waits longer after each failure, and uses another recorder at once', async () => {

@@ -39,8 +39,8 @@ export interface RecordSenderOptions {
   readonly batchMs?: number
   /** Bytes that are kept for one stream, and for all of them. */
   readonly limits?: { readonly streamBytes: number; readonly totalBytes: number }
-  /** Called for a stored stream that has reached no recorder a minute after its end: its records are lost. */
-  readonly onUnsent?: (stream: StreamDescription, period: Period) => void
+  /** Called for a stored stream that has reached no recorder a minute after its end, or before `giveUp`: its records are lost. */
+  readonly onUnsent: (stream: StreamDescription, period: Period) => void
   /** Opens a WebSocket. Tests replace it. */
   readonly open?: OpenSocket
 }
@@ -72,7 +72,7 @@ export function createRecordSender(options: RecordSenderOptions) {
     leftOut: () => {
       counts.leftOut++
     },
-    unsent: options.onUnsent ?? (() => {}),
+    unsent: options.onUnsent,
   }
 
   /** Frees memory of the stream that uses most. After a failure, it looks again when more is sent: sources call it for each record. */
@@ -128,6 +128,11 @@ export function createRecordSender(options: RecordSenderOptions) {
       streams.set(lastNumber, stream)
       timer ??= guard.every('timer:recording-batches', options.batchMs ?? BATCH_MS, tick)
       return stream
+    },
+
+    /** Ends the streams that wait for a recorder, and reports those that have reached none. Call it before `stop`. */
+    giveUp(): void {
+      for (const stream of streams.values()) if (stream.state === 'waiting') stream.giveUp()
     },
 
     /** Ends all connections at once. Call it after the streams were closed and their records are stored, as far as `isIdle` says. */

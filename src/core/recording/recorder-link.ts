@@ -90,7 +90,7 @@ export class RecorderLink {
     stream.open(this.#send)
   }
 
-  readonly #send = (message: FromSource): void => this.#connection?.send(message)
+  readonly #send = (message: FromSource | Uint8Array): void => this.#connection?.send(message)
 
   #receive(message: FromRecorder): void {
     if (message.type === 'draining') return this.#drain()

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { GapList, union } from './gap-list.ts'
+import { KeptStates } from './kept-states.ts'
 import { type ChunkPool, type Period, RecordBacklog } from './record-backlog.ts'
 import { FLAG_KEYFRAME, type FromSource, MAX_RECORD_BYTES, type WrittenRecord } from './record-wire.ts'
 
@@ -49,6 +50,7 @@ export class SentStream {
   readonly #environment: StreamEnvironment
   readonly #backlog: RecordBacklog
   readonly #hasKeyframes: boolean
+  readonly #states = new KeptStates()
   readonly #gaps = new GapList()
   /** Gaps that were reported. A recorder that is lost before its next acknowledgement may not have stored them. */
   readonly #reported = new GapList()
@@ -88,8 +90,10 @@ export class SentStream {
 
   /** Adds a record. It never throws and never waits. */
   write(record: NewRecord, atMs = this.#environment.nowMs()): void {
-    if (this.#closedMs !== undefined || this.#isDropping || this.state === 'ended') return
+    if (this.#closedMs !== undefined || this.state === 'ended') return
     const time = Math.max(atMs, this.#lastMs + MIN_STEP_MS)
+    this.#states.keep(record, time)
+    if (this.#isDropping) return
     const period = { fromMs: Math.max(this.#lastMs, 0), toMs: time }
     this.#lastMs = time
     this.#firstMs ??= time
@@ -148,9 +152,10 @@ export class SentStream {
   }
 
   /** Opens the stream at a recorder. All records that are not acknowledged are sent again. */
-  open(send: (message: FromSource) => void): void {
+  open(send: (message: FromSource | Uint8Array) => void): void {
     const { sessionId, source, codec, stored } = this.description
     const streamId = randomUUID()
+    const continues = this.#originId !== undefined
     this.#originId ??= streamId
     this.#isCloseSent = false
     this.state = 'open'
@@ -165,6 +170,9 @@ export class SentStream {
       originId: this.#originId,
       atMs: this.#environment.nowMs(),
     })
+    // Live readers of the new recorder get the states, too. What an earlier one has stored, it does not store again.
+    const states = continues ? this.#states.encode(this.number, this.#backlog.firstMs) : undefined
+    if (states) send(states)
     if (this.#waitsForKeyframe) this.requestKeyframe()
   }
 
@@ -256,10 +264,15 @@ export class SentStream {
     if (this.#closedMs === undefined) return this.state === 'ended'
     const isComplete = this.#isCloseSent && this.#backlog.isEmpty
     if (this.state !== 'ended' && !isComplete && nowMs - this.#closedMs < LINGER_MS) return false
-    if (this.state === 'waiting') this.#reportUnsent(this.#closedMs)
+    this.giveUp()
+    return true
+  }
+
+  /** Ends the stream at once. Its records are lost, as far as they have reached no recorder. */
+  giveUp(): void {
+    if (this.state === 'waiting') this.#reportUnsent(this.#closedMs ?? this.#environment.nowMs())
     this.state = 'ended'
     this.#backlog.clear()
-    return true
   }
 
   /** Reports the period of a stream that no recorder knows, and that therefore no recorder lists as a gap. */
@@ -272,7 +285,10 @@ export class SentStream {
   tick(nowMs: number): void {
     if (this.state !== 'refused' || nowMs < this.retryAtMs) return
     this.state = 'waiting'
+    if (!this.#isDropping) return
     this.#isDropping = false
+    // What is recorded from now on begins with the states that hold.
+    for (const record of this.#states.records()) this.write(record)
   }
 
   /** Returns whether a recorder that is about to end has stored the rest, or its time is up. */

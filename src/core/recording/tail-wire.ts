@@ -1,3 +1,4 @@
+import { recordingTopics } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import type { RecordedMessage } from '../mcap/mcap-writer.ts'
 
@@ -6,6 +7,9 @@ import type { RecordedMessage } from '../mcap/mcap-writer.ts'
 
 /** Path of the WebSocket of live readers. The query is `session=<id>`. */
 export const TAIL_PATH = '/tail'
+
+/** Topics whose last message holds until the next one. A new reader gets it at once. */
+export const STATE_TOPICS: ReadonlySet<string> = new Set([recordingTopics.stop, recordingTopics.limits])
 
 /** The kind of data of a message: JSON, or a frame of a camera (`foxglove.CompressedVideo`, `foxglove.CompressedImage`). */
 export type TailKind = 'json' | 'video' | 'image'

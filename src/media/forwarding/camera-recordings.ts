@@ -1,5 +1,6 @@
 import { waitUntil } from '../../core/concurrency/concurrency.ts'
 import { createRecordSender, type RecordSender } from '../../core/recording/record-sender.ts'
+import { createUnsentGaps, type UnsentGap, type UnsentGaps } from '../../core/recording/unsent-gaps.ts'
 import { CameraRecorder } from './camera-recorder.ts'
 import type { Cameras } from './cameras.ts'
 import type { CameraKey, RecorderAccess, RecordingCounts, RecordingMessage } from './media-messages.ts'
@@ -14,25 +15,35 @@ const LIMITS = { streamBytes: 8 * MB, totalBytes: 128 * MB }
 
 /** Time for the recorders to store the rest at the end. */
 const END_MS = 2_000
+/** Time for the reports of streams that have reached no recorder. */
+const GAPS_MS = 500
 
 /** The recordings of all cameras of the process. */
 export class CameraRecordings {
   readonly #environment: PeerEnvironment
   readonly #cameras: Cameras
   readonly #sender: RecordSender
+  readonly #unsentGaps: UnsentGaps
   readonly #recorders = new Map<CameraKey, CameraRecorder>()
   readonly #scheduleWork: () => void
   #access: RecorderAccess = { recorders: [], authorization: '' }
   #isScheduled = false
 
-  constructor(environment: PeerEnvironment, cameras: Cameras) {
+  /** @param postUnsent sends the gap of a stream to the media role. It settles when the message is on its way */
+  constructor(
+    environment: PeerEnvironment,
+    cameras: Cameras,
+    postUnsent: (sessionId: string, gap: UnsentGap) => Promise<void>,
+  ) {
     this.#environment = environment
+    this.#unsentGaps = createUnsentGaps({ log: environment.log, store: postUnsent })
     this.#cameras = cameras
     this.#sender = createRecordSender({
       ...environment,
       recorders: () => this.#access.recorders,
       authorization: () => this.#access.authorization,
       limits: LIMITS,
+      onUnsent: this.#unsentGaps.report,
     })
     this.#scheduleWork = environment.guard.immediate('media:record', () => this.#work())
   }
@@ -48,6 +59,8 @@ export class CameraRecordings {
     else {
       for (const camera of [...this.#recorders.keys()]) this.#end(camera)
       await waitUntil(() => this.#sender.isIdle, END_MS)
+      this.#sender.giveUp()
+      await this.#unsentGaps.settled(GAPS_MS)
       this.#sender.stop()
       process.exit()
     }

@@ -1,4 +1,5 @@
 import type { RecorderAddress } from '../../core/recording/recorder-choice.ts'
+import type { UnsentGap } from '../../core/recording/unsent-gaps.ts'
 
 // The messages between the media role and its forwarding process. `id` is the number of a peer.
 
@@ -87,3 +88,5 @@ export type FromMediaProcess =
   | { readonly type: 'closed'; readonly id: number; readonly reason: string }
   | { readonly type: 'figures'; readonly cameras: readonly CameraFigures[] }
   | { readonly type: 'recording'; readonly counts: RecordingCounts }
+  /** The stream of a camera has reached no recorder. Its records of this period are lost. */
+  | ({ readonly type: 'unsent'; readonly sessionId: string } & UnsentGap)

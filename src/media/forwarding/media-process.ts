@@ -1,5 +1,6 @@
 import { createLog } from '../../core/log.ts'
 import { createGuard } from '../../core/process/guard.ts'
+import type { UnsentGap } from '../../core/recording/unsent-gaps.ts'
 import type { CameraRecordings } from './camera-recordings.ts'
 import { Cameras } from './cameras.ts'
 import {
@@ -49,7 +50,7 @@ let recordings: CameraRecordings | undefined
 let loading: Promise<CameraRecordings> | undefined
 function loadRecordings(): Promise<CameraRecordings> {
   loading ??= import('./camera-recordings.ts').then((module) => {
-    recordings = new module.CameraRecordings(environment, cameras)
+    recordings = new module.CameraRecordings(environment, cameras, postUnsent)
     return recordings
   })
   return loading
@@ -62,6 +63,14 @@ guard.every('media:figures', FIGURES_MS, () => {
   cameras.postFigures()
   if (recordings) post({ type: 'recording', counts: recordings.counts })
 })
+
+/** Sends the gap of a stream to the media role, and settles when it is on its way: the process may be about to end. */
+async function postUnsent(sessionId: string, gap: UnsentGap): Promise<void> {
+  if (!process.connected) throw new Error('the media role has ended')
+  const { promise, resolve } = Promise.withResolvers<void>()
+  process.send?.({ type: 'unsent', sessionId, ...gap } satisfies FromMediaProcess, () => resolve())
+  await promise
+}
 
 /** Sends a message to the media role. While it does not keep up, figures are dropped. */
 function post(message: FromMediaProcess): void {

@@ -3,6 +3,7 @@ import type { Log } from '../../core/log.ts'
 import type { Guard } from '../../core/process/guard.ts'
 import { createRecordSender } from '../../core/recording/record-sender.ts'
 import { type RecorderAddress, rendezvous } from '../../core/recording/recorder-choice.ts'
+import type { UnsentGaps } from '../../core/recording/unsent-gaps.ts'
 import { type CameraStore, STREAM_URL_CAMERA } from '../../modules/video/index.ts'
 import type { RecorderDirectory } from '../recording-control.ts'
 import { type OpenPictures, PictureRecorder, type PictureTarget } from './picture-recorder.ts'
@@ -24,6 +25,7 @@ export function createPictureControl(deps: {
   store: Pick<CameraStore, 'recordedStreams' | 'liveNodes'>
   recorders: RecorderDirectory
   openPictures: OpenPictures
+  unsentGaps: UnsentGaps
   guard: Guard
   log: Log
 }) {
@@ -37,6 +39,7 @@ export function createPictureControl(deps: {
     authorization: () => recorders.sign(Date.now()),
     nowMs,
     limits: LIMITS,
+    onUnsent: deps.unsentGaps.report,
   })
   const run = guard.handler('media:pictures', (recorder: PictureRecorder) => recorder.run())
 
@@ -72,6 +75,7 @@ export function createPictureControl(deps: {
     async close(): Promise<void> {
       for (const sessionId of [...running.keys()]) end(sessionId)
       await waitUntil(() => sender.isIdle, END_MS)
+      sender.giveUp()
       sender.stop()
     },
   }

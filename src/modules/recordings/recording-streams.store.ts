@@ -249,18 +249,24 @@ async function addGap(db: Db, recordingId: string, gap: Gap): Promise<void> {
 /** Inserts a segment, if its stream is open and the segment is new. Returns whether it was inserted. */
 async function insertSegment(tx: Tx, segment: NewSegment): Promise<boolean> {
   const { streamId, recordingId, number, fromMs, lastMs, messages, sizeBytes, sha256 } = segment
-  // The lock orders it with the end of the recording.
+  // The lock orders it with the end of the recording, and with the next stream of its source, which reads what is stored.
   const recording = await tx.db
     .selectFrom('recordings')
-    .innerJoin('recording_streams as stream', 'stream.recording_id', 'recordings.id')
-    .select('recordings.id')
-    .where('recordings.id', '=', recordingId)
-    .where('recordings.status', '=', 'RECORDING')
-    .where('stream.id', '=', streamId)
-    .where('stream.closed_at', 'is', null)
-    .forUpdate('recordings')
+    .select('id')
+    .where('id', '=', recordingId)
+    .where('status', '=', 'RECORDING')
+    .forUpdate()
     .executeTakeFirst()
   if (!recording) return false
+  // A statement of its own sees what was committed while the one before waited for the lock: the next stream has closed this one.
+  const stream = await tx.db
+    .selectFrom('recording_streams')
+    .select('id')
+    .where('id', '=', streamId)
+    .where('recording_id', '=', recordingId)
+    .where('closed_at', 'is', null)
+    .executeTakeFirst()
+  if (!stream) return false
   const { numInsertedOrUpdatedRows } = await tx.db
     .insertInto('recording_segments')
     .values({

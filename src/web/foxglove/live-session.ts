@@ -2,7 +2,7 @@ import { cameraOfTopic, recordingTopics, type SessionLogEvent } from '@wheelhous
 import { logMessage } from '../../core/mcap/log-message.ts'
 import { topicDefinition } from '../../core/mcap/topics.ts'
 import type { LiveTail } from '../../core/recording/live-tail.ts'
-import type { TailKind, TailMessage } from '../../core/recording/tail-wire.ts'
+import { STATE_TOPICS, type TailKind, type TailMessage } from '../../core/recording/tail-wire.ts'
 import type { ChannelMessage, ClientConnection, ConnectionSource } from './client-connection.ts'
 import { closings } from './closings.ts'
 import { type Channel, channelOf, NS_PER_MS, serverInfo } from './wire.ts'
@@ -95,6 +95,8 @@ export class LiveSession implements ConnectionSource {
   #onMessage({ topic, kind, isKeyframe, logTimeNs, data }: TailMessage): void {
     const known = this.#channelFor(topic, kind)
     if (!known) return
+    // Each recorder sends the states that it knows, which may be old in one whose stream has moved to another.
+    if (STATE_TOPICS.has(topic) && known.last && known.last.logTimeNs > logTimeNs) return
     if (isKeyframe) this.#wantedKeyframes.delete(topic)
     this.#publish(known, { isVideo: kind === 'video', isKeyframe, logTimeNs, data })
   }

@@ -20,6 +20,7 @@ function createSender(
     log,
     nowMs: () => performance.timeOrigin + performance.now(),
     ...(limits && { limits }),
+    onUnsent: () => {},
   })
   onTestFinished(() => sender.stop())
   return sender

@@ -27,6 +27,7 @@ const nowMs = () => performance.timeOrigin + performance.now()
 /** Starts a recorder whose database needs `openMs` to open a stream. */
 async function start(openMs: number) {
   const stored = { messages: 0, opens: 0 }
+  const ends: Parameters<RecorderServices['streams']['closeStream']>[1][] = []
   const streams: RecorderServices['streams'] = {
     openStream: async () => {
       stored.opens++
@@ -37,7 +38,9 @@ async function start(openMs: number) {
       stored.messages += messages
       return 'added'
     },
-    closeStream: async () => {},
+    closeStream: async (_streamId, end) => {
+      ends.push(end)
+    },
     addGap: async () => {},
     setPaused: async () => {},
   }
@@ -55,7 +58,7 @@ async function start(openMs: number) {
     nowMs,
   })
   onTestFinished(() => recorder.close())
-  return { ...recorder, stored }
+  return { ...recorder, stored, ends }
 }
 
 test('a recorder takes over a camera with a large backlog', async () => {
@@ -69,6 +72,7 @@ test('a recorder takes over a camera with a large backlog', async () => {
     log,
     nowMs,
     limits: { streamBytes: 8 * MB, totalBytes: 64 * MB },
+    onUnsent: () => {},
   })
   onTestFinished(() => sender.stop())
   const camera = sender.open({ sessionId: randomUUID(), source: 'camera/front', codec: 'H264', stored: true })
@@ -111,4 +115,25 @@ test('a recorder whose database hangs refuses a large backlog, and serves the ot
   const answered = once(source, 'pong')
   source.ping()
   await answered
+})
+
+test('a recorder that loses a source stores all that has arrived, and lists the gap from the last record on', async () => {
+  const recorder = await start(50)
+  const source = new WebSocket(new URL(RECORDER_PATH, `ws://127.0.0.1:${recorder.port}`))
+  await once(source, 'open')
+  const streamId = randomUUID()
+  const open = { streamId, originId: streamId, sessionId: randomUUID(), source: 'gateway', stored: true }
+  source.send(JSON.stringify({ type: 'open', stream: 1, ...open, atMs: nowMs() }))
+  const record = { kind: recordKinds.telemetry, flags: 0, detail: 0, note: '', payload: '{}' }
+  const [RECORDS, fromMs] = [100, nowMs()]
+  for (let number = 0; number < RECORDS; number++) {
+    const bytes = Buffer.alloc(64)
+    source.send(bytes.subarray(0, writeRecord(bytes, 0, record, 1, fromMs + number)))
+  }
+  source.ping()
+  await once(source, 'pong') // the recorder has read the records before it
+  source.terminate()
+  await expect.poll(() => recorder.ends, { timeout: 10_000 }).toHaveLength(1)
+  expect(recorder.ends).toMatchObject([{ gap: { reason: 'source_lost', fromMs: fromMs + RECORDS - 1 } }])
+  expect(recorder.stored.messages).toBe(RECORDS)
 })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type NewSegment, type OpenStreamRequest, segmentKey } from '../../../src/modules/recordings/index.ts'
 import { createRecordingStreams } from '../../../src/modules/recordings/recording-streams.store.ts'
 import { createRecordingSweep } from '../../../src/modules/recordings/recording-sweep.ts'
+import { connectTo } from '../../support/database/sql.ts'
 import { download, readMcap } from '../../support/recordings/recording-fixture.ts'
 import { openSessionFixture, performAction } from '../../support/world/session-fixtures.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -89,6 +90,37 @@ test('a gateway that takes over does not end the stream of the previous gateway'
   expect(next.durableUpToMs).toBeGreaterThan(0)
   expect(await streams().addSegment(session.segment(first, 1)), 'it was continued').toBe('stream_closed')
   expect(await streams().addSegment(session.segment(second, 1))).toBe('added')
+})
+
+test('a segment that arrives while its source continues elsewhere is stored by one of the two recorders', async () => {
+  const session = await recordedSession()
+  const first = await session.open()
+  const segment = session.segment(first)
+  const { transact } = world.platform.core
+  let added: Promise<string> | undefined
+  // As in the opening of the next stream: it locks the recording, closes the earlier stream, and reads what is stored.
+  await transact(async (tx) => {
+    await tx.db
+      .selectFrom('recordings')
+      .select('id')
+      .where('id', '=', first.recordingId)
+      .forUpdate()
+      .execute()
+    added = streams().addSegment(segment)
+    await waitFor(async () => {
+      await using observing = await connectTo(world.database.url)
+      const waiting = await observing.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      )
+      expect(waiting.rowCount).toBeGreaterThan(0)
+    })
+    await tx.db
+      .updateTable('recording_streams')
+      .set({ closed_at: new Date() })
+      .where('id', '=', first.streamId)
+      .execute()
+  })
+  expect(await added).toBe('stream_closed')
 })
 
 test('the gap of a lost source ends when another source takes over, and disappears when the source continues', async () => {

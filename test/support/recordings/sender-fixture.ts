@@ -31,7 +31,7 @@ export function setUp({
     log,
     nowMs: Date.now,
     ...(limits && { limits }),
-    ...(onUnsent && { onUnsent }),
+    onUnsent: onUnsent ?? (() => {}),
     open: (url, authorization) => {
       const socket = new FakeSocket(url, authorization)
       sockets.push(socket)

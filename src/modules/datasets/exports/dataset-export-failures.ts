@@ -22,8 +22,8 @@ export const notifyAboutDataset = (
 /** Creates the operations that end exports without a dataset. */
 export function createDatasetExportFailures({ transact, now }: Pick<CoreServices, 'transact' | 'now'>) {
   return {
-    /** Marks an export as failed, unless it is finished or deleted. */
-    fail: (exportId: string, error: string = GAVE_UP): Promise<void> =>
+    /** Marks an export as failed, unless it is finished or deleted. Returns whether it did. */
+    fail: (exportId: string, error: string = GAVE_UP): Promise<boolean> =>
       transact(async (tx) => {
         const row = await tx.db
           .updateTable('dataset_exports')
@@ -33,6 +33,7 @@ export function createDatasetExportFailures({ transact, now }: Pick<CoreServices
           .returning(['id', 'user_id', 'name', 'version'])
           .executeTakeFirst()
         if (row) await notifyAboutDataset(tx, now(), row, 'dataset_export.failed')
+        return row !== undefined
       }),
 
     /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { CoreServices } from '../../../core/core-services.ts'
@@ -164,9 +164,15 @@ export function createDatasetExportRunner(
       await thread.close()
       await progress.settled()
       await rm(attemptDir, { recursive: true, force: true })
+      await rmdir(folder).catch(() => {}) // another attempt may use it
       // Only its own objects: another attempt may run. The next one, or the clean-up, repeats it.
       await objects.removeUnreferenced(row.id, `${keyPrefix}/`).catch(report)
     }
+  }
+
+  /** Marks an export as failed, and deletes the parts that it has: nobody can read them. */
+  async function fail(exportId: string, error?: string): Promise<void> {
+    if (await failures.fail(exportId, error)) await objects.removeAll([exportId]).catch(report) // the clean-up deletes the rest
   }
 
   return async (attempt: Attempt<DatasetExportJob>): Promise<void> => {
@@ -174,9 +180,9 @@ export function createDatasetExportRunner(
     try {
       await write(attempt)
     } catch (cause) {
-      if (cause instanceof ExportProblem) return await failures.fail(exportId, cause.message)
+      if (cause instanceof ExportProblem) return await fail(exportId, cause.message)
       const isFinal = attempt.number > (DATASET_EXPORTS.retry.limit as number)
-      if (isFinal && !(cause instanceof ClaimLostError)) await failures.fail(exportId)
+      if (isFinal && !(cause instanceof ClaimLostError)) await fail(exportId)
       throw cause
     }
   }

@@ -47,7 +47,7 @@ export function createDatasetObjects({ db, storage }: { db: Db; storage: ObjectS
       await removeWhere(prefix, (key) => !keys.has(key))
     },
 
-    /** Deletes the objects of exports that do not exist. A crash may have ended a deletion before its objects. */
+    /** Deletes the objects of exports that do not exist, or have failed. A crash may have ended a deletion before its objects. */
     async removeOrphans(): Promise<void> {
       const known = new Map<string, boolean>()
       await removeWhere(ROOT, async (key) => {
@@ -65,6 +65,7 @@ export function createDatasetObjects({ db, storage }: { db: Db; storage: ObjectS
       .selectFrom('dataset_exports')
       .select('id')
       .where('id', '=', exportId)
+      .where('status', '<>', 'FAILED')
       .executeTakeFirst()
     return row !== undefined
   }

@@ -27,7 +27,6 @@ interface VideoDecoder {
   decode(chunk: object): void
   flush(): Promise<void>
   close(): void
-  readonly state: 'unconfigured' | 'configured' | 'closed'
 }
 
 export interface VideoCodecs {
@@ -90,16 +89,12 @@ class Decoder {
   #start(): VideoDecoder {
     const decoder = new this.#codecs.VideoDecoder({
       output: (frame) => {
-        this.#pending--
+        if (this.#decoder === decoder) this.#pending--
         if (this.#isNeeded(frame.timestamp)) this.#ready.push(frame)
         else frame.close()
         this.#wake()
       },
-      error: () => {
-        if (this.#decoder === decoder) this.#decoder = undefined
-        this.#pending = 0
-        this.#wake()
-      },
+      error: () => this.#forget(decoder),
     })
     decoder.configure({
       codec: this.#codec,
@@ -110,14 +105,36 @@ class Decoder {
     return decoder
   }
 
-  async add({ index, isKey, data }: CameraFrame): Promise<void> {
-    // The error of a damaged frame arrives later than the end of the decoder.
-    if (this.#decoder?.state === 'closed') this.#decoder = undefined
+  /** Forgets a decoder that has ended. The next keyframe begins another one. */
+  #forget(decoder: VideoDecoder): void {
+    if (this.#decoder !== decoder) return
+    this.#decoder = undefined
+    this.#pending = 0
+    this.#wake()
+  }
+
+  /** Passes a frame to the decoder. Returns false if the decoder has ended: the error of a damaged frame arrives later than that. */
+  #accepts(decoder: VideoDecoder, { index, isKey, data }: CameraFrame): boolean {
+    try {
+      const type = isKey ? 'key' : 'delta'
+      decoder.decode(new this.#codecs.EncodedVideoChunk({ type, timestamp: index, data }))
+      this.#pending++
+      return true
+    } catch {
+      this.#forget(decoder)
+      return false
+    }
+  }
+
+  async add(frame: CameraFrame): Promise<void> {
+    const { isKey } = frame
     if (!this.#decoder && !isKey) return
     this.#decoder ??= this.#start()
-    this.#pending++
-    const type = isKey ? 'key' : 'delta'
-    this.#decoder.decode(new this.#codecs.EncodedVideoChunk({ type, timestamp: index, data }))
+    if (!this.#accepts(this.#decoder, frame)) {
+      if (!isKey) return
+      this.#decoder = this.#start()
+      if (!this.#accepts(this.#decoder, frame)) return
+    }
     while (this.#pending > MAX_PENDING && (await this.#hasOutput())) {
       // The decoder keeps up.
     }
@@ -135,7 +152,9 @@ class Decoder {
   }
 
   async finish(): Promise<void> {
-    await this.#decoder?.flush().catch(() => {}) // frames that cannot be decoded are left out
+    const decoder = this.#decoder
+    if (!decoder) return
+    await flush(decoder).catch(() => this.#forget(decoder)) // frames that cannot be decoded are left out
   }
 
   /** Takes the pictures so far. */
@@ -152,9 +171,18 @@ class Decoder {
 
   close(): void {
     for (const frame of this.#ready.splice(0)) frame.close()
-    if (this.#decoder && this.#decoder.state !== 'closed') this.#decoder.close()
+    const decoder = this.#decoder
+    this.#decoder = undefined
+    try {
+      decoder?.close()
+    } catch {
+      // It has ended by itself.
+    }
   }
 }
+
+/** Rejects also where the decoder throws. */
+const flush = async (decoder: VideoDecoder): Promise<void> => await decoder.flush()
 
 /** Decodes frames. Returns the pictures of those that are needed, except for damaged ones. */
 export async function* decodeFrames(

@@ -17,12 +17,17 @@ const FOUR_CC: Readonly<Record<FrameFormat, string>> = { vp8: 'VP80', h264: 'H26
 const KEYFRAME_DISTANCE = 10
 const NICENESS = 10
 const MAX_ERROR_CHARS = 2_000
+/** How long ffmpeg may neither take a frame nor return one. */
+const STALL_MS = 300_000
+const VERSION_LIMIT_MS = 30_000
 
 export interface TranscodeOptions {
   readonly format: FrameFormat
   readonly size: PictureSize
   readonly fps: number
   readonly rowTimes: Float64Array
+  /** After how long an ffmpeg without progress is ended. Default: five minutes. */
+  readonly stallMs?: number
 }
 
 /** Returns the header of an IVF file, a container of frames with times that ffmpeg reads from a pipe. */
@@ -80,15 +85,38 @@ async function feed(
   stdin: Writable,
   frames: AsyncIterable<CameraFrame>,
   options: TranscodeOptions,
+  progressed: () => void,
 ): Promise<void> {
   stdin.on('error', () => {}) // ffmpeg closes its input when it has all frames; its exit code says whether it failed
   stdin.write(ivfHeader(options))
   for await (const frame of frames) {
     if (stdin.destroyed) return
+    progressed()
     if (!stdin.write(ivfFrame(frame, options)))
       await Promise.race([once(stdin, 'drain'), once(stdin, 'close')])
   }
   stdin.end()
+}
+
+/** Calls `onStalled` when a stream for whose data the reader waits shows no progress for some time. A reader that does not read is no stall. */
+function watchStall(stallMs: number, onStalled: () => void) {
+  let isReading = true
+  const timer = setTimeout(() => {
+    if (isReading) onStalled()
+    else timer.refresh()
+  }, stallMs)
+  return {
+    progressed: (): void => void timer.refresh(),
+    async *watched(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      for await (const chunk of stream) {
+        isReading = false
+        yield chunk
+        isReading = true
+        timer.refresh()
+      }
+    },
+    close: () => clearTimeout(timer),
+  }
 }
 
 /** Splits the output of the encoder into access units, each of which begins with a delimiter. */
@@ -123,16 +151,17 @@ export async function* transcode(
   const child = spawn('ffmpeg', ffmpegArguments(options), { stdio: ['pipe', 'pipe', 'pipe'] })
   const exit = once(child, 'close')
   exit.catch(() => {}) // awaited below
+  const stall = watchStall(options.stallMs ?? STALL_MS, () => child.kill('SIGKILL'))
   let errors = ''
   child.stderr.on('data', (text: Buffer) => {
     errors = (errors + text.toString()).slice(-MAX_ERROR_CHARS)
   })
   try {
     lowerPriority(child.pid)
-    const fed = feed(child.stdin, frames, options)
+    const fed = feed(child.stdin, frames, options, stall.progressed)
     fed.catch(() => child.kill()) // awaited below
     let count = 0
-    for await (const unit of accessUnits(child.stdout)) {
+    for await (const unit of accessUnits(stall.watched(child.stdout))) {
       count++
       yield unit
     }
@@ -143,6 +172,7 @@ export async function* transcode(
         `ffmpeg ended with ${code} after ${count} of ${options.rowTimes.length} frames: ${errors}`,
       )
   } finally {
+    stall.close()
     child.kill('SIGKILL')
   }
 }
@@ -157,7 +187,7 @@ function lowerPriority(pid: number | undefined): void {
 
 /** Returns whether ffmpeg is installed. */
 export async function hasFfmpeg(): Promise<boolean> {
-  const child = spawn('ffmpeg', ['-version'], { stdio: 'ignore' })
+  const child = spawn('ffmpeg', ['-version'], { stdio: 'ignore', timeout: VERSION_LIMIT_MS })
   return await new Promise((resolve) => {
     child.once('error', () => resolve(false))
     child.once('close', (code) => resolve(code === 0))

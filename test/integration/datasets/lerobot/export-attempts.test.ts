@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -38,7 +38,7 @@ const bound = (store: ObjectStore): ObjectStore => ({
 })
 
 /** Starts an attempt that waits before its last object of a part is complete. */
-function startAttempt(exportId: string) {
+function startAttempt(exportId: string, { number = 1 }: { number?: number } = {}) {
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const { core, storage: store } = world.platform
   const storage: ObjectStore = {
@@ -65,7 +65,7 @@ function startAttempt(exportId: string) {
   const ended = run({
     id: 'job',
     data: { exportId },
-    number: 1,
+    number,
     previous: undefined,
     signal: stop.signal,
     complete: async () => {},
@@ -80,6 +80,7 @@ function startAttempt(exportId: string) {
     release: () => released.resolve(),
     stop,
     failure,
+    tempDir,
   }
 }
 
@@ -116,6 +117,42 @@ test.each(['ends', 'goes on'])(
     await world.runJobs(DATASET_EXPORTS)
   },
 )
+
+test('an export that has failed keeps no objects and no folder', async () => {
+  const owner = await world.client()
+  const robot = await world.robot(owner)
+  const telemetry = timesAt(10, 5_000).map((atMs) => ({ atMs, data: { x: atMs } }))
+  const startMs = Date.parse('2026-11-20T09:00:00Z')
+  const { episodeIds } = await recordEpisodes(world, owner, robot.id, { startMs, telemetry }, [
+    { fromMs: 0, toMs: 1_000 },
+  ])
+  const { id } = await requestExport(owner, { fps: 10, episode_ids: episodeIds })
+  const { core, storage } = world.platform
+  const key = `exports/${id}/earlier/data.parquet`
+  const addPart = async () => {
+    const stored = await storage.put(key, Buffer.from('a part of an earlier attempt'))
+    return { export_id: id, path: 'data.parquet', object_key: key, size_bytes: stored.sizeBytes, sha256: '' }
+  }
+  const row = await addPart()
+  await core.db.insertInto('dataset_export_files').values(row).execute()
+  const last = startAttempt(id, { number: (DATASET_EXPORTS.retry.limit as number) + 1 })
+  await last.reached
+  last.stop.abort(new Error('the disk is broken'))
+  last.release()
+  expect(await last.failure).toBeInstanceOf(Error)
+  expect((await owner.get(`${EXPORTS}/${id}`)).body).toMatchObject({ status: 'FAILED' })
+  const kept = async () => {
+    const keys: string[] = []
+    for await (const object of storage.list(`exports/${id}/`)) keys.push(object.key)
+    return keys
+  }
+  expect(await kept()).toEqual([])
+  expect(await readdir(last.tempDir)).toEqual([])
+  await addPart()
+  await createDatasetObjects({ db: core.db, storage }).removeOrphans()
+  expect(await kept(), 'after the clean-up').toEqual([])
+  await world.runJobs(DATASET_EXPORTS)
+})
 
 test('a version that is ready first leaves the one below it that still runs, until the next is ready', async () => {
   const owner = await world.client()
