@@ -258,7 +258,7 @@ async function insertSegment(tx: Tx, segment: NewSegment): Promise<boolean> {
     .forUpdate()
     .executeTakeFirst()
   if (!recording) return false
-  // A statement of its own sees what was committed while the one before waited for the lock: the next stream has closed this one.
+  // Not in the same statement, which would not see that the next stream has closed this one while it waited for the lock.
   const stream = await tx.db
     .selectFrom('recording_streams')
     .select('id')
