@@ -170,7 +170,7 @@ export class SentStream {
       originId: this.#originId,
       atMs: this.#environment.nowMs(),
     })
-    // Live readers of the new recorder get the states, too. What an earlier one has stored, it does not store again.
+    // Live readers of the new recorder get the states, too. It does not store them again if an earlier one has.
     const states = continues ? this.#states.encode(this.number, this.#backlog.firstMs) : undefined
     if (states) send(states)
     if (this.#waitsForKeyframe) this.requestKeyframe()
@@ -287,7 +287,7 @@ export class SentStream {
     this.state = 'waiting'
     if (!this.#isDropping) return
     this.#isDropping = false
-    // What is recorded from now on begins with the states that hold.
+    // The recording goes on with the states that hold.
     for (const record of this.#states.records()) this.write(record)
   }
 

@@ -170,7 +170,7 @@ export function createDatasetExportRunner(
     }
   }
 
-  /** Marks an export as failed, and deletes the parts that it has: nobody can read them. */
+  /** Marks an export as failed, and deletes its parts, which no user can read. */
   async function fail(exportId: string, error?: string): Promise<void> {
     if (await failures.fail(exportId, error)) await objects.removeAll([exportId]).catch(report) // the clean-up deletes the rest
   }

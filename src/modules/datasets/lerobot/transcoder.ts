@@ -92,8 +92,8 @@ async function feed(
   for await (const frame of frames) {
     if (stdin.destroyed) return
     progressed()
-    if (!stdin.write(ivfFrame(frame, options)))
-      await Promise.race([once(stdin, 'drain'), once(stdin, 'close')])
+    if (stdin.write(ivfFrame(frame, options))) continue
+    await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]).catch(() => {}) // as above
   }
   stdin.end()
 }
