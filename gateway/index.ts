@@ -137,6 +137,7 @@ export async function startGateway(
     connectionOf: (robotId) => robots.current(robotId),
     readmit: (connection) => robots.readmit(connection),
     isReadmitting: (connection) => robots.isReadmitting(connection),
+    isAdmitting: (robotId) => robots.isAdmitting(robotId),
   })
   const heartbeats = createHeartbeats({
     store,

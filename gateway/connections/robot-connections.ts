@@ -47,14 +47,17 @@ export function createRobotConnections(deps: {
 
   async function admit(connection: RobotConnection): Promise<void> {
     pendingAdmissions.set(connection, clockMs())
-    const connected = await presence
-      .connect({
+    let connected: ConnectResult | undefined
+    try {
+      connected = await presence.connect({
         robotId: connection.robotId,
         tokenVersion: connection.tokenVersion,
         atMs: startedAtMs + connection.lastSignMs,
         isOpen: () => connection.open,
       })
-      .finally(() => pendingAdmissions.delete(connection))
+    } finally {
+      pendingAdmissions.delete(connection)
+    }
     if (!connected) return connection.close('credentialRevoked')
     connection.admit(connected.epoch)
     if (!connection.open) return recordDisconnect(connection) // closed while the database answered
@@ -166,6 +169,12 @@ export function createRobotConnections(deps: {
         log.warn({ err: cause, robotId: connection.robotId }, 'failed to admit a robot')
         connection.close('draining')
       })
+    },
+
+    /** Returns whether an open socket of the robot waits for its admission. */
+    isAdmitting(robotId: string): boolean {
+      for (const pending of pendingAdmissions.keys()) if (pending.robotId === robotId) return true
+      return false
     },
 
     /** Returns whether a connection waits for its next epoch. */

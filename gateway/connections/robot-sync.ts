@@ -26,11 +26,13 @@ export function createRobotSync(deps: {
   readmit: (connection: RobotConnection) => void
   /** Returns whether a connection waits for its next epoch. A lookup follows. */
   isReadmitting: (connection: RobotConnection) => boolean
+  /** Returns whether another connection of the robot waits for its admission here. */
+  isAdmitting: (robotId: string) => boolean
   sessionRegistry: ControlSessionRegistry
   clockMs: () => number
 }) {
-  const { store, nodeId, bus, guard, log, connectionOf, readmit, isReadmitting, sessionRegistry, clockMs } =
-    deps
+  const { store, nodeId, bus, guard, log, connectionOf, readmit, isReadmitting, isAdmitting } = deps
+  const { sessionRegistry, clockMs } = deps
   let pendingLookups = new Set<string>()
   let running: Promise<void> | undefined
   let lastPollMs = clockMs()
@@ -71,6 +73,13 @@ export function createRobotSync(deps: {
     }
   }
 
+  /**
+   * Returns whether the newer epoch belongs to no socket: it was opened for this gateway, and the answer of the database was
+   * lost. The robot must connect again, which a replaced one would not do.
+   */
+  const isAnswerLost = (state: LinkState, { robotId }: RobotConnection): boolean =>
+    state.nodeId === nodeId && !isAdmitting(robotId)
+
   function apply(state: LinkState): void {
     const connection = connectionOf(state.robotId)
     const orphan = connection ? undefined : sessionRegistry.orphanOf(state.robotId)
@@ -78,7 +87,8 @@ export function createRobotSync(deps: {
     if (!connection || connection.epoch === 0) return
     // The database may have its next epoch already. That is no newer connection.
     if (isReadmitting(connection)) return
-    if (state.epoch > connection.epoch) return connection.close('replaced')
+    if (state.epoch > connection.epoch)
+      return connection.close(isAnswerLost(state, connection) ? 'draining' : 'replaced')
     if (state.epoch < connection.epoch) return connection.close('draining') // the database has lost this connection: the robot reconnects
     if (state.tokenVersion !== connection.tokenVersion) return connection.close('credentialRevoked')
     if (!state.connected) return readmit(connection)

@@ -111,6 +111,7 @@ describe('a robot whose gateway misses states', () => {
     const fixture = {
       current: connections[0] as RobotConnection,
       readmitting: false,
+      admitting: false,
       closed: [] as string[],
       lookups: [] as ((states: LinkState[]) => void)[],
     }
@@ -123,6 +124,7 @@ describe('a robot whose gateway misses states', () => {
       connectionOf: () => fixture.current,
       readmit: ({ epoch }) => void fixture.closed.push(`readmitted from epoch ${epoch}`),
       isReadmitting: () => fixture.readmitting,
+      isAdmitting: () => fixture.admitting,
       bus: createMemoryBus(() => {}),
       guard: plainGuard(),
       sessionRegistry: createControlSessionRegistry({
@@ -134,11 +136,11 @@ describe('a robot whose gateway misses states', () => {
       log: createLog({ level: 'silent', pretty: false }),
       clockMs: () => 1,
     })
-    const state = { robotId: 'robot', tokenVersion: 1, nodeId: 'node', connected: true, session: null }
+    const state = { robotId: 'robot', tokenVersion: 1, connected: true, session: null }
     /** Answers the lookup of this number, once it was made. */
-    const answer = async (number: number, epoch: number) => {
+    const answer = async (number: number, epoch: number, nodeId = 'node') => {
       await expect.poll(() => fixture.lookups.length, { message: `lookup ${number}` }).toBe(number)
-      fixture.lookups[number - 1]?.([{ ...state, epoch }])
+      fixture.lookups[number - 1]?.([{ ...state, epoch, nodeId }])
       await new Promise((resolve) => setImmediate(resolve))
     }
     return Object.assign(fixture, { requestLookup: () => sync.requestLookup(['robot']), answer })
@@ -178,8 +180,22 @@ describe('a robot whose gateway misses states', () => {
     link.admit(6)
     fixture.readmitting = false
     fixture.requestLookup()
-    await fixture.answer(2, 7)
+    await fixture.answer(2, 7, 'another node')
     expect(fixture.closed).toEqual(['replaced'])
+  })
+
+  test('connects again if the answer to its readmission was lost, unless a newer connection of it waits', async () => {
+    const link = new RobotConnection('robot', 1, 1)
+    link.admit(5)
+    const fixture = lookupFixture(link)
+    fixture.admitting = true
+    fixture.requestLookup()
+    await fixture.answer(1, 6)
+    expect(fixture.closed).toEqual(['replaced'])
+    fixture.admitting = false
+    fixture.requestLookup()
+    await fixture.answer(2, 6)
+    expect(fixture.closed).toEqual(['replaced', 'draining'])
   })
 
   test('is stopped, whether or not its gateway reads the state between stop and resumption', async () => {

@@ -279,6 +279,24 @@ describe('an outage', () => {
     expect(await amounts(users, id)).toEqual(priceOf(3))
   })
 
+  test('changes nothing if it is reported after the robot has reconnected and the operator has resumed', async () => {
+    const users = await actors(world, gateway)
+    const { operator, robotId } = users
+    const id = await start(operator, robotId)
+    clockMs += 3 * MINUTE_MS
+    const [lost] = await gateway.disconnect(robotId, clockMs)
+    await world.platform.sessions.presence.handleRobotInferredLost(robotId)
+    clockMs += MINUTE_MS
+    await gateway.connect(robotId)
+    clockMs += MINUTE_MS
+    await performAction(operator, id, 'resume')
+    clockMs += 2 * MINUTE_MS
+    await world.platform.sessions.presence.handleRobotLost(robotId, lost!.lastSign)
+    expect(await rowOf(id)).toMatchObject({ status: 'ACTIVE', robot_lost_at: null })
+    await performAction(operator, id, 'end')
+    expect(await amounts(users, id)).toEqual(priceOf(5))
+  })
+
   test.each(['pause', 'end'])(
     'counts if a participant requests %s before the session is notified',
     async (action) => {

@@ -1,4 +1,5 @@
 import type { PauseReason } from '@wheelhouse/protocol'
+import { sql } from 'kysely'
 import { iso } from '../../../core/database/iso.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import type { Transact, Tx } from '../../../core/events/transactor.ts'
@@ -52,6 +53,13 @@ async function lastOnline(tx: Tx, robotId: string): Promise<Date | null> {
   return row?.last_online ?? null
 }
 
+/**
+ * Whether the newest ACTIVE period of a session began after its robot had reconnected. A loss that is reported then is an
+ * earlier one: it must not pause the session. While a robot is connected, `last_online` is the start of its connection.
+ */
+const beganAfterReconnect = sql<boolean>`exists (select from robot_presence p
+  where p.robot_id = sessions.robot_id and p.connected and p.last_online < sessions.active_since)`
+
 /** Pauses open sessions whose robot is lost, and records the robot's return. */
 export function createSessionPresence(deps: { db: Db; transact: Transact; now: () => Date }) {
   const { db, transact, now } = deps
@@ -89,6 +97,7 @@ export function createSessionPresence(deps: { db: Db; transact: Transact; now: (
         .whereRef('id', '=', 'before.counted_id')
         .where('status', 'in', ['ACTIVE', 'PAUSED'])
         .where('robot_lost_at', 'is', null)
+        .where((eb) => eb.not(beganAfterReconnect))
         .returningAll('sessions')
         .returning('before.outage_before_ms')
         .executeTakeFirst()
@@ -117,8 +126,9 @@ export function createSessionPresence(deps: { db: Db; transact: Transact; now: (
   return {
     /**
      * Pauses the open session of a robot whose connection ended, and notifies client and operator. Also pauses when the
-     * robot has reconnected, because it halted when the connection ended. Records a loss only once. `lastSign` is the last
-     * sign of life of the ended connection; ACTIVE time after it is not billed.
+     * robot has reconnected, because it halted when the connection ended, unless the session became ACTIVE afterwards.
+     * Records a loss only once. `lastSign` is the last sign of life of the ended connection; ACTIVE time after it is not
+     * billed.
      */
     async handleRobotLost(robotId: string, lastSign: Date): Promise<void> {
       if (await recordLoss(robotId, { unlessConnected: false, lastSign })) await handleRobotReturned(robotId)
