@@ -1,5 +1,6 @@
 import type { RecordedMessage } from './part-reader.ts'
 import type { RecordingSource } from './recording-source.ts'
+import { createRetryDelay } from './retry-delay.ts'
 
 /** Messages are read in windows of this length. */
 const WINDOW_MS = 4_000
@@ -27,6 +28,8 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
   /** By number of the window, least recently used first; undefined while it is read. */
   const windows = new Map<number, Window | undefined>()
   const listeners = new Set<() => void>()
+  const delay = createRetryDelay()
+  let nextAttemptMs = 0
 
   const unsubscribe = source.parts.subscribe(() => {
     // The windows at the former end of the recording are read again.
@@ -34,18 +37,28 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
   })
 
   function load(number: number): void {
-    if (number < 0 || windows.has(number)) return
+    if (number < 0 || windows.has(number) || performance.now() < nextAttemptMs) return
     windows.set(number, undefined)
+    const parts = source.parts.get()
     read(number).then(
       (window) => {
+        delay.succeeded()
         windows.set(number, window)
+        // The recording has grown since.
+        if (!window.isWhole && source.parts.get() !== parts) windows.delete(number)
         for (const [oldest] of windows) {
           if (windows.size <= MAX_WINDOWS) break
           windows.delete(oldest)
         }
         for (const listener of listeners) listener()
       },
-      () => windows.delete(number),
+      () => {
+        // The next animation frame would read it again.
+        windows.delete(number)
+        // Windows that fail together count once.
+        const nowMs = performance.now()
+        if (nowMs >= nextAttemptMs) nextAttemptMs = nowMs + delay.failed()
+      },
     )
   }
 
@@ -63,7 +76,7 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
   }
 
   return {
-    /** Begins to read what surrounds a time. */
+    /** Begins to read what surrounds a time. Call it on each animation frame: a failed read is repeated, less and less often. */
     prepare(atMs: number): void {
       const number = Math.floor(atMs / WINDOW_MS)
       for (const near of [number, number - 1, number + 1]) load(near)

@@ -1,9 +1,10 @@
 import type { RecordingPart } from './api-types.ts'
-import type { FetchRange } from './block-cache.ts'
+import { type FetchRange, RangeRefused } from './block-cache.ts'
 import type { Overview } from './overview.ts'
 import { DENSE_TOPICS, OverviewBuilder, SPARSE_TOPICS } from './overview-builder.ts'
 import { timedPart } from './part-reader.ts'
 import { createRecordingSource } from './recording-source.ts'
+import { createRetryDelay } from './retry-delay.ts'
 
 /** Two points for each: more than a wide screen has columns. */
 export const BUCKETS = 1_500
@@ -43,6 +44,10 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
   let scanned = new Set<string>()
   let wanted: DetailRange | undefined
   let isRunning = false
+  /** How many messages of a part the builder contains that were read before the reading failed. */
+  let partial = { url: '', messages: 0 }
+  const delay = createRetryDelay()
+  let retryTimer: ReturnType<typeof setTimeout> | undefined
 
   const options = (fromMs: number, spanMs: number, grows: boolean) => ({
     fromMs,
@@ -55,15 +60,17 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
   async function run(): Promise<void> {
     if (isRunning) return
     isRunning = true
+    clearTimeout(retryTimer)
     try {
       while (given) {
-        const range = wanted
-        wanted = undefined
-        if (range) await scanDetail(range)
+        if (wanted) await scanWanted()
         else if (!(await scanNext(given))) return
+        delay.succeeded()
       }
     } catch (cause) {
       onError(cause)
+      // The next parts have other addresses.
+      if (!(cause instanceof RangeRefused)) retryTimer = setTimeout(() => void run(), delay.failed())
     } finally {
       isRunning = false
     }
@@ -79,14 +86,18 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
     const into = isWhole || !builder ? new OverviewBuilder(options(fromMs, span, true)) : builder
     if (!isWhole) builder = into
     const range = timedPart(part)
+    const known = !isWhole && partial.url === part.url ? partial.messages : 0
+    let read = 0
     const report = every(REPORT_MS, (atMs) => !isWhole && onOverview('overview', into.build(), atMs))
     for (const topics of [SPARSE_TOPICS, DENSE_TOPICS]) {
       const reader = await source.open(range)
       if (!topics.some((topic) => reader.topics.has(topic))) continue
       for await (const message of reader.messages({ topics, fromMs: range.fromMs, toMs: range.toMs })) {
+        if (read++ < known) continue
         into.add(message)
+        if (!isWhole) partial = { url: part.url, messages: read }
         report(message.atMs)
-        if (wanted) await scanDetailNow()
+        if (wanted) await scanWanted()
       }
     }
     builder = into
@@ -96,10 +107,17 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
     return true
   }
 
-  async function scanDetailNow(): Promise<void> {
+  /** Scans the wanted range. It stays wanted after a failure. */
+  async function scanWanted(): Promise<void> {
     const range = wanted
+    if (!range) return
     wanted = undefined
-    if (range) await scanDetail(range)
+    try {
+      await scanDetail(range)
+    } catch (cause) {
+      wanted ??= range
+      throw cause
+    }
   }
 
   async function scanDetail({ fromMs, toMs }: DetailRange): Promise<void> {

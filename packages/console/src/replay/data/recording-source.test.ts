@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { decodeFrame } from '../../../../../src/core/mcap/compressed-frame.ts'
 import {
   createTestMessages,
@@ -163,5 +163,70 @@ test('a recording that grows beyond its buckets keeps every message', async () =
   expect(last?.widthMs).toBeGreaterThan(4_000_000 / BUCKETS / 2)
   expect(last?.passed.reduce((a, b) => a + b, 0)).toBe(
     messages.filter(({ topic }) => topic === '/control').length,
+  )
+})
+
+/** Advances the clock of the test until something holds. */
+async function advanceUntil(holds: () => boolean): Promise<void> {
+  while (!holds()) await vi.advanceTimersByTimeAsync(100)
+}
+
+/** Returns requests of which some fail: more than a cache repeats by itself. */
+function failing(first: number, count: number) {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const requestedMs: number[] = []
+  return {
+    requestedMs,
+    fetchRange: async (url: string, start: number, end: number) => {
+      requestedMs.push(performance.now())
+      const number = requestedMs.length
+      if (number >= first && number < first + count) throw new Error('unreachable')
+      return await fetchRange(url, start, end)
+    },
+  }
+}
+
+test.each([
+  ['a file', whole, 2],
+  ['a file', whole, 5],
+  ['segments', cut, 3],
+])('after a failure the overview of %s is read on, and has each message once', async (_, parts, first) => {
+  const storage = failing(first, 8)
+  const errors: unknown[] = []
+  let last: Overview | undefined
+  const running = createOverviewScan({
+    fetchRange: storage.fetchRange,
+    cacheBytes: 1,
+    onError: (cause) => errors.push(cause),
+    onOverview: (_, overview, scannedToMs) => {
+      if (scannedToMs === Number.POSITIVE_INFINITY) last = overview
+    },
+  })
+  const complete = parts === whole
+  running.setParts({ parts, complete, fromMs: startMs, toMs: at(seconds), posePath: null })
+  await advanceUntil(() => last !== undefined)
+  expect(errors.length).toBeGreaterThan(1)
+  expect(last?.passed.reduce((a, b) => a + b, 0)).toBe(
+    messages.filter(({ topic }) => topic === '/control').length,
+  )
+  expect(last?.chat).toHaveLength(4)
+})
+
+test('moments whose reading failed are read again, less and less often', async () => {
+  const storage = failing(1, 30)
+  const source = createRecordingSource(storage.fetchRange, 4 * 1024 * 1024)
+  source.setParts(whole)
+  const moments = createMomentReader(source, ['/telemetry'])
+  await advanceUntil(() => {
+    moments.prepare(at(12.05))
+    return moments.isReady(at(12.05))
+  })
+  expect(moments.at('/telemetry', at(12.05))?.atMs).toBe(at(12) + 7)
+  const attemptsIn = (fromMs: number) =>
+    storage.requestedMs.filter((ms) => ms >= fromMs && ms < fromMs + 5_000)
+  const [startedMs] = storage.requestedMs
+  expect(attemptsIn(startedMs as number).length).toBeGreaterThan(
+    attemptsIn((startedMs as number) + 10_000).length,
   )
 })

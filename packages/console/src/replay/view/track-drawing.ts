@@ -1,4 +1,5 @@
 import { fitCanvas } from '../../telemetry/drawing.ts'
+import { t } from '../../texts/texts.ts'
 import type { Overview } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
 import { preciseClock } from './replay-time.ts'
@@ -89,7 +90,7 @@ function drawEpisodes({ context, axis, colors, tracks }: DrawingContext): void {
     context.rect(left, top, end - left - 3, height)
     context.clip()
     context.fillStyle = '#fff'
-    context.fillText(episode.task ?? episode.episode_id, left, top + height / 2 + 0.5)
+    context.fillText(episode.task ?? t('replay.marks.noTask'), left, top + height / 2 + 0.5)
     context.restore()
   }
 }
