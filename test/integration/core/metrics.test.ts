@@ -129,10 +129,10 @@ describe('all roles in one process', () => {
     const found = await waitFor(async () => {
       const found = await samples(world.baseUrl)
       expect(found.get('wheelhouse_database_up')).toBe(1)
+      expect(found.get('wheelhouse_database_pool_waiting')).toBe(0) // unless the platform's own tasks wait just now
       return found
     })
     expect(found.get('wheelhouse_database_pool_size')).toBeGreaterThan(0)
-    expect(found.get('wheelhouse_database_pool_waiting')).toBe(0)
     expect(found.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0)
     expect(found.get('process_resident_memory_bytes')).toBeGreaterThan(1e6)
   })

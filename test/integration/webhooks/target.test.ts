@@ -29,7 +29,7 @@ const requesterOf = (allowed: string[], resolve: Resolve, more = {}) =>
 /** Sends to a real receiver on this machine, regardless of the name in the URL. */
 const post = (url: string, resolve: Resolve = resolvesTo('127.0.0.1'), allowed = ['127.0.0.1/32']) =>
   requesterOf(allowed, resolve).post(url, message, never)
-/** The same, with a short limit. */
+/** Sends to a receiver that does not respond in time. */
 const postSoon = (url: string) =>
   requesterOf(['127.0.0.1/32'], resolvesTo('127.0.0.1'), { limitMs: 700 }).post(url, message, never)
 
