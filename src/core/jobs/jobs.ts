@@ -5,6 +5,7 @@ import type { Db, Tables } from '../database/tables.ts'
 import type { Log } from '../log.ts'
 import { createBoss, inTransaction } from './boss.ts'
 import { createJobRunner, type JobRunner } from './job-runner.ts'
+import { mergeIntoUnfinished } from './one-per-key.ts'
 import type { JobHandler, NewJob, Queue } from './queue.ts'
 import { ensureQueues, ensureSchedules } from './queue-settings.ts'
 import type { JobObserver } from './runner-options.ts'
@@ -106,8 +107,10 @@ export function createJobs(deps: JobsOptions) {
     /** Creates jobs in the caller's transaction. Processes learn of them by `announce`, after the commit. */
     async insert(trx: Transaction<Tables>, jobs: readonly NewJob[]): Promise<void> {
       const opened = await engine()
-      for (const [name, ofQueue] of Map.groupBy(jobs, ({ queue }) => queue.name)) {
-        await opened.insert(name, ofQueue.map(toInsert), { db: inTransaction(trx) })
+      for (const [queue, ofQueue] of Map.groupBy(jobs, (job) => job.queue)) {
+        const created = queue.onePerKey ? await mergeIntoUnfinished(trx, queue.name, ofQueue) : ofQueue
+        if (created.length > 0)
+          await opened.insert(queue.name, created.map(toInsert), { db: inTransaction(trx) })
       }
     },
 

@@ -22,6 +22,12 @@ export interface Queue<Data extends object = object> {
    * together. Every job then needs a key.
    */
   readonly order: 'any' | 'perKey'
+  /**
+   * Whether a key of a queue with `perKey` has one unfinished job at most: creating another one makes the existing one
+   * start earlier, if necessary. Transactions that create jobs of a key hold a lock of their own for it. So does the
+   * transaction that completes a job: under the lock it looks for further work and creates the successor.
+   */
+  readonly onePerKey?: boolean
   /** The number of jobs that one process runs at a time. */
   readonly concurrency: number
   /** The number of jobs of one group that run at a time, in all processes together. */

@@ -10,8 +10,8 @@ export type DeliveryJob = z.infer<typeof DeliveryJob>
 const FAILING = 'failing'
 
 /**
- * The queue of webhooks with due deliveries. A job sends them one after another; as jobs of one webhook never run at the
- * same time, a receiver gets one request at a time and in order. Failing webhooks are a group with a limit, so that slow
+ * The queue of webhooks with due deliveries. A job sends them one after another; as a webhook has one unfinished job at
+ * most, a receiver gets one request at a time and in order. Failing webhooks are a group with a limit, so that slow
  * receivers do not delay the others.
  */
 export const WEBHOOK_DELIVERIES: Queue<DeliveryJob> = {
@@ -19,6 +19,7 @@ export const WEBHOOK_DELIVERIES: Queue<DeliveryJob> = {
   description: 'Sends the due deliveries of a webhook, in order',
   data: DeliveryJob,
   order: 'perKey',
+  onePerKey: true,
   concurrency: 24,
   groupConcurrency: 8,
   pollMs: 500,
@@ -37,6 +38,7 @@ interface DueWebhook {
   readonly start_at: Date
 }
 
+/** Enqueues the job of a webhook, unless it has one. The caller has locked the webhook. */
 const enqueueTurn = (tx: Tx, { id, failures, start_at }: DueWebhook): void =>
   tx.enqueue({
     queue: WEBHOOK_DELIVERIES,
@@ -47,7 +49,8 @@ const enqueueTurn = (tx: Tx, { id, failures, start_at }: DueWebhook): void =>
   })
 
 /**
- * Makes webhooks due that have new deliveries; the caller has locked them. A webhook that is due already has a job.
+ * Makes webhooks due that have new deliveries; the caller has locked them. A webhook that is due already has a job, unless an
+ * admin discarded it.
  * @param ids selects the ids of the webhooks
  */
 export async function markDue(tx: Tx, ids: RawBuilder<unknown>, at: Date): Promise<void> {

@@ -119,6 +119,72 @@ describe('a job', () => {
   })
 })
 
+describe('a queue with one job per key', () => {
+  const single = testQueue({ order: 'perKey', onePerKey: true })
+  const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
+  const unfinished = () =>
+    query(
+      database.url,
+      `select singleton_key as key, state, start_after, group_id from pgboss.job
+       where name = 'test-items' and state < 'completed' order by key`,
+    )
+
+  test('keeps the earliest of the times at which a job of the key is to start', async () => {
+    await using engine = await createEngine(database, single, async () => {})
+    const [first, earlier, later] = [hours(2), hours(1), hours(3)]
+    const enqueue = (startAt: Date, group?: string) =>
+      engine.transact(async (tx) => {
+        for (const key of ['a', 'b'])
+          tx.enqueue({ queue: single, data: { name: key }, key, startAt, ...(group && { group }) })
+      })
+    const bothAt = (start_after: Date, group_id: string | null) =>
+      ['a', 'b'].map((key) => ({ key, state: 'created', start_after, group_id }))
+    await enqueue(first, 'slow')
+    await enqueue(later)
+    expect(await unfinished()).toEqual(bothAt(first, 'slow'))
+    await enqueue(earlier)
+    expect(await unfinished()).toEqual(bothAt(earlier, null))
+  })
+
+  test('creates one job for several of a transaction, and none while one runs or waits for its retry', async () => {
+    const started = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    await using engine = await createEngine(database, single, async () => {
+      started.resolve()
+      await release.promise
+      throw new Error('broken')
+    })
+    const enqueue = (...startAts: (Date | undefined)[]) =>
+      engine.transact(async (tx) => {
+        for (const startAt of startAts)
+          tx.enqueue({ queue: single, data: { name: 'x' }, key: 'x', ...(startAt && { startAt }) })
+      })
+    await enqueue(hours(1), undefined, hours(2))
+    const run = engine.jobs.runDue(single)
+    await started.promise
+    await enqueue(undefined)
+    expect(await unfinished()).toMatchObject([{ state: 'active' }])
+    release.resolve()
+    await run
+    const [retry] = await unfinished()
+    expect(retry).toMatchObject({ state: 'retry' })
+    await enqueue(undefined)
+    expect(await unfinished()).toEqual([retry])
+  })
+
+  test('creates the successor of a job with its completion', async () => {
+    await using engine = await createEngine(database, single, (attempt) =>
+      engine.transact(async (tx) => {
+        tx.enqueue({ queue: single, data: { name: 'next' }, key: 'x', startAt: hours(1) })
+        await attempt.complete(tx)
+      }),
+    )
+    await engine.transact(async (tx) => tx.enqueue({ queue: single, data: { name: 'x' }, key: 'x' }))
+    await engine.jobs.runDue(single)
+    expect(await unfinished()).toMatchObject([{ key: 'x', state: 'created' }])
+  })
+})
+
 describe('several processes', () => {
   test('run each job once', async () => {
     const ran: string[] = []

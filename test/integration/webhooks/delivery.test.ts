@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOutboundRetention } from '../../../src/modules/webhooks/retention.ts'
 import {
@@ -101,6 +102,66 @@ describe('a suspended owner', () => {
     await waitFor(async () => expect((await webhook.log())[0]).toMatchObject({ status: 'DELIVERED' }))
     const { body } = await owner.get('/api/events?after=oldest&types=robot.status')
     expect(body.events).toHaveLength(3)
+  })
+})
+
+describe('a webhook has one unfinished job at most', () => {
+  const unfinishedJobs = async ({ id }: Webhook) =>
+    (
+      await sql`
+        select state from pgboss.job
+        where name = 'webhook-deliveries' and singleton_key = ${id} and state < 'completed'`.execute(
+        world.platform.core.db,
+      )
+    ).rows.length
+
+  test('while its receiver fails and shortens its Retry-After each time', async () => {
+    let seconds = 3_600
+    await using receiver = await startReceiver((response, item) => {
+      seconds = Math.ceil(seconds / 2)
+      status(429, { 'Retry-After': String(seconds) })(response, item)
+    })
+    const owner = await world.client()
+    const webhook = await createWebhook(owner, receiver)
+    for (let failed = 1; failed <= 5; failed++) {
+      await recordEvents(owner)
+      await waitFor(async () => {
+        const log: { response_status: number | null }[] = await webhook.log()
+        expect(log.map(({ response_status }) => response_status)).toEqual(Array(failed).fill(429))
+      })
+      // Ends the pause, so that the next event is sent at once. The failed ones stay due later.
+      await owner.patch(webhook.path, { url: receiver.url })
+      expect(await unfinishedJobs(webhook)).toBeLessThanOrEqual(1)
+    }
+    await waitFor(async () => expect(await unfinishedJobs(webhook)).toBe(1))
+    receiver.answerWith(ok)
+    aheadMs += DAY_MS
+    await waitFor(async () => {
+      const log: { status: string }[] = await webhook.log()
+      expect(log.map((item) => item.status)).toEqual(Array(5).fill('DELIVERED'))
+    })
+    expect(receiver.mostUnderWay).toBe(1)
+    aheadMs = 0
+  })
+
+  test('also with jobs of an earlier version, which multiplied', async () => {
+    await using receiver = await startReceiver(status(500))
+    const owner = await world.client()
+    const webhook = await createWebhook(owner, receiver)
+    await recordEvents(owner)
+    await waitForAttempts(webhook, 1)
+    const boss = await world.platform.core.jobs.engine()
+    const copies = Array.from({ length: 5 }, () => ({
+      data: { webhookId: webhook.id },
+      singletonKey: webhook.id,
+    }))
+    await boss.insert('webhook-deliveries', copies)
+    await waitFor(async () => expect(await unfinishedJobs(webhook)).toBe(1))
+    receiver.answerWith(ok)
+    aheadMs += HOUR_MS
+    await waitFor(async () => expect((await webhook.log())[0]).toMatchObject({ status: 'DELIVERED' }))
+    await waitFor(async () => expect(await unfinishedJobs(webhook)).toBe(0))
+    aheadMs = 0
   })
 })
 
