@@ -3,6 +3,7 @@ import pg from 'pg'
 import { waitUntil } from '../concurrency/concurrency.ts'
 import { isDiskFull } from '../errors/disk-full.ts'
 import { type Cluster, openCluster, SUPERUSER } from './embedded-cluster.ts'
+import { isServerBusy } from './embedded-errors.ts'
 import { isAlive } from './embedded-launch.ts'
 import {
   findPostmaster,
@@ -14,7 +15,8 @@ import {
 } from './embedded-postmaster.ts'
 
 const DATABASE = 'wheelhouse'
-const START_LIMIT_MS = 30_000
+/** Starting includes the recovery after a crash, which takes long on a busy machine. A server that exits fails at once. */
+const START_LIMIT_MS = 120_000
 const CONNECT_LIMIT_MS = 5_000
 /** The number of failed restarts after which the platform gives up. A full disk does not count. */
 const MAX_RESTART_FAILURES = 5
@@ -226,7 +228,7 @@ async function claim(cluster: Cluster, port: number): Promise<Owner | undefined>
     await refuseIfOwnerLives(client)
   } catch (error) {
     await client.end()
-    if (!isTransientError(error)) throw error
+    if (!isServerBusy(error)) throw error
     return undefined
   }
   await client.end()
@@ -247,13 +249,4 @@ async function refuseIfOwnerLives(client: pg.Client): Promise<void> {
     `The embedded PostgreSQL is already in use by process ${owner}. ` +
       'Stop that Wheelhouse, or set DATA_DIR or DATABASE_URL for this one.',
   )
-}
-
-/**
- * Returns whether the error is temporary: a starting or stopping server refuses or resets the connection, or reports
- * class 57P.
- */
-function isTransientError(error: unknown): boolean {
-  const code = String((error as { code?: string }).code)
-  return ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P02', '57P03'].includes(code)
 }
