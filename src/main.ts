@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { loadConfig } from './app/config.ts'
 import { type RunningPlatform, startRoles } from './app/roles.ts'
 import { createLog } from './core/log.ts'
+import { ignoreClosedOutput } from './core/process/closed-output.ts'
 import { watchProcessErrors } from './core/process/process-errors.ts'
 
 const PARENT_CHECK_MS = 500
@@ -9,6 +10,7 @@ const PARENT_CHECK_MS = 500
 /** Starts the process: configuration, roles, and an orderly shutdown on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
   const startedAt = performance.now()
+  ignoreClosedOutput()
   const config = loadConfig()
   const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
   const processErrors = watchProcessErrors(log)

@@ -7,11 +7,20 @@ const CHANNEL_PREFIX = 'wheelhouse:bus:'
 /** Most ids merged into one hint while Redis is silent. Gateways find further robots by polling. */
 const MAX_ROBOT_IDS = 20_000
 
-/** Most messages of the other topics in flight. Listeners find further changes by polling. */
-const MAX_IN_FLIGHT = 10_000
+/**
+ * Most messages in flight of the topics that are not merged, by their urgency. Each kind has its own limit, so that none is refused
+ * because of the others. Listeners find further changes by polling.
+ */
+const MAX_IN_FLIGHT = { stop: 10_000, revocation: 10_000, ordinary: 10_000 }
+type Urgency = keyof typeof MAX_IN_FLIGHT
 
-/** Topics that are queued while Redis reconnects. */
-const URGENT: ReadonlySet<BusTopic> = new Set(['robot.stop'])
+const urgencies: { [T in BusTopic]?: Urgency } = {
+  'robot.stop': 'stop',
+  'credential.revoked': 'revocation',
+  'recording_link.revoked': 'revocation',
+  'permissions.lost': 'revocation',
+}
+const urgencyOf = (topic: BusTopic): Urgency => urgencies[topic] ?? 'ordinary'
 
 /** Merges the next hint into one that waits. Topics without a rule are sent one by one. */
 const mergeHints: { [T in BusTopic]?: (waiting: BusTopics[T], next: BusTopics[T]) => void } = {
@@ -42,7 +51,7 @@ export function createRedisBus(deps: {
   const subscribed = new Set<BusTopic>()
   /** Topics with a message in flight, and the hint that waits behind it. */
   const inFlight = new Map<BusTopic, unknown>()
-  let singleCount = 0
+  const singleCounts = { stop: 0, revocation: 0, ordinary: 0 }
 
   subscriber.on('message', (channel: string, text: string) => {
     const topic = channel.slice(CHANNEL_PREFIX.length) as BusTopic
@@ -57,19 +66,20 @@ export function createRedisBus(deps: {
 
   /** Sends one message. It may get lost with its connection; listeners find the change by polling. */
   async function send(topic: BusTopic, message: unknown): Promise<void> {
-    // Other hints are not worth queueing: listeners also poll.
-    if (publisher.status !== 'ready' && !URGENT.has(topic)) return
+    // While Redis reconnects, only stops are worth queueing: listeners also poll.
+    if (publisher.status !== 'ready' && urgencyOf(topic) !== 'stop') return
     await publisher
       .publish(CHANNEL_PREFIX + topic, JSON.stringify({ from: processId, message }))
       .catch(() => {})
   }
 
-  /** Sends immediately, within the limit of messages in flight. */
+  /** Sends immediately, within the limit of messages in flight of its urgency. */
   async function sendUncoalesced(topic: BusTopic, message: unknown): Promise<void> {
-    if (singleCount >= MAX_IN_FLIGHT) return
-    singleCount++
+    const urgency = urgencyOf(topic)
+    if (singleCounts[urgency] >= MAX_IN_FLIGHT[urgency]) return
+    singleCounts[urgency]++
     await send(topic, message)
-    singleCount--
+    singleCounts[urgency]--
   }
 
   /** Sends immediately. While a message is in flight, later ones of the topic merge into the next. */

@@ -23,6 +23,12 @@ const STARTING_PAGE = renderPage({
 const REQUEST_LIMIT_MS = 30_000
 const HEADERS_LIMIT_MS = 15_000
 /**
+ * How long a connection stays open for another request. Proxies and load balancers keep idle connections for up to 60 seconds: if
+ * this server closed them first, a request that is just being sent would be lost. The time limit for headers begins with the
+ * first byte of a request, so it may be shorter.
+ */
+const KEEP_ALIVE_MS = 65_000
+/**
  * The length of the accept queue, where the system allows it. The 511 of Node is too short when all clients of
  * another hub reconnect at once: the system silently drops a connection that does not fit, and the client retries
  * after a second.
@@ -34,6 +40,7 @@ const IDLE_CHECK_MS = 50
 const options: ServerOptions = {
   requestTimeout: REQUEST_LIMIT_MS,
   headersTimeout: HEADERS_LIMIT_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
   connectionsCheckingInterval: 1_000,
 }
 

@@ -1,6 +1,7 @@
-import { isDatabaseUnreachable } from '../../core/errors/errors.ts'
+import { handleEach } from '../../core/errors/handle-each.ts'
 import type { Log } from '../../core/log.ts'
 import type { SessionLifecycle, SessionPresence } from '../sessions/index.ts'
+import { createGatewaySilences } from './gateway-silences.ts'
 import type { LostRobot, PresenceStore } from './presence.store.ts'
 
 /** Sessions handled in one sweep; the next sweep handles the rest. */
@@ -14,8 +15,8 @@ const MIN_NODE_TIMEOUT_MS = 3_000
  * their robot's connection, and robots that stay away longer than the grace period.
  *
  * A node counts as dead when its row did not change for `nodeTimeoutMs` of this process's clock while the database
- * was reachable. The database's clock would declare every robot lost after an outage of the database, because no node
- * could renew its row during the outage.
+ * was reachable. A late sweep only looks, see `gateway-silences.ts`: robots that returned meanwhile could not be stored, so no
+ * robot is disconnected, and no session is paused or ended.
  */
 export function createSweep(deps: {
   store: PresenceStore
@@ -32,10 +33,7 @@ export function createSweep(deps: {
   const { store, sessions, lifecycle, log, robotGraceMs, now, monotonicMs } = deps
   const nodeTimeoutMs = Math.max(deps.nodeTimeoutMs, MIN_NODE_TIMEOUT_MS)
   const handoverMs = Math.max(deps.handoverMs, nodeTimeoutMs)
-  const seen = new Map<string, { mark: string; sinceMs: number }>()
-  let lastAnswerMs = Number.NEGATIVE_INFINITY
-  let failedSince = false
-  let wasLate = false
+  const silences = createGatewaySilences(nodeTimeoutMs)
 
   async function disconnectNode(nodeId: string, reason: string): Promise<void> {
     const robots = await store.connectedTo(nodeId)
@@ -46,9 +44,13 @@ export function createSweep(deps: {
       const disconnects = batch.map((robot) => ({ ...robot, lastSignMs: 0, lastHeartbeatMs: 0 }))
       lost.push(...(await store.disconnect(disconnects)).lostInSession)
     }
-    for (const { robotId, lastSign } of lost) await sessions.handleRobotLost(robotId, lastSign)
+    await handleEach(
+      lost.map((robot) => ({ id: robot.robotId, ...robot })),
+      ({ robotId, lastSign }) => sessions.handleRobotLost(robotId, lastSign),
+      { log, failure: 'session of a lost robot not paused; the next sweep repeats it' },
+    )
     await store.removeNode(nodeId)
-    seen.delete(nodeId)
+    silences.forget(nodeId)
     log.warn({ nodeId, robots: robots.length, inSession: lost.length }, `node disconnected: ${reason}`)
   }
 
@@ -56,68 +58,55 @@ export function createSweep(deps: {
     try {
       return await store.nodes()
     } catch (cause) {
-      failedSince = true
+      silences.noteFailure()
       throw cause
     }
   }
 
-  /**
-   * Gives every node the full timeout again after an outage of the database, in which no node could renew its row. A single late sweep
-   * counts as one: this process, and gateways with it, may have been suspended. Sweeps that are always late are overloaded.
-   */
-  function resetAfterOutage(nowMs: number): void {
-    const late = nowMs - lastAnswerMs > nodeTimeoutMs / 2
-    if (late && (failedSince || !wasLate)) seen.clear()
-    wasLate = late && !failedSince
-    failedSince = false
-    lastAnswerMs = nowMs
+  async function sweepNodes(nodes: Awaited<ReturnType<typeof readNodes>>): Promise<number> {
+    const failedNodes = await handleEach(
+      nodes,
+      async ({ id, draining }) => {
+        // Succeeds as soon as the last of its robots has reconnected elsewhere.
+        if (draining && (await store.removeNode(id))) return
+        if (silences.silentMs(id) > (draining ? handoverMs : nodeTimeoutMs))
+          await disconnectNode(id, 'its gateway does not renew')
+      },
+      { log, failure: 'gateway not swept' },
+    )
+    const failedOrphans = await handleEach(
+      await store.orphanedNodes(),
+      (nodeId) => disconnectNode(nodeId, 'its gateway is unknown'),
+      { log, failure: 'unknown gateway not swept' },
+    )
+    return failedNodes + failedOrphans
   }
 
-  async function sweepNodes(): Promise<void> {
-    const nodes = await readNodes()
-    const nowMs = monotonicMs()
-    resetAfterOutage(nowMs)
-    const known = new Set(nodes.map((node) => node.id))
-    for (const nodeId of seen.keys()) if (!known.has(nodeId)) seen.delete(nodeId)
-    for (const { id, seenMark, draining } of nodes) {
-      // Succeeds as soon as the last of its robots has reconnected elsewhere.
-      if (draining && (await store.removeNode(id))) continue
-      const previous = seen.get(id)
-      if (previous?.mark !== seenMark) seen.set(id, { mark: seenMark, sinceMs: nowMs })
-      else if (nowMs - previous.sinceMs > (draining ? handoverMs : nodeTimeoutMs)) {
-        await disconnectNode(id, 'its gateway does not renew')
-      }
-    }
-    for (const nodeId of await store.orphanedNodes()) await disconnectNode(nodeId, 'its gateway is unknown')
-  }
-
-  async function sweepSessions(): Promise<void> {
-    const failures: Error[] = []
-    /** Handles all items: one failed session must not delay the others. Only an unreachable database ends the sweep. */
-    async function each<T>(items: readonly T[], handle: (item: T) => Promise<unknown>): Promise<void> {
-      for (const item of items) {
-        try {
-          await handle(item)
-        } catch (cause) {
-          if (isDatabaseUnreachable(cause)) throw cause
-          failures.push(new Error(`sweep failed for ${JSON.stringify(item)}`, { cause }))
-        }
-      }
-    }
+  async function sweepSessions(): Promise<number> {
     const { lost, returned } = await sessions.findPresenceMismatches(SESSIONS_PER_SWEEP)
-    await each(lost, sessions.handleRobotInferredLost)
-    await each(returned, sessions.handleRobotReturned)
+    const ofRobot = { log, failure: 'session of a robot not updated' }
+    const failedRobots =
+      (await handleEach(lost, sessions.handleRobotInferredLost, ofRobot)) +
+      (await handleEach(returned, sessions.handleRobotReturned, ofRobot))
     const lostBefore = new Date(now().getTime() - robotGraceMs)
-    const expired = await sessions.lostSince(lostBefore, SESSIONS_PER_SWEEP)
-    await each(expired, (session) => lifecycle.endLost(session, lostBefore))
-    if (failures.length > 0) throw new AggregateError(failures, 'the sweep failed for some sessions')
+    const failedEnds = await handleEach(
+      await sessions.lostSince(lostBefore, SESSIONS_PER_SWEEP),
+      (session) => lifecycle.endLost(session, lostBefore),
+      { log, failure: 'session of a lost robot not ended' },
+    )
+    return failedRobots + failedEnds
   }
 
   return {
-    /** Runs one sweep. The job runner calls it periodically. Throws when the database is unreachable. */
+    /**
+     * Runs one sweep. The job runner calls it periodically.
+     * @throws when the database is unreachable, and when something could not be repaired
+     */
     async run(): Promise<void> {
-      await sweepNodes()
-      await sweepSessions()
+      const nodes = await readNodes()
+      if (!silences.noteAnswer(nodes, monotonicMs())) return
+      const failed = (await sweepNodes(nodes)) + (await sweepSessions())
+      if (failed > 0) throw new Error(`the sweep failed for ${failed} gateways or sessions`)
     },
   }
 }

@@ -7,6 +7,7 @@ import { createWorld, type World } from '../../support/world/world.ts'
 const NODE_TIMEOUT_MS = 10_000
 const LATE_MS = 6_000
 const TIMELY_MS = 500
+const ROBOT_GRACE_MS = 60_000
 
 let world: World
 beforeAll(async () => {
@@ -19,13 +20,14 @@ async function createFixture() {
   const { core, sessions } = world.platform
   const store = createPresenceStore({ databaseUrl: world.database.url, poolSize: 1 })
   let clockMs = 0
+  const wallClock = { aheadMs: 0 }
   const sweep = createSweep({
     store,
     sessions: sessions.presence,
     lifecycle: sessions.lifecycle,
     log: core.log,
-    now: () => new Date(),
-    robotGraceMs: 60_000,
+    now: () => new Date(Date.now() + wallClock.aheadMs),
+    robotGraceMs: ROBOT_GRACE_MS,
     nodeTimeoutMs: NODE_TIMEOUT_MS,
     handoverMs: NODE_TIMEOUT_MS,
     monotonicMs: () => clockMs,
@@ -45,6 +47,10 @@ async function createFixture() {
   dead.fallSilent()
   const statusOf = async ({ id }: { id: string }) => (await owner.get(`/api/client/robots/${id}`)).body.status
   return {
+    owner,
+    live,
+    kept,
+    wallClock,
     /** Advances the clock, and runs a sweep. */
     async sweepAfter(ms: number): Promise<void> {
       clockMs += ms
@@ -56,15 +62,47 @@ async function createFixture() {
   }
 }
 
-test('sweeps that are always late find a dead gateway, and keep the robots of a live one', async () => {
+test('of sweeps that are always late, every second one finds dead gateways, and keeps the robots of a live one', async () => {
   const { sweepAfter, statuses } = await createFixture()
   await sweepAfter(0)
+  await sweepAfter(2 * NODE_TIMEOUT_MS)
+  expect(await statuses()).toEqual(['AVAILABLE', 'AVAILABLE'])
+  await sweepAfter(2 * NODE_TIMEOUT_MS)
+  expect(await statuses()).toEqual(['OFFLINE', 'AVAILABLE'])
+  for (let sweeps = 0; sweeps < 3; sweeps++) await sweepAfter(2 * NODE_TIMEOUT_MS)
+  expect(await statuses()).toEqual(['OFFLINE', 'AVAILABLE'])
+})
+
+test('a gateway that could not renew during two stalls keeps its robots in the first sweep after each', async () => {
+  const { sweepAfter, statuses } = await createFixture()
+  await sweepAfter(0)
+  for (let stalls = 0; stalls < 2; stalls++) {
+    await sweepAfter(LATE_MS)
+    await sweepAfter(TIMELY_MS)
+    expect(await statuses()).toEqual(['AVAILABLE', 'AVAILABLE'])
+  }
   await sweepAfter(LATE_MS)
   expect(await statuses()).toEqual(['AVAILABLE', 'AVAILABLE'])
+  await sweepAfter(TIMELY_MS)
+  expect(await statuses()).toEqual(['OFFLINE', 'AVAILABLE'])
+})
+
+test('a late sweep ends no session of a robot whose return could not be stored', async () => {
+  const { sweepAfter, owner, live, kept, wallClock } = await createFixture()
+  const operator = await world.operator()
+  const { sessionId } = (await operator.post('/api/sessions', { robotId: kept.id })).body
+  const session = async () => (await owner.get(`/api/sessions/${sessionId}`)).body
+  await sweepAfter(0)
+  await live.lose(kept.id, Date.now())
+  wallClock.aheadMs = 2 * ROBOT_GRACE_MS
   await sweepAfter(LATE_MS)
-  expect(await statuses()).toEqual(['OFFLINE', 'AVAILABLE'])
-  for (let sweeps = 0; sweeps < 3; sweeps++) await sweepAfter(LATE_MS)
-  expect(await statuses()).toEqual(['OFFLINE', 'AVAILABLE'])
+  expect(await session()).toMatchObject({ status: 'PAUSED' })
+  await live.connect(kept.id)
+  await sweepAfter(TIMELY_MS)
+  expect(await session()).toMatchObject({ status: 'PAUSED' })
+  await live.lose(kept.id, Date.now())
+  await sweepAfter(TIMELY_MS)
+  expect(await session()).toMatchObject({ status: 'COMPLETED', end_reason: 'robot_lost' })
 })
 
 test('a single late sweep gives every gateway the full timeout again', async () => {

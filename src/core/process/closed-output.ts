@@ -1,0 +1,17 @@
+/** What a write to a pipe or a terminal fails with when nobody reads it any more. */
+const CLOSED: ReadonlySet<unknown> = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED'])
+
+interface Output {
+  on(event: 'error', listener: (cause: NodeJS.ErrnoException) => void): unknown
+}
+
+/**
+ * Lets the process continue without its output: the program that reads it may end first, such as `head`, a terminal or a collector
+ * of logs, and robots must not stop for that. What is written then is lost. Other failures stay uncaught exceptions.
+ */
+export function ignoreClosedOutput(outputs: readonly Output[] = [process.stdout, process.stderr]): void {
+  for (const output of outputs)
+    output.on('error', (cause) => {
+      if (!CLOSED.has(cause.code)) throw cause
+    })
+}
