@@ -85,6 +85,10 @@ export interface LinkSocket {
 const CLOSE_HANDSHAKE_MS = 1_000
 /** Longest delay that a refusal can request. */
 const LONGEST_RETRY_AFTER_MS = 300_000
+/** A timer that is this late means that the process was stalled or suspended. */
+const STALL_MS = 200
+/** Time after a stall to read the frames that have arrived, and for the answer to the next ping. */
+const AFTER_STALL_MS = 2_000
 const OPEN = 1
 const ABNORMAL_CLOSURE = 1006
 
@@ -204,16 +208,24 @@ function createDeadline() {
       clearTimeout(timer)
       timer = setTimeout(onExpired, delayMs)
     },
-    /** Runs `onExpired` after `silenceMs` without a call of `touch`. */
+    /**
+     * Runs `onExpired` after `silenceMs` without a call of `touch`. It looks twice, because timers run before the frames that
+     * arrived in the same turn. After a stall or suspension of this process, the second look waits for the answer to a ping.
+     */
     setSilence(silenceMs: number, onExpired: () => void): void {
-      const check = () => {
+      const lookIn = (delayMs: number, isSecond: boolean) => {
+        const dueMs = performance.now() + delayMs
+        timer = setTimeout(() => look(performance.now() - dueMs > STALL_MS, isSecond), delayMs)
+      }
+      const look = (isLate: boolean, isSecond: boolean) => {
         const leftMs = lastReceivedMs + silenceMs - performance.now()
-        if (leftMs > 0) timer = setTimeout(check, leftMs)
-        else onExpired()
+        if (leftMs > 0) lookIn(leftMs, false)
+        else if (isSecond && !isLate) onExpired()
+        else lookIn(isLate ? Math.min(AFTER_STALL_MS, silenceMs) : 0, true)
       }
       clearTimeout(timer)
       lastReceivedMs = performance.now()
-      timer = setTimeout(check, silenceMs)
+      lookIn(silenceMs, false)
     },
     touch(): void {
       lastReceivedMs = performance.now()

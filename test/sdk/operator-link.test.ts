@@ -150,19 +150,19 @@ describe('a connection', () => {
 
   test('stays open while pongs arrive, and measures the latency with them', async () => {
     const gateway = await openGateway()
-    const link = operator(gateway, { silenceMs: 1_500 })
+    const link = operator(gateway, { silenceMs: 1_500, pingMs: 100 })
     await link.connect()
     await waitFor(() => expect(link.latency).not.toBeNull())
-    await waitFor(() => expect(gateway.framesOf('ping').length).toBeGreaterThanOrEqual(4))
+    await waitFor(() => expect(gateway.framesOf('ping').length).toBeGreaterThanOrEqual(20))
     expect(gateway.upgrades).toBe(1)
     const times = gateway.framesOf('ping').map(({ t }) => t as number)
     expect(times).toEqual([...new Set(times)].sort((a, b) => a - b))
     expect(Math.abs(times[0]! - Date.now())).toBeLessThan(60_000)
-    expect(link.latency?.roundTripMs).toBeGreaterThanOrEqual(0)
-    expect(link.latency?.roundTripMs).toBeLessThan(1_000)
-    // The clock of the fake gateway is five seconds ahead.
-    expect(link.latency?.clockOffsetMs).toBeGreaterThan(4_000)
-    expect(link.latency?.clockOffsetMs).toBeLessThan(6_000)
+    const { roundTripMs, clockOffsetMs } = link.latency!
+    expect(roundTripMs).toBeGreaterThanOrEqual(0)
+    // The clock of the fake gateway is five seconds ahead. The quickest ping measures it, to half its round trip and the
+    // resolution of the two clocks.
+    expect(Math.abs(clockOffsetMs - 5_000)).toBeLessThanOrEqual(roundTripMs / 2 + 50)
   })
 
   test('works with the standard WebSocket of browsers', async () => {
@@ -301,9 +301,9 @@ describe('a refusal', () => {
       .mockImplementationOnce(() => new Promise(() => {}))
       .mockResolvedValueOnce({ url: 'no address', ticket: 't' })
       .mockResolvedValueOnce({ url: gateway.url(), ticket: 'with a space' })
-    const link = operator(gateway, { getTicket, connectTimeoutMs: 200 })
+    const link = operator(gateway, { getTicket, connectTimeoutMs: 1_000 })
     await link.connect()
-    expect(getTicket).toHaveBeenCalledTimes(4)
+    expect(getTicket.mock.calls.length).toBeGreaterThanOrEqual(4)
   })
 })
 
@@ -412,22 +412,22 @@ describe('control', () => {
         opened.push(this)
       }
     }
-    const link = operator(gateway, {
-      WebSocket: Observed,
-      maxBufferedBytes: 100_000,
-      connectTimeoutMs: 300,
-    })
+    const link = operator(gateway, { WebSocket: Observed, maxBufferedBytes: 100_000 })
     await link.connect()
     gateway.newest.pause()
     const data = 'x'.repeat(60_000)
-    let dropped = 0
+    // Urgent commands do not wait for their turn: each one is sent or dropped. The buffers of the kernel take the first ones.
     let mostBuffered = 0
-    for (let attempt = 0; attempt < 2_000; attempt += 1) {
-      if (link.control(data) === null) dropped += 1
+    let sent = 0
+    while (sent < 2_000 && link.control(data, { urgent: true }) !== null) {
+      sent += 1
       mostBuffered = Math.max(mostBuffered, opened[0]?.bufferedAmount ?? 0)
     }
-    expect(dropped).toBeGreaterThan(1_000)
+    expect(sent).toBeLessThan(2_000)
+    expect(mostBuffered).toBeGreaterThan(100_000)
     expect(mostBuffered).toBeLessThan(100_000 + 61_000)
+    expect(link.control(data, { urgent: true }), 'nothing has been read in between').toBeNull()
+    expect(opened[0]?.bufferedAmount).toBe(mostBuffered)
     void link.stop('now')
     gateway.newest.resume()
     await waitFor(() => expect(gateway.framesOf('stop')).toMatchObject([{ reason: 'now' }]))
@@ -437,7 +437,8 @@ describe('control', () => {
     await waitFor(() => expect(link.connection).not.toBe('online'))
     expect(link.control('lost')).toBeNull()
     expect(link.controlBinary(Uint8Array.of(1))).toBeNull()
-    gateway.state = { stop: recorded }
+    await waitFor(() => expect(gateway.sockets).toHaveLength(2))
+    gateway.sendState({ stop: recorded })
     await waitFor(() => expect(link.control('fresh')).not.toBeNull())
     await waitFor(() => expect(gateway.framesOf('control').at(-1)?.data).toBe('fresh'))
     expect(gateway.frames.some((frame) => frame.data === 'lost')).toBe(false)
