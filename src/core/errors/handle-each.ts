@@ -27,7 +27,9 @@ export async function handleEach<T extends Item>(
       unreachable = isDatabaseUnreachable(cause) ? unreachable + 1 : 0
       if (unreachable === MAX_UNREACHABLE) throw cause
       failed++
-      log.error({ err: cause, id: typeof item === 'string' ? item : item.id }, failure)
+      // An outage is expected, and the next round repeats the item.
+      const level = unreachable > 0 ? 'warn' : 'error'
+      log[level]({ err: cause, id: typeof item === 'string' ? item : item.id }, failure)
     }
   }
   return failed

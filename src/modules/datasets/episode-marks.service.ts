@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { CoreServices } from '../../core/core-services.ts'
 import { iso } from '../../core/database/iso.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
+import { handleEach } from '../../core/errors/handle-each.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import type { MarkEpisode, MarkedEpisode, SessionEpisodes } from './dataset.schema.ts'
@@ -32,9 +33,9 @@ interface MarkedSession {
 
 /** Marks episodes in open sessions. One episode runs at a time in a session. */
 export function createEpisodeMarks(
-  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { appendNote: AppendEpisodeNote },
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'log'> & { appendNote: AppendEpisodeNote },
 ) {
-  const { db, transact, now, appendNote } = deps
+  const { db, transact, now, log, appendNote } = deps
 
   /** @throws 404 when the session does not exist, or the caller has no part in it. */
   async function sessionOf({ userId, roles }: Pick<Caller, 'userId' | 'roles'>, sessionId: string) {
@@ -176,11 +177,12 @@ export function createEpisodeMarks(
         .where('sessions.status', 'in', ['COMPLETED', 'CANCELLED'])
         .limit(PER_RUN)
         .execute()
-      for (const { ended_at, ...session } of rows)
-        await transact(async (tx) => {
+      const endEpisode = ({ ended_at, ...session }: (typeof rows)[0]) =>
+        transact(async (tx) => {
           const by = { actorId: null, success: null, task: undefined, discards: false, at: ended_at ?? now() }
           await end(tx, session, by)
         }).catch(ignoreConflict) // another process has ended it
+      await handleEach(rows, endEpisode, { log, failure: 'episode of an ended session not ended' })
     },
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { inBatches } from '../../core/database/in-batches.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import type { Attempt, Queue } from '../../core/jobs/queue.ts'
 import { PRESENCE_TTL_SECONDS } from '../identity/index.ts'
@@ -17,7 +18,7 @@ const MAX_COUNTED = 500
 const RECENT_MAILS_LIMIT = 50
 /** Delivered mails are retained for this long, so that operators of the platform can answer questions about them. */
 const RETENTION_MS = 24 * 3_600_000
-const REMOVED_PER_RUN = 5_000
+const REMOVED_PER_BATCH = 5_000
 
 const DigestJob = z.strictObject({ userId: z.uuid() })
 type DigestJob = z.infer<typeof DigestJob>
@@ -63,20 +64,25 @@ export function createDigests(deps: { transact: Transact; now: () => Date }) {
       }),
 
     /** Deletes mails that were delivered more than a day ago. */
-    removeDelivered: () =>
-      transact(async (tx) => {
-        await tx.db
-          .deleteFrom('notification_mails')
-          .where('id', 'in', (eb) =>
-            eb
-              .selectFrom('notification_mails')
-              .select('id')
-              .where('delivered_at', '<', new Date(now().getTime() - RETENTION_MS))
-              .orderBy('delivered_at')
-              .limit(REMOVED_PER_RUN),
-          )
-          .execute()
-      }),
+    removeDelivered: () => inBatches(REMOVED_PER_BATCH, removeDeliveredBatch),
+  }
+
+  /** Returns the number of removed mails. */
+  function removeDeliveredBatch(): Promise<number> {
+    return transact(async (tx) => {
+      const { numDeletedRows } = await tx.db
+        .deleteFrom('notification_mails')
+        .where('id', 'in', (eb) =>
+          eb
+            .selectFrom('notification_mails')
+            .select('id')
+            .where('delivered_at', '<', new Date(now().getTime() - RETENTION_MS))
+            .orderBy('delivered_at')
+            .limit(REMOVED_PER_BATCH),
+        )
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    })
   }
 }
 

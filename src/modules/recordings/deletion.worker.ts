@@ -1,4 +1,5 @@
 import type { CoreServices } from '../../core/core-services.ts'
+import { handleEach } from '../../core/errors/handle-each.ts'
 import type { Attempt } from '../../core/jobs/queue.ts'
 import type { ObjectStore } from '../../core/storage/object-store.ts'
 import type { RecordingJob } from './finish-queue.ts'
@@ -11,8 +12,10 @@ const ORPHAN_AGE_MS = 24 * 3_600_000
 const RECORDING_ID = /^recordings\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\//
 
 /** Creates the jobs that delete objects from the storage. */
-export function createDeletionWorker(deps: Pick<CoreServices, 'db' | 'now'> & { store: ObjectStore }) {
-  const { db, now, store } = deps
+export function createDeletionWorker(
+  deps: Pick<CoreServices, 'db' | 'now' | 'log'> & { store: ObjectStore },
+) {
+  const { db, now, log, store } = deps
 
   async function deletePrefix(prefix: string, signal?: AbortSignal): Promise<void> {
     let keys: string[] = []
@@ -48,10 +51,11 @@ export function createDeletionWorker(deps: Pick<CoreServices, 'db' | 'now'> & { 
       let old = new Map<string, string[]>()
       const flush = async () => {
         const existing = await fileKeysOf([...old.keys()])
-        for (const [id, keys] of old) {
+        const deleteUnused = async (id: string) => {
           const fileKey = existing.get(id)
-          if (fileKey !== null) await store.delete(keys.filter((key) => key !== fileKey))
+          if (fileKey !== null) await store.delete(old.get(id)?.filter((key) => key !== fileKey) ?? [])
         }
+        await handleEach(old.keys(), deleteUnused, { log, failure: 'old files of a recording not deleted' })
         old = new Map()
       }
       let count = 0

@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import { audit } from '../../core/audit/audit.ts'
 import type { CoreServices } from '../../core/core-services.ts'
+import { inBatches } from '../../core/database/in-batches.ts'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
+import { handleEach } from '../../core/errors/handle-each.ts'
 import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import { DELETE_RECORDINGS } from './finish-queue.ts'
@@ -17,6 +19,10 @@ export type RecordingReader = Pick<Caller, 'userId' | 'roles'>
 /** Listed segments of a recording that is not READY, the newest ones: an hour of a session with four cameras. */
 const MAX_PARTS = 5_000
 
+/** Expired recordings that are deleted at a time. */
+const EXPIRED_PER_BATCH = 1_000
+/** Comes before every id. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 /** The lists are sorted by it. */
 const SORT = 'started_at'
 
@@ -32,8 +38,10 @@ const selectRecordings = (db: Db) =>
     .select(sql<string>`coalesce(sessions.recorded_robot_name, robots.name)`.as('robot_name'))
 
 /** Reads and deletes recordings. Owner, operator and admins see a recording; the owner and admins delete it. */
-export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { quota: Quota }) {
-  const { db, transact, now, quota } = deps
+export function createRecordings(
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'log'> & { quota: Quota },
+) {
+  const { db, transact, now, log, quota } = deps
 
   const visibleTo = (reader: RecordingReader) => {
     const query = selectRecordings(db)
@@ -170,16 +178,28 @@ export function createRecordings(deps: Pick<CoreServices, 'db' | 'transact' | 'n
         )
     },
 
-    /** Deletes recordings whose time has passed. */
+    /** Deletes recordings whose time has passed. Those that cannot be deleted do not keep the others. */
     async removeExpired(): Promise<void> {
-      const expired = await db
-        .selectFrom('recordings')
-        .select(['id', 'client_id'])
-        .where('expires_at', '<=', now())
-        .where('status', 'in', ['READY', 'FAILED'])
-        .limit(1_000)
-        .execute()
-      for (const { id, client_id } of expired) await removeRow(id, undefined, client_id)
+      let after = { expires_at: new Date(0), id: FIRST_ID }
+      await inBatches(EXPIRED_PER_BATCH, async () => {
+        const expired = await db
+          .selectFrom('recordings')
+          .select(['id', 'client_id', 'expires_at'])
+          .where('expires_at', '<=', now())
+          .where('status', 'in', ['READY', 'FAILED'])
+          .where(sql<boolean>`(expires_at, id) > (${after.expires_at}::timestamptz, ${after.id}::uuid)`)
+          .orderBy('expires_at')
+          .orderBy('id')
+          .limit(EXPIRED_PER_BATCH)
+          .execute()
+        const last = expired.at(-1)
+        if (last?.expires_at) after = { expires_at: last.expires_at, id: last.id }
+        await handleEach(expired, ({ id, client_id }) => removeRow(id, undefined, client_id), {
+          log,
+          failure: 'expired recording not deleted; the next run repeats it',
+        })
+        return expired.length
+      })
     },
   }
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { inBatches } from '../../core/database/in-batches.ts'
 import type { NewNotification } from '../../core/events/new-notification.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 
@@ -47,9 +48,7 @@ export function createBatteryJob(deps: { transact: Transact; now: () => Date }) 
 
   return {
     /** Notifies the owners of robots with a low battery, and the operators in session with those robots. */
-    async run(): Promise<void> {
-      while ((await notifyBatch()) === ROBOTS_PER_BATCH) {}
-    },
+    run: (): Promise<void> => inBatches(ROBOTS_PER_BATCH, notifyBatch),
   }
 }
 export type BatteryJob = ReturnType<typeof createBatteryJob>

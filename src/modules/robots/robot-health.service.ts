@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { inBatches } from '../../core/database/in-batches.ts'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
@@ -23,16 +24,15 @@ interface IncidentRow {
 export function createRobotHealth({ db, now }: { db: Db; now: () => Date }) {
   const keptSince = () => new Date(now().getTime() - KEPT_MS)
 
-  async function removeOld(): Promise<void> {
-    for (;;) {
+  const removeOld = (): Promise<void> =>
+    inBatches(ROWS_PER_BATCH, async () => {
       const { rows } = await sql`
         delete from robot_health_samples where (robot_id, at) in (
           select robot_id, at from robot_health_samples where at < ${keptSince()}::timestamptz
           order by at limit ${ROWS_PER_BATCH}
         ) returning 1`.execute(db)
-      if (rows.length < ROWS_PER_BATCH) return
-    }
-  }
+      return rows.length
+    })
 
   /** Returns stops and lost connections in the sessions of a robot, newest first. */
   const incidentsOf = (robotId: string, since: Date) =>

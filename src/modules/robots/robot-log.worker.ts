@@ -1,5 +1,6 @@
 import type { RobotLogLevel } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
+import { inBatches } from '../../core/database/in-batches.ts'
 import type { Db } from '../../core/database/tables.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 
@@ -93,7 +94,7 @@ export function createRobotLogJobs(deps: {
       select robot_id, max(seq) as up_to from (
         select robot_id, seq from robot_logs where at < ${before}::timestamptz order by at limit ${LINES_PER_BATCH}
       ) as oldest group by robot_id`
-    while ((await prune(old)) > 0) {}
+    await inBatches(1, () => prune(old))
   }
 
   async function removeSurplus(): Promise<void> {
@@ -107,14 +108,12 @@ export function createRobotLogJobs(deps: {
       from robot_log_streams s
       where s.head - s.pruned_to > ${linesPerRobot}::bigint or s.bytes > ${bytesPerRobot}::bigint
       order by s.robot_id limit ${ROBOTS_PER_BATCH}`
-    while ((await prune(surplus)) === ROBOTS_PER_BATCH) {}
+    await inBatches(ROBOTS_PER_BATCH, () => prune(surplus))
   }
 
   return {
     /** Publishes an event for each robot with unreported lines, at most once a minute per robot. */
-    async publishEvents(): Promise<void> {
-      while ((await publishBatch()) === ROBOTS_PER_BATCH) {}
-    },
+    publishEvents: (): Promise<void> => inBatches(ROBOTS_PER_BATCH, publishBatch),
 
     /** Removes lines beyond the retention time and beyond the bounds of a robot, in batches. */
     async clean(): Promise<void> {

@@ -57,6 +57,8 @@ test('a session that cannot be ended does not delay the others, and ends when it
   expect((await read(stuck.owner, stuck.id)).status).toBe('PAUSED')
   await database.query('drop trigger refuse_posting on ledger_entries')
   await expect.poll(async () => (await read(stuck.owner, stuck.id)).status).toBe('COMPLETED')
+  expect(world.errors.join(), 'the log names the session').toContain(stuck.id)
+  world.errors.splice(0)
 })
 
 test('a session can be ended after half a year at the highest possible rate', async () => {

@@ -238,6 +238,30 @@ describe('at the scheduled time', () => {
 describe('the schedule survives the end of its worker', () => {
   const withoutWorker = () => createWorld({ now, bus: 'redis', env: { ROLES: 'api,hub,gateway' } })
 
+  test('a session that cannot be cancelled does not keep the others waiting', async () => {
+    await using world = await withoutWorker()
+    const [other, stuck] = [await actors(world), await actors(world)]
+    const otherId = await schedule(other, MINUTE_MS)
+    const stuckId = await schedule(stuck, 2 * MINUTE_MS) // the first one that a round handles
+    await query(
+      world.database.url,
+      `create function keep_session() returns trigger language plpgsql as $$
+       begin raise exception 'not this one'; end $$;
+       create trigger keep_session before update on sessions for each row
+         when (old.id = '${stuckId}') execute function keep_session()`,
+    )
+    clockMs += 3 * 60 * MINUTE_MS
+
+    await workerRound(world)
+    expect(await statusOf(other.owner, otherId)).toBe('CANCELLED')
+    expect(await statusOf(stuck.owner, stuckId)).toBe('PENDING')
+    expect(world.errors.join(), 'the log names the session').toContain(stuckId)
+    world.errors.splice(0)
+    await query(world.database.url, 'drop trigger keep_session on sessions')
+    await workerRound(world)
+    expect(await statusOf(stuck.owner, stuckId)).toBe('CANCELLED')
+  })
+
   test('a session due without a worker starts with the next worker', async () => {
     await using world = await withoutWorker()
     const users = await actors(world)

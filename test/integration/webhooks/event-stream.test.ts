@@ -202,6 +202,18 @@ describe('a subscription', () => {
   const cleanUpIn = (days: number) =>
     createOutboundRetention({ db: world.platform.core.db, now: inDays(days) }).removeOld()
 
+  test('whose row is gone leaves events that cannot be removed: the clean-up ends', async () => {
+    const { owner, operator, path, id } = await openSessionFixture(world, { readEvents: true })
+    await operator.post(`${path}/messages`, { body: 'kept' })
+    await fannedOut()
+    const { db } = world.platform.core
+    await db.deleteFrom('event_streams').where('user_id', '=', owner.id).execute()
+    await cleanUpIn(15)
+    expect(await storedOf(owner)).not.toEqual([])
+    await db.deleteFrom('user_events').where('user_id', '=', owner.id).execute()
+    await performAction(operator, id, 'end')
+  })
+
   test('begins with the first read: before it no event of the user is stored, after it every event', async () => {
     const fixture = await openSessionFixture(world)
     const { owner, operator } = fixture

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../core/database/tables.ts'
-import { isDatabaseUnreachable } from '../../../core/errors/errors.ts'
+import { handleEach } from '../../../core/errors/handle-each.ts'
 import type { Transact } from '../../../core/events/transactor.ts'
 import type { Log } from '../../../core/log.ts'
 import { plannedEnd } from '../record/booking.service.ts'
@@ -85,17 +85,8 @@ export function createAbandonmentWorker(deps: {
       .limit(SESSIONS_PER_RUN)
       .execute()
 
-  /** Handles each session. The failure of one session must not delay the others. */
-  async function each<S extends { id: string }>(sessions: S[], handle: (session: S) => Promise<unknown>) {
-    for (const session of sessions) {
-      try {
-        await handle(session)
-      } catch (cause) {
-        if (isDatabaseUnreachable(cause)) throw cause
-        log.error({ err: cause, sessionId: session.id }, 'handling of an abandoned session failed')
-      }
-    }
-  }
+  const each = <S extends { id: string }>(sessions: S[], handle: (session: S) => Promise<unknown>) =>
+    handleEach(sessions, handle, { log, failure: 'handling of an abandoned session failed' })
 
   /** Pauses a session whose operator is absent. Its ACTIVE time is not billed. */
   const pauseAbsent = (session: Pick<SessionRecord, 'id' | 'robot_id'>) =>

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../core/database/tables.ts'
 import { AppError, isDatabaseUnreachable } from '../../../core/errors/errors.ts'
+import { handleEach } from '../../../core/errors/handle-each.ts'
 import type { Log } from '../../../core/log.ts'
 import type { SessionRecord } from '../record/session-transitions.ts'
 import type { SessionLifecycle } from './session-lifecycle.ts'
@@ -39,11 +40,8 @@ export function createSchedule(deps: {
     try {
       await starts.startScheduled(session)
     } catch (cause) {
-      if (isDatabaseUnreachable(cause)) throw cause
-      // An AppError (robot or operator busy, robot offline) is expected, and the next run retries. Any other failure of
-      // one session must not delay the others.
-      if (!(cause instanceof AppError))
-        log.error({ err: cause, sessionId: session.id }, 'start of a scheduled session failed')
+      // An AppError (robot or operator busy, robot offline) is expected, and the next run retries.
+      if (!(cause instanceof AppError) || isDatabaseUnreachable(cause)) throw cause
     }
   }
 
@@ -91,8 +89,11 @@ export function createSchedule(deps: {
   return {
     /** Handles a bounded number of due sessions. The job runner calls it periodically. */
     async run(): Promise<void> {
-      for (const session of await superseded()) await lifecycle.cancelSuperseded(session)
-      for (const session of await due()) await attempt(session)
+      await handleEach(await superseded(), lifecycle.cancelSuperseded, {
+        log,
+        failure: 'replaced scheduled session not cancelled',
+      })
+      await handleEach(await due(), attempt, { log, failure: 'scheduled session not started or cancelled' })
     },
   }
 }

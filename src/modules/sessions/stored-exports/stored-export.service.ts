@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Selectable } from 'kysely'
 import type { CoreServices } from '../../../core/core-services.ts'
+import { inBatches } from '../../../core/database/in-batches.ts'
 import { iso } from '../../../core/database/iso.ts'
 import type { Tables } from '../../../core/database/tables.ts'
 import { conflict, notFound } from '../../../core/errors/errors.ts'
@@ -144,8 +145,8 @@ export function createStoredExports(
     },
 
     /** Deletes the exports whose time has passed. */
-    async removeExpired(): Promise<void> {
-      for (;;) {
+    removeExpired: (): Promise<void> =>
+      inBatches(EXPIRED_PER_STATEMENT, async () => {
         const expired = db
           .selectFrom('session_exports')
           .select('id')
@@ -155,9 +156,8 @@ export function createStoredExports(
           .deleteFrom('session_exports')
           .where('id', 'in', expired)
           .executeTakeFirst()
-        if (numDeletedRows < EXPIRED_PER_STATEMENT) return
-      }
-    },
+        return Number(numDeletedRows)
+      }),
   }
 }
 export type StoredExports = ReturnType<typeof createStoredExports>
