@@ -24,7 +24,7 @@ export interface Queue<Data extends object = object> {
   readonly order: 'any' | 'perKey'
   /**
    * Whether a key of a queue with `perKey` has one unfinished job at most: creating another one makes the existing one
-   * start earlier, if necessary. Transactions that create jobs of a key hold a lock of their own for it. So does the
+   * start earlier, if necessary. Transactions that create jobs of a key hold the caller's lock for it. So does the
    * transaction that completes a job: under the lock it looks for further work and creates the successor.
    */
   readonly onePerKey?: boolean

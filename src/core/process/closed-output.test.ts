@@ -9,7 +9,7 @@ const failWith = (code: string) => {
 }
 
 test.each(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED'])(
-  'an output that nobody reads any more (%s) is ignored',
+  'an output without a reader (%s) is ignored',
   (code) => {
     expect(failWith(code)).not.toThrow()
   },

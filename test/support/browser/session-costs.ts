@@ -1,5 +1,5 @@
-/** What a session says about its length and its price. */
-export interface BilledSession {
+/** The fields of a session about its length and its price. */
+interface BilledSession {
   readonly billable_seconds: number
   readonly rate_cents_per_minute: number
   /** Only the operator sees it. */
