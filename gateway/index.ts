@@ -21,6 +21,7 @@ import { createRobotSync } from './connections/robot-sync.ts'
 import { StallClock } from './connections/stall-clock.ts'
 import { createTimerWheel } from './connections/timer-wheel.ts'
 import { createControlSessionService, MEASURE_SLOTS } from './control/control-session-service.ts'
+import { createGatewayClock } from './gateway-clock.ts'
 import type { GatewayCounter } from './gateway-counter.ts'
 import { createBatteryFeed } from './persistence/battery-feed.ts'
 import { createEpisodes } from './persistence/episodes.ts'
@@ -98,15 +99,13 @@ export async function startGateway(
   createChannelHost?: CreateChannelHost,
 ): Promise<Gateway> {
   const { presence, store, tokens, tickets, bus, log, guard, nodeId, settings } = deps
-  const startedAtMs = Date.now() - 1 // clock readings are above 0, because 0 means "never"
-  const clockMs = () => Date.now() - startedAtMs
-
+  const { clockMs, unixMs } = createGatewayClock()
   const stallClock = new StallClock(WHEEL_TICK_MS, clockMs())
   const { offers: channelOffers, close: closeChannels } = createGatewayChannels(
     { settings: settings.dataChannel, host, webSocketPort: () => server.port, guard, log, clockMs },
     createChannelHost,
   )
-  const battery = createBatteryFeed({ startedAtMs })
+  const battery = createBatteryFeed({ unixMs })
   const controlService = createControlSessionService({
     controlPersistence: deps.controlPersistence,
     ticketStore: deps.ticketStore,
@@ -142,10 +141,10 @@ export async function startGateway(
   const heartbeats = createHeartbeats({
     store,
     log,
-    startedAtMs,
+    unixMs,
     onMismatch: (connections) => sync.requestLookup(connections.map((connection) => connection.robotId)),
   })
-  const heartbeatAnswers = createHeartbeatAnswers({ startedAtMs })
+  const heartbeatAnswers = createHeartbeatAnswers({ unixMs })
   const wheel = createTimerWheel<RobotConnection>({
     timeoutMs: settings.heartbeatTimeoutMs,
     tickMs: WHEEL_TICK_MS,
@@ -164,7 +163,7 @@ export async function startGateway(
   const logs = createRobotLogs({
     store: deps.logStore,
     log,
-    startedAtMs,
+    unixMs,
     clockMs,
     connectionOf: (robotId) => robots.current(robotId),
   })
@@ -190,7 +189,7 @@ export async function startGateway(
     requestLookup: sync.requestLookup,
     settings,
     log,
-    startedAtMs,
+    unixMs,
     clockMs,
     isDraining: () => draining,
     isHandingOver: () => handingOver,

@@ -5,7 +5,7 @@ import { RobotConnection } from './robot-connection.ts'
 /** Creates robots whose answers are recorded. */
 function createFixture() {
   const answered: string[] = []
-  const { answer, round, counts } = createHeartbeatAnswers({ startedAtMs: 1_000_000 })
+  const { answer, round, counts } = createHeartbeatAnswers({ unixMs: (ms) => 1_000_000 + ms })
   const connect = (name: string) => {
     const connection = new RobotConnection(name, 1, 0)
     const send = (frame: string) => {

@@ -1,3 +1,4 @@
+import type { GatewayClock } from '../gateway-clock.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
 /** So many heartbeats of a robot are answered one by one within a second. A correct robot sends far fewer. */
@@ -13,7 +14,7 @@ const ROUND_MS = 50
  * Answers heartbeats, which costs more than to read them. A robot that floods the gateway, and all robots while the gateway is
  * overloaded, receive one answer for all heartbeats since the previous one. One number per robot waits.
  */
-export function createHeartbeatAnswers({ startedAtMs }: { startedAtMs: number }) {
+export function createHeartbeatAnswers({ unixMs }: Pick<GatewayClock, 'unixMs'>) {
   /** The `seq` of the newest heartbeat of each robot that waits for its answer, in the order in which they began to wait. */
   const waiting = new Map<RobotConnection, number | null>()
   const counts = { heartbeatsCoalesced: 0 }
@@ -21,7 +22,7 @@ export function createHeartbeatAnswers({ startedAtMs }: { startedAtMs: number })
 
   function send(connection: RobotConnection, seq: number | null, nowMs: number): void {
     left--
-    const atMs = startedAtMs + connection.lastHeartbeatMs
+    const atMs = unixMs(connection.lastHeartbeatMs)
     connection.sendIfFlowing(`{"type":"heartbeat_ack","seq":${seq},"t":${atMs}}`, nowMs)
   }
 

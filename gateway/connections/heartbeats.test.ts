@@ -14,7 +14,7 @@ function createFixture(save: (heartbeats: Saved) => void) {
     },
   } as PresenceStore
   const log = { warn: (...line: unknown[]) => warnings.push(line) } as never
-  return { warnings, heartbeats: createHeartbeats({ store, log, startedAtMs: 0, onMismatch: () => {} }) }
+  return { warnings, heartbeats: createHeartbeats({ store, log, unixMs: (ms) => ms, onMismatch: () => {} }) }
 }
 
 function connected(robotId: string): RobotConnection {

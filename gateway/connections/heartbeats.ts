@@ -1,4 +1,5 @@
 import type { Log } from '../../src/core/log.ts'
+import type { GatewayClock } from '../gateway-clock.ts'
 import type { GatewayServices } from '../services.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
@@ -16,11 +17,11 @@ const ROBOTS_PER_GROUP = 100
 export function createHeartbeats(deps: {
   store: GatewayServices['store']
   log: Log
-  startedAtMs: number
+  unixMs: GatewayClock['unixMs']
   /** Called if the database has replaced or closed some of these connections. */
   onMismatch: (connections: readonly RobotConnection[]) => void
 }) {
-  const { store, log, startedAtMs, onMismatch } = deps
+  const { store, log, unixMs, onMismatch } = deps
   const slices: RobotConnection[][] = Array.from({ length: SLICES }, () => [])
   let nextRobot = 0
   let slice = 0
@@ -36,9 +37,9 @@ export function createHeartbeats(deps: {
       const beats = batch.map((connection) => ({
         robotId: connection.robotId,
         epoch: connection.epoch,
-        lastHeartbeatMs: startedAtMs + connection.lastHeartbeatMs,
+        lastHeartbeatMs: unixMs(connection.lastHeartbeatMs),
         battery: connection.battery < 0 ? null : connection.battery,
-        batteryMs: connection.battery < 0 ? null : startedAtMs + connection.batteryMs,
+        batteryMs: connection.battery < 0 ? null : unixMs(connection.batteryMs),
       }))
       try {
         const startedAt = performance.now()

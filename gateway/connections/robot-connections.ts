@@ -3,6 +3,7 @@ import type { ConnectResult, Presence } from '../../src/modules/presence/index.t
 import type { ChannelOffers } from '../channel/channel-offers.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
 import { latchedStop, robotSession } from '../control/session-frames.ts'
+import type { GatewayClock } from '../gateway-clock.ts'
 import type { RobotConnection } from './robot-connection.ts'
 import type { RobotFrames } from './robot-frames.ts'
 import type { TimerWheel } from './timer-wheel.ts'
@@ -29,7 +30,7 @@ export function createRobotConnections(deps: {
   requestLookup: (robotIds: Iterable<string>) => void
   settings: RobotSettings
   log: Log
-  startedAtMs: number
+  unixMs: GatewayClock['unixMs']
   clockMs: () => number
   isDraining: () => boolean
   /** Whether robots in sessions are handed over to another gateway, where their next epoch replaces the one here. */
@@ -37,7 +38,7 @@ export function createRobotConnections(deps: {
 }) {
   const { presence, frames, sessionRegistry, wheel, requestLookup, settings, log } = deps
   const { channelOffers } = deps
-  const { startedAtMs, clockMs, isDraining, isHandingOver } = deps
+  const { unixMs, clockMs, isDraining, isHandingOver } = deps
   /** The admitted connection of each robot. */
   const current = new Map<string, RobotConnection>()
   /** Open sockets that wait for their admission, and since when. Every other open socket is in `current`. */
@@ -52,7 +53,7 @@ export function createRobotConnections(deps: {
       connected = await presence.connect({
         robotId: connection.robotId,
         tokenVersion: connection.tokenVersion,
-        atMs: startedAtMs + connection.lastSignMs,
+        atMs: unixMs(connection.lastSignMs),
         isOpen: () => connection.open,
       })
     } finally {
@@ -82,7 +83,7 @@ export function createRobotConnections(deps: {
     if (readmissions.has(connection) || clockMs() - lastSignMs > settings.heartbeatTimeoutMs) return
     readmissions.add(connection)
     try {
-      const request = { robotId, tokenVersion, atMs: startedAtMs + lastSignMs, closedEpoch: epoch }
+      const request = { robotId, tokenVersion, atMs: unixMs(lastSignMs), closedEpoch: epoch }
       const connected = await presence.connect({ ...request, isOpen: () => connection.open })
       if (connected) connection.admit(connected.epoch)
       if (connected && !connection.open) recordDisconnect(connection)
@@ -124,10 +125,10 @@ export function createRobotConnections(deps: {
       .disconnect({
         robotId: connection.robotId,
         epoch: connection.epoch,
-        lastSignMs: startedAtMs + connection.lastSignMs,
-        lastHeartbeatMs: connection.lastHeartbeatMs === 0 ? 0 : startedAtMs + connection.lastHeartbeatMs,
+        lastSignMs: unixMs(connection.lastSignMs),
+        lastHeartbeatMs: connection.lastHeartbeatMs === 0 ? 0 : unixMs(connection.lastHeartbeatMs),
         battery: connection.battery < 0 ? null : connection.battery,
-        batteryMs: connection.battery < 0 ? null : startedAtMs + connection.batteryMs,
+        batteryMs: connection.battery < 0 ? null : unixMs(connection.batteryMs),
       })
       .catch((cause) =>
         log.error(

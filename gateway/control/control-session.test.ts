@@ -5,11 +5,8 @@ import { recordKinds } from '../../src/core/recording/record-wire.ts'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
 import type { GatewayConnection, SocketData } from '../connections/connection.ts'
 import { RobotConnection } from '../connections/robot-connection.ts'
-import type { SessionWriter } from '../persistence/session-writer.ts'
 import { ControlSession } from './control-session.ts'
-import type { ControlSessionRegistry } from './control-session-registry.ts'
 import { ParticipantConnection } from './participant-connection.ts'
-import { createStops } from './stops.ts'
 
 const OPERATOR_ID = 'operator'
 const OWNER_ID = 'owner'
@@ -94,9 +91,6 @@ function createScenario(initial: Partial<OpenSession> = {}) {
     participants,
     get robot() {
       return robot
-    },
-    get nowMs() {
-      return nowMs
     },
     pass(ms: number): void {
       nowMs += ms
@@ -267,62 +261,6 @@ describe('a stop', () => {
     scenario.pass(5_000)
     scenario.repeatStop()
     expect(sent()).toBe(3)
-  })
-
-  test('that is requested again is sent again at once, at most four times a second, and then until confirmed', () => {
-    const scenario = createScenario()
-    scenario.connectRobot()
-    scenario.requestStop(OPERATOR_ID)
-    scenario.session.stops.confirm()
-    const sent = () => scenario.robot?.frames.filter(({ type }) => type === 'stop').length
-    scenario.pass(250)
-    scenario.requestStop(OPERATOR_ID)
-    expect(sent()).toBe(2)
-    scenario.session.stops.confirm()
-    for (let request = 0; request < 249; request++) {
-      scenario.pass(1)
-      scenario.requestStop(OWNER_ID)
-    }
-    expect(sent()).toBe(2)
-    scenario.pass(751)
-    scenario.repeatStop()
-    expect(sent()).toBe(3)
-    expect(scenario.robot?.frames.at(-1)).toEqual({ type: 'stop', reason: 'smoke', latched: true })
-  })
-
-  test('that another process reports again is sent again', () => {
-    const scenario = createScenario()
-    const { session } = scenario
-    const { onRemoteStop } = createStops({
-      sessionRegistry: { of: () => session } as unknown as ControlSessionRegistry,
-      sessionWriter: { begin: () => {} } as unknown as SessionWriter,
-      clockMs: () => scenario.nowMs,
-    })
-    const report = (eventSeq: number, byOwner = false) =>
-      onRemoteStop({
-        robotId: 'robot',
-        sessionId: 'session',
-        reason: 'fire',
-        eventSeq,
-        userId: OPERATOR_ID,
-        byRole: 'operator',
-        byOwner,
-      })
-    const sent = () => scenario.robot?.frames.filter(({ type }) => type === 'stop').length
-    scenario.connectRobot()
-    report(2)
-    expect(sent()).toBe(1)
-    scenario.pass(250)
-    report(2)
-    expect(sent()).toBe(2)
-    scenario.pass(250)
-    report(3, true)
-    expect(sent()).toBe(3)
-    scenario.apply({ status: 'PAUSED', stopReason: null })
-    scenario.pass(250)
-    report(3)
-    expect(session.stops.latched).toBe(false)
-    expect(scenario.robot?.frames.at(-1)).toEqual({ type: 'stop', reason: 'session_paused', latched: false })
   })
 
   test('that the database refuses is cleared, and the robot stays halted', () => {

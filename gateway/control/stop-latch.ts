@@ -65,7 +65,7 @@ export class StopLatch {
   }
 
   /**
-   * Returns the stop to send again now because it is requested again: its requester may see a moving robot. Returns
+   * Returns the stop to send again now because it is requested again: the requester may see a moving robot. Returns
    * null if it was sent a moment ago; it is then repeated later unless the robot confirms it.
    */
   takeRequestedAgain(nowMs: number): DriveStop | null {

@@ -1,5 +1,6 @@
 import type { RobotConnection } from '../connections/robot-connection.ts'
 import type { ControlSession, ParticipantMember, RobotMember } from '../control/control-session.ts'
+import type { GatewayClock } from '../gateway-clock.ts'
 
 /** A smaller change is not sent, unless `REPEAT_MS` have passed since the last frame. */
 const MIN_CHANGE = 0.01
@@ -15,12 +16,12 @@ export function chargeOf(value: unknown): number | undefined {
  * Sends the charge of robots to the participants of their sessions. The heartbeat flush persists it. While the robot is
  * in no session, a report only stores two numbers.
  */
-export function createBatteryFeed({ startedAtMs }: { startedAtMs: number }) {
+export function createBatteryFeed({ unixMs }: Pick<GatewayClock, 'unixMs'>) {
   /** The last reports sent to the participants of each session, and their times. */
   const lastSent = new WeakMap<ControlSession, { readonly charge: number; readonly atMs: number }>()
 
   const frameOf = ({ battery, batteryMs }: RobotMember) =>
-    JSON.stringify({ type: 'battery', battery, at: startedAtMs + batteryMs })
+    JSON.stringify({ type: 'battery', battery, at: unixMs(batteryMs) })
 
   function broadcast(controlSession: ControlSession, robot: RobotMember, nowMs: number): void {
     const last = lastSent.get(controlSession)

@@ -102,7 +102,7 @@ test('lines wait while the store fails, and a later flush writes them', async ()
     },
     log: pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) }),
     connectionOf: () => undefined,
-    startedAtMs: 0,
+    unixMs: (ms) => ms,
     clockMs: () => nowMs,
   })
   const connection = new RobotConnection('robot', 1, nowMs)

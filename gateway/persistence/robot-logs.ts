@@ -3,6 +3,7 @@ import pTimeout from 'p-timeout'
 import type { Log } from '../../src/core/log.ts'
 import type { ReportedLogLine, RobotLogStore } from '../../src/modules/robots/index.ts'
 import type { RobotConnection } from '../connections/robot-connection.ts'
+import type { GatewayClock } from '../gateway-clock.ts'
 import { isDataError } from './episodes.ts'
 import { createLogBacklog } from './robot-log-backlog.ts'
 
@@ -48,10 +49,10 @@ export function createRobotLogs(deps: {
   store: RobotLogStore
   log: Log
   connectionOf: (robotId: string) => RobotConnection | undefined
-  startedAtMs: number
+  unixMs: GatewayClock['unixMs']
   clockMs: () => number
 }) {
-  const { store, log, connectionOf, startedAtMs, clockMs } = deps
+  const { store, log, connectionOf, unixMs, clockMs } = deps
   const counts = { logLines: 0, logLinesDropped: 0 }
   const backlog = createLogBacklog({
     onDropped: (lines) => {
@@ -117,7 +118,7 @@ export function createRobotLogs(deps: {
 
     /** Sends and queues a line, unless its robot logs too fast. */
     accept(connection: RobotConnection, line: LogLine, nowMs: number): void {
-      const reported = { robotId: connection.robotId, ...line, dropped: 0, atMs: startedAtMs + nowMs }
+      const reported = { robotId: connection.robotId, ...line, dropped: 0, atMs: unixMs(nowMs) }
       for (const queued of backlog.add(reported, nowMs)) broadcast(connection, queued, nowMs)
     },
 
