@@ -1,4 +1,4 @@
-/** What a write to a pipe or a terminal fails with when nobody reads it any more. */
+/** The codes of a failed write to a pipe or a terminal without a reader. */
 const CLOSED: ReadonlySet<unknown> = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED'])
 
 interface Output {
@@ -7,7 +7,7 @@ interface Output {
 
 /**
  * Lets the process continue without its output: the program that reads it may end first, such as `head`, a terminal or a collector
- * of logs, and robots must not stop for that. What is written then is lost. Other failures stay uncaught exceptions.
+ * of logs, and robots must not stop for that. Later output is lost. Other failures stay uncaught exceptions.
  */
 export function ignoreClosedOutput(outputs: readonly Output[] = [process.stdout, process.stderr]): void {
   for (const output of outputs)
