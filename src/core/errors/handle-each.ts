@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts'
 import { isDatabaseUnreachable } from './errors.ts'
 
-/** One item may fail by its timeout. So many in a row mean that the database is unreachable. */
+/** A single item may run into a timeout. So many in a row mean that the database is unreachable. */
 const MAX_UNREACHABLE = 3
 
 /** An item that names itself. */

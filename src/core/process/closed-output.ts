@@ -1,4 +1,4 @@
-/** Codes of failed writes to a pipe or a terminal that has no reader any more. */
+/** The codes of a failed write to a pipe or a terminal without a reader. */
 const CLOSED: ReadonlySet<unknown> = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED'])
 
 interface Output {

@@ -4,7 +4,7 @@ const GRACES = 1
 const GRACES_AFTER_OUTAGE = 2
 
 interface Silence {
-  /** Contents of the row of the gateway. */
+  /** The content of the gateway's row. */
   readonly mark: string
   readonly sinceMs: number
   /** How often a late sweep began its time again. */
@@ -15,8 +15,8 @@ interface Silence {
  * Measures how long gateways did not renew their rows, and decides which sweeps may act on it, by the clock of this process. The
  * database's clock would declare every robot lost after an outage of the database.
  *
- * A late sweep only looks: this process, the database, and gateways with them, may have been suspended, so that no process could
- * store anything. Silent gateways get their full time again, once. The next sweep acts, however late it is, so that a machine
+ * A late sweep only looks: this process, the database, and gateways with them, may have been suspended, so that no gateway could store
+ * anything. Silent gateways get their full time again, once. The next sweep acts, however late it is, so that a machine
  * that is always late still finds dead gateways.
  */
 export function createGatewaySilences(timeoutMs: number) {

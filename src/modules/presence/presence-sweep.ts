@@ -15,7 +15,7 @@ const MIN_NODE_TIMEOUT_MS = 3_000
  * their robot's connection, and robots that stay away longer than the grace period.
  *
  * A node counts as dead when its row did not change for `nodeTimeoutMs` of this process's clock while the database
- * was reachable. A late sweep only looks, see `gateway-silences.ts`: robots that returned could not be stored, so no
+ * was reachable. A late sweep only looks, see `gateway-silences.ts`: robots that returned before it could not be stored, so no
  * robot is disconnected, and no session is paused or ended.
  */
 export function createSweep(deps: {
