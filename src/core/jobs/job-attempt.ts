@@ -74,6 +74,8 @@ async function runHandler(deps: AttemptOptions, claim: Claim): Promise<void> {
   if (stop.aborted) abort()
   const heartbeat = setInterval(claim.check, (queue.heartbeatSeconds * 1_000) / BEATS_PER_TIMEOUT)
   try {
+    // This run takes all that is due, so it replaces the jobs that wait, such as those of minutes that the run before it took.
+    if (queue.cron !== undefined) await boss.deleteQueuedJobs(queue.name)
     await handler({
       id: job.id,
       data: queue.data.parse(job.data),

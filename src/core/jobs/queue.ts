@@ -45,7 +45,10 @@ export interface Queue<Data extends object = object> {
   readonly runsInApi?: boolean
   /** Whether admins must not discard its jobs, because a record would wait for ever for its result. */
   readonly undiscardable?: boolean
-  /** The cron expression, in UTC, at which a job is created; at most once a minute. */
+  /**
+   * The cron expression, in UTC, at which a job is created; at most once a minute. Each run does all that is due, so it removes the
+   * jobs of the queue that wait when it begins: they do not multiply while runs are slow or fail.
+   */
   readonly cron?: string
   /** Whether a process that starts to run the queue creates a job, to catch up what was missed while none was running. */
   readonly runsAtStart?: boolean

@@ -349,6 +349,28 @@ describe('a result and the completion of its job', () => {
   })
 })
 
+test('jobs of a cron queue do not multiply while runs are slow or fail', async () => {
+  const minutely = testQueue({ cron: '* * * * *', concurrency: 1 })
+  const ran: string[] = []
+  await using engine = await createEngine(database, minutely, async ({ data: { name } }) => {
+    ran.push(name)
+    if (name !== 'failing') return
+    // A job of the next minute. It stays: this run may have looked before.
+    await engine.enqueue({ name: 'next' })
+    throw new Error('broken')
+  })
+  const states = async () => (await allJobs()).map((row) => Reflect.get(row as object, 'state'))
+  for (const name of ['first', 'second', 'third']) await engine.enqueue({ name })
+  await engine.jobs.runDue(minutely)
+  expect(ran, 'one run replaces the others').toEqual(['first'])
+  expect(await states()).toEqual(['completed'])
+
+  await engine.enqueue({ name: 'failing' })
+  await engine.jobs.runDue(minutely)
+  expect(ran).toEqual(['first', 'failing', 'next'])
+  expect(await states(), 'also the retry').toEqual(['completed', 'completed'])
+})
+
 test('a worker sets the schedules of cron queues, and changes them with the queue', async () => {
   const schedules = () => query(database.url, 'select name, cron, timezone from pgboss.schedule')
   const hourly = testQueue({ cron: '7 * * * *' })
