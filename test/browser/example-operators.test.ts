@@ -10,7 +10,7 @@ import { exampleRobots } from '../support/examples/example-robots.ts'
 import { FakeRosbridge } from '../support/examples/fake-rosbridge.ts'
 import { connectRoslib, Topic } from '../support/examples/roslib.ts'
 import type { Sample } from '../support/examples/scripted-robot-gateway.ts'
-import { performAction, start } from '../support/world/session-fixtures.ts'
+import { performAction, start, tolerateLatency } from '../support/world/session-fixtures.ts'
 import type { TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
@@ -37,6 +37,7 @@ async function openWorld(origin?: string): Promise<World> {
 async function actors(world: World) {
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner)
+  await tolerateLatency(world, robot.id)
   const access = { url: `${world.gatewayUrl}/robots/${robot.id}/control`, token: robot.token }
   return { world, owner, operator, robotId: robot.id, access }
 }

@@ -22,11 +22,6 @@ export function SearchField({ value = '', hint, onChange }: Props) {
   const [typed, setTyped] = useState(value)
   // The last text that this field wrote to the address. A different one comes from a link, a view, or the key Back.
   const written = useRef(value)
-  useEffect(() => {
-    if (written.current === value) return
-    written.current = value
-    setTyped(value)
-  }, [value])
   const router = useRouter()
   const apply = useDebouncedCallback((text: string) => {
     // The user has followed a link since, and its page is loading: a change of this address would cancel that.
@@ -34,6 +29,13 @@ export function SearchField({ value = '', hint, onChange }: Props) {
     written.current = text.trim() === '' ? '' : text
     onChange(text)
   }, DEBOUNCE_MS)
+  useEffect(() => {
+    if (written.current === value) return
+    written.current = value
+    // A text that is typed but not yet applied would replace the one of the link.
+    apply.cancel()
+    setTyped(value)
+  }, [value, apply])
   useSlashKey(
     useCallback(() => {
       field.current?.focus()
