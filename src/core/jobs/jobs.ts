@@ -5,7 +5,7 @@ import type { Db, Tables } from '../database/tables.ts'
 import type { Log } from '../log.ts'
 import { createBoss, inTransaction } from './boss.ts'
 import { createJobRunner, type JobRunner } from './job-runner.ts'
-import { mergeIntoUnfinished } from './one-per-key.ts'
+import { replaceLater } from './one-per-key.ts'
 import type { JobHandler, NewJob, Queue } from './queue.ts'
 import { ensureQueues, ensureSchedules } from './queue-settings.ts'
 import type { JobObserver } from './runner-options.ts'
@@ -108,7 +108,8 @@ export function createJobs(deps: JobsOptions) {
     async insert(trx: Transaction<Tables>, jobs: readonly NewJob[]): Promise<void> {
       const opened = await engine()
       for (const [queue, ofQueue] of Map.groupBy(jobs, (job) => job.queue)) {
-        const created = queue.onePerKey ? await mergeIntoUnfinished(trx, queue.name, ofQueue) : ofQueue
+        const replacement = { boss: opened, name: queue.name, jobs: ofQueue, now: deps.now() }
+        const created = queue.onePerKey ? await replaceLater(trx, replacement) : ofQueue
         if (created.length > 0)
           await opened.insert(queue.name, created.map(toInsert), { db: inTransaction(trx) })
       }

@@ -1,5 +1,7 @@
 import { sql, type Transaction } from 'kysely'
+import type { PgBoss } from 'pg-boss'
 import type { Tables } from '../database/tables.ts'
+import { inTransaction } from './boss.ts'
 import type { NewJob } from './queue.ts'
 
 interface UnfinishedJob {
@@ -11,27 +13,32 @@ interface UnfinishedJob {
 }
 
 /**
- * Returns those of the new jobs of a queue whose key has no unfinished job. A waiting job of the others starts earlier if
- * the new one would; a job that failed keeps the time of its retry. The caller's lock keeps other transactions from
- * creating jobs of the same keys; locking the job keeps it from being cancelled at this moment.
+ * Returns those of the new jobs of a queue that have to be created: whose key has no unfinished job, or only one that would
+ * start later, which it removes. A job that failed keeps the time of its retry. The caller's lock keeps other transactions
+ * from creating jobs of the same keys; locking the job keeps it from being cancelled at this moment.
  */
-export async function mergeIntoUnfinished(
+export async function replaceLater(
   trx: Transaction<Tables>,
-  name: string,
-  jobs: readonly NewJob[],
+  { boss, name, jobs, now }: { boss: PgBoss; name: string; jobs: readonly NewJob[]; now: Date },
 ): Promise<NewJob[]> {
-  const newJobs = earliestPerKey(jobs)
+  const startOf = ({ startAt = now }: NewJob) => startAt
+  const newJobs = earliestPerKey(jobs, startOf)
   const unfinished = Map.groupBy(await lockUnfinished(trx, name, [...newJobs.keys()]), ({ key }) => key)
+  const created: NewJob[] = []
   for (const [key, job] of newJobs) {
-    const later = unfinished.get(key)?.find(({ waiting, start_at }) => waiting && start_at > startOf(job))
-    if (later) await startEarlier(trx, later, job)
+    const existing = unfinished.get(key) ?? []
+    if (existing.some(({ waiting, start_at }) => !waiting || start_at <= startOf(job))) continue
+    const ids = existing.map(({ id }) => id)
+    if (ids.length > 0) await boss.deleteJob(name, ids, { db: inTransaction(trx) })
+    created.push(job)
   }
-  return [...newJobs].filter(([key]) => !unfinished.has(key)).map(([, job]) => job)
+  return created
 }
 
-const startOf = ({ startAt }: NewJob): Date => startAt ?? new Date(0)
-
-function earliestPerKey(jobs: readonly NewJob[]): ReadonlyMap<string, NewJob> {
+function earliestPerKey(
+  jobs: readonly NewJob[],
+  startOf: (job: NewJob) => Date,
+): ReadonlyMap<string, NewJob> {
   const newJobs = new Map<string, NewJob>()
   for (const job of jobs) {
     if (job.key === undefined) throw new Error(`A job of the queue ${job.queue.name} has no key`)
@@ -55,13 +62,3 @@ async function lockUnfinished(
     for no key update`.execute(trx)
   return rows
 }
-
-/** Sets the earlier start of a waiting job, and the group that it belongs to by now. */
-const startEarlier = (trx: Transaction<Tables>, { id }: UnfinishedJob, { queue, startAt, group }: NewJob) =>
-  sql`
-    update pgboss.job set
-      start_after = start.at,
-      keep_until = keep_until - (start_after - start.at),
-      group_id = ${group ?? null}
-    from (select coalesce(${startAt ?? null}::timestamptz, pgboss.job_now()) as at) as start
-    where name = ${queue.name} and id = ${id}`.execute(trx)

@@ -23,8 +23,8 @@ export interface Queue<Data extends object = object> {
    */
   readonly order: 'any' | 'perKey'
   /**
-   * Whether a key of a queue with `perKey` has one unfinished job at most: creating another one makes the existing one
-   * start earlier, if necessary. Transactions that create jobs of a key hold the caller's lock for it. So does the
+   * Whether a key of a queue with `perKey` has one unfinished job at most: a new one replaces one that would start later, and is
+   * not created otherwise. Transactions that create jobs of a key hold a lock for it, such as that of a row. So does the
    * transaction that completes a job: under the lock it looks for further work and creates the successor.
    */
   readonly onePerKey?: boolean

@@ -5,9 +5,6 @@ import { entitiesOf, tableWrites } from './table-writes.ts'
 
 const EXCEPTIONS_FILE = 'tools/checks/tables/exceptions.ts'
 
-/** The schema of pg-boss, whose tables only core/jobs writes. */
-const JOB_SCHEMA = 'pgboss.'
-
 /** Checks that a table is written only by the module that defines its entity. */
 export function checkTableWriters(
   repository: Repository,
@@ -37,7 +34,7 @@ export function checkTableWriters(
         return [{ ...at, rule: 'dynamic-table', message }]
       }
       const writer = moduleOf(source.path)
-      const home = homes.get(table) ?? (table.startsWith(JOB_SCHEMA) ? 'core' : undefined)
+      const home = homes.get(table)
       if (home === undefined)
         return [
           { ...at, rule: 'unknown-table', message: `no entity defines the table ${table}: correct the name` },
