@@ -245,6 +245,7 @@ export function createSessionBook(parts: {
     ticketStore: { verdictOf: () => call(() => 'valid' as const) },
     // Outside of the session book: nothing is recorded, and no test of control waits for the list.
     recorderNodes: { live: async () => [] },
+    streams: { addGapOfSession: async () => {} },
     accounts: {
       apiKeys: { revokedWithin: () => call((): string[] => []) },
       users: {
