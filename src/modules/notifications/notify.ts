@@ -7,6 +7,9 @@ import { mailDueAt } from './digest-policy.ts'
 import { cellOf, hasAddress, hasBrowser, isOn, wantsMail, wantsPush } from './preferences.ts'
 import { NOTIFICATION_PUSHES } from './push/push-queues.ts'
 
+/** A digest that has been due for this long has no job any more, for example because an admin discarded it. */
+const FORGOTTEN_SECONDS = 600
+
 interface Values extends Omit<NewNotification, 'causedByUser'> {
   readonly at: Date
   /** Whether it may reach the user by mail and browser push. */
@@ -55,7 +58,10 @@ const insertNext = compiled<Values>()((db, param) =>
         // Always updates: the row lock ensures that the worker that writes the mail sees this notification.
         .onConflict((conflict) =>
           conflict.column('user_id').doUpdateSet({
-            due_at: sql<Date>`least(notification_digests.due_at, excluded.due_at)`,
+            due_at: sql<Date>`case
+              when notification_digests.due_at < ${param('at')}::timestamptz - ${FORGOTTEN_SECONDS} * interval '1 second'
+              then excluded.due_at
+              else least(notification_digests.due_at, excluded.due_at) end`,
           }),
         )
         .returning('due_at'),

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { NOTIFICATION_DIGESTS } from '../../../src/modules/notifications/digest.service.ts'
 import { NOTIFICATION_MAILS } from '../../../src/modules/notifications/mail.service.ts'
@@ -116,6 +117,19 @@ describe('a mail', () => {
     fixture.later(MINUTE_MS)
     await fixture.arrived(user, 2)
     expect(textOf(fixture.to(user)[1]!)).toContain('ended the suspension')
+  })
+
+  test('is sent with the next notification if an admin has discarded its job', async () => {
+    const user = await fixture.world.operator()
+    await fixture.decide(user, 1)
+    await sql`
+      delete from pgboss.job
+      where name = ${NOTIFICATION_DIGESTS.name} and data ->> 'userId' = ${user.id}`.execute(fixture.db)
+    fixture.later(HOUR_MS)
+    await fixture.decide(user, 1)
+    fixture.later(MINUTE_MS)
+    await fixture.arrived(user, 1)
+    expect(header(fixture.to(user)[0]!, 'Subject')).toContain('(and 1 more)')
   })
 
   test('omits notifications that the user has read', async () => {
