@@ -209,19 +209,20 @@ test('an episode that is discarded after the request fails the export with its n
   expect(rest).toMatchObject({ version: 2, episodes: 1 })
 })
 
-test('the clean-up deletes objects without a dataset, and fails exports without a job', async () => {
+test('the clean-up fails exports without a job, and deletes objects of failed exports and without a dataset', async () => {
   await using world = await createWorld(withoutWorker)
   const owner = await world.client()
   const { episodeIds } = await recorded(world, owner)
   const made = await requestExport(owner, body({ episode_ids: episodeIds }))
+  const waiting = await requestExport(owner, body({ name: 'waiting', episode_ids: episodeIds }))
   const { storage } = world.platform
   await storage.put(`exports/${randomUUID()}/x/data.parquet`, Buffer.from('x'))
-  await storage.put(`exports/${made.id}/x/data.parquet`, Buffer.from('x'))
+  for (const { id } of [made, waiting]) await storage.put(`exports/${id}/x/data.parquet`, Buffer.from('x'))
   await storage.put(`exports/${'-'.repeat(36)}/x/data.parquet`, Buffer.from('x'))
-  await query(world.database.url, `delete from pgboss.job where name = '${DATASET_EXPORTS.name}'`)
+  await query(world.database.url, `delete from pgboss.job where data ->> 'exportId' = '${made.id}'`)
   await (await world.platform.core.jobs.engine()).send(DATASET_EXPORT_CLEAN_UP.name, {})
   await world.runJobs(DATASET_EXPORT_CLEAN_UP)
-  expect(await objectsOf(world)).toEqual([`exports/${made.id}/x/data.parquet`])
+  expect(await objectsOf(world)).toEqual([`exports/${waiting.id}/x/data.parquet`])
   expect((await settledExport(owner, made.id, 'FAILED')).error).toMatch(/could not write the dataset/)
 })
 
