@@ -50,7 +50,7 @@ beforeAll(async () => {
      join u on u.n = 1 + s % ${USERS}`,
     [busyOwner],
   )
-  await sql.query('vacuum analyze users, robots, robot_presence, sessions')
+  await plans.vacuum()
 })
 afterAll(() => plans?.[Symbol.asyncDispose]())
 

@@ -47,7 +47,7 @@ beforeAll(async () => {
     `insert into notification_digests (user_id, from_seq, due_at)
      select id, greatest(1, notification_seq - 20), now() + interval '1 hour' from users`,
   )
-  await sql.query('vacuum analyze users, notifications, notification_mails, notification_digests')
+  await plans.vacuum()
 })
 afterAll(() => plans?.[Symbol.asyncDispose]())
 

@@ -1,4 +1,6 @@
+import { expect } from 'vitest'
 import { connectOrm } from '../../../src/app/database/orm.ts'
+import { waitFor } from '../world/wait.ts'
 import { createTestDatabase } from './database.ts'
 import { connectTo } from './sql.ts'
 
@@ -34,6 +36,20 @@ export async function createPlansDatabase(tables: readonly string[]) {
       await work()
       return (await rowsSoFar()) - before
     },
+
+    /**
+     * Updates the statistics of the tables, and marks all their pages as visible to all, as scans of only an index need. Repeats
+     * it: the first run sets hint bits, and a snapshot of the automatic analysis keeps pages from being marked.
+     */
+    vacuum: () =>
+      waitFor(async () => {
+        await sql.query(`vacuum (analyze) ${tables.join(', ')}`)
+        const { rows } = await sql.query(
+          'select relname from pg_class where relname = any($1) and relallvisible < relpages',
+          [tables],
+        )
+        expect(rows, 'tables with pages that are not visible to all').toEqual([])
+      }),
 
     async [Symbol.asyncDispose]() {
       await orm.close(true)
