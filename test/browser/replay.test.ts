@@ -212,6 +212,20 @@ test('dragging scrubs, the wheel zooms, and the whole comes back', async () => {
   expect(Math.abs((await pressAxis(page, 0.25)) - SECONDS * 250)).toBeLessThan(50)
 })
 
+test('a picture that could not be loaded is loaded later, also without another move', async () => {
+  const { page } = await open()
+  await shows(page, 0)
+  const serveAgain = server.hide(new URL(recorded.mocks.parts.parts[0]!.url).pathname)
+  try {
+    const ms = await pressAxis(page, 0.5)
+    await page.getByText('The video cannot be loaded').waitFor()
+    serveAgain()
+    await shows(page, Math.floor((ms / 1_000) * FPS) % 300)
+  } finally {
+    serveAgain()
+  }
+})
+
 test('the tip on the axis has exact values and reasons', async () => {
   const { page } = await open()
   await shows(page, 0)

@@ -25,6 +25,13 @@ export async function startFileServer() {
       return origin + path
     },
     remove: (path: string) => files.delete(path),
+    /** Serves a file no longer. Returns a function that serves it again. */
+    hide(path: string): () => void {
+      const file = files.get(path)
+      if (!file) throw new Error(`no file ${path}`)
+      files.delete(path)
+      return () => void files.set(path, file)
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((done) => server.close(done))

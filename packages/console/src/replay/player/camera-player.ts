@@ -4,6 +4,7 @@ import { RangeRefused } from '../data/block-cache.ts'
 import { type CompressedFrame, decodeFrame, type FrameSchema } from '../data/compressed-frame.ts'
 import { createKeyframeFinder } from '../data/keyframes.ts'
 import type { RecordingSource } from '../data/recording-source.ts'
+import { createRetryDelay } from '../data/retry-delay.ts'
 import { beginRun, drawFrame, type Run } from './camera-run.ts'
 import { createFrameDecoder, type DecodedFrame, UnsupportedVideo } from './frame-decoder.ts'
 
@@ -18,6 +19,8 @@ const LONGEST_WAY_MS = 3_000
 const PATIENCE_MS = 600
 /** A decoder that keeps a frame back without a next one. */
 const HELD_BACK_MS = 250
+/** A jump that makes no progress for this long begins again: browsers take decoders back from pages without an error. */
+const STALLED_MS = 10_000
 
 export type CameraProblem = 'unsupported' | 'unreadable' | 'undecodable'
 
@@ -34,6 +37,8 @@ export class CameraPlayer {
   #shown: DecodedFrame | undefined
   #wantedMs = Number.NaN
   #wake: (() => void) | undefined
+  readonly #retryDelay = createRetryDelay()
+  #retryAtMs = Number.POSITIVE_INFINITY
 
   constructor(source: RecordingSource, topic: string, schema: FrameSchema) {
     this.#source = source
@@ -59,7 +64,7 @@ export class CameraPlayer {
     this.#wantedMs = atMs
     const run = this.#run
     const isPatient = run?.isSeeking && performance.now() - run.startedMs < PATIENCE_MS
-    if (!this.#isOnWay() && !isPatient) this.#start(atMs)
+    if ((!this.#isOnWay() && !isPatient) || this.#isRetryDue()) this.#start(atMs)
     this.#present()
     this.#wake?.()
   }
@@ -98,6 +103,13 @@ export class CameraPlayer {
     return run.hasEnded || run.isSeeking || wantedMs - run.headMs < LONGEST_WAY_MS
   }
 
+  /** Returns whether to read the picture again after a failure, less and less often, or without progress. */
+  #isRetryDue(): boolean {
+    const nowMs = performance.now()
+    if (this.problem.get() !== undefined) return nowMs >= this.#retryAtMs
+    return this.#run?.isSeeking === true && nowMs - this.#run.activeMs > STALLED_MS
+  }
+
   #stop(): void {
     this.#run?.abort.abort()
     this.#run?.decoder?.close()
@@ -123,6 +135,7 @@ export class CameraPlayer {
     run.decoder?.close()
     const isUnsupported = cause instanceof UnsupportedVideo
     if (!isUnsupported) console.warn('replay:', this.topic, cause)
+    this.#retryAtMs = isUnsupported ? Number.POSITIVE_INFINITY : performance.now() + this.#retryDelay.failed()
     this.problem.set(
       isUnsupported ? 'unsupported' : cause instanceof RangeRefused ? 'unreadable' : 'undecodable',
     )
@@ -204,6 +217,7 @@ export class CameraPlayer {
     if (this.#decoded[1] === undefined && (run.decoder?.pending() ?? 0) > 0 && run.isSeeking) return
     this.#decoded.shift()
     run.isSeeking = false
+    this.#retryDelay.succeeded()
     this.#show(next)
   }
 
