@@ -215,13 +215,14 @@ test('dragging scrubs, the wheel zooms, and the whole comes back', async () => {
 test('a picture that could not be loaded is loaded later, also without another move', async () => {
   // So many parts that those in the middle are not read before they are shown.
   const periods = Array.from({ length: SECONDS }, (_, second) => servePeriod(recorded, second, second + 1))
-  const parts = (await Promise.all(periods)).flat()
-  const hidden = new URL(parts[20]!.url).pathname
+  const served = await Promise.all(periods)
+  const parts = served.flat()
+  const [pictures] = served[20]!
   const { page } = await open({
     mocks: { ...recorded.mocks, parts: { parts, complete: true, truncated: false } },
   })
   await shows(page, 0)
-  const serveAgain = server.hide(hidden)
+  const serveAgain = server.hide(new URL(pictures!.url).pathname)
   const ms = await pressAxis(page, 20.5 / SECONDS)
   await page.getByText('The video cannot be loaded').waitFor()
   serveAgain()
