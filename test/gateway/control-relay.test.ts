@@ -16,7 +16,8 @@ beforeEach(async () => {
   id = session().id
 })
 afterEach(async () => {
-  await fixture.end()
+  // Also after a failure: other files of this process need real timers.
+  await fixture?.end().finally(vi.useRealTimers)
   vi.useRealTimers()
   expect(fixture.violations).toEqual([])
   expect(fixture.errors).toEqual([])
