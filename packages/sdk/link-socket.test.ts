@@ -90,3 +90,12 @@ test('a connection that is silent after a suspension ends', () => {
   pass(SILENCE_MS + 2_010)
   expect(ends).toHaveLength(1)
 })
+
+test('a silent connection ends also if all timers are late, as in a page in the background', () => {
+  const { ends } = openConnection()
+  for (let look = 0; look < 3; look++) {
+    nowMs += SILENCE_MS + 1_000
+    vi.advanceTimersToNextTimer()
+  }
+  expect(ends).toHaveLength(1)
+})

@@ -89,6 +89,8 @@ const LONGEST_RETRY_AFTER_MS = 300_000
 const STALL_MS = 200
 /** Time after a stall to read the frames that have arrived, and for the answer to the next ping. */
 const AFTER_STALL_MS = 2_000
+/** So many looks in a row find silence before a link counts as dead whose timers are always late. */
+const LAST_LOOK = 3
 const OPEN = 1
 const ABNORMAL_CLOSURE = 1006
 
@@ -210,22 +212,23 @@ function createDeadline() {
     },
     /**
      * Runs `onExpired` after `silenceMs` without a call of `touch`. It looks twice, because timers run before the frames that
-     * arrived in the same turn. After a stall or suspension of this process, the second look waits for the answer to a ping.
+     * arrived in the same turn. After a stall or suspension of this process, the next look waits for the answer to a ping. The
+     * last look counts however late it is, because timers of a page in the background are always late.
      */
     setSilence(silenceMs: number, onExpired: () => void): void {
-      const lookIn = (delayMs: number, isSecond: boolean) => {
+      const lookIn = (delayMs: number, number: number) => {
         const dueMs = performance.now() + delayMs
-        timer = setTimeout(() => look(performance.now() - dueMs > STALL_MS, isSecond), delayMs)
+        timer = setTimeout(() => look(performance.now() - dueMs > STALL_MS, number), delayMs)
       }
-      const look = (isLate: boolean, isSecond: boolean) => {
+      const look = (isLate: boolean, number: number) => {
         const leftMs = lastReceivedMs + silenceMs - performance.now()
-        if (leftMs > 0) lookIn(leftMs, false)
-        else if (isSecond && !isLate) onExpired()
-        else lookIn(isLate ? Math.min(AFTER_STALL_MS, silenceMs) : 0, true)
+        if (leftMs > 0) lookIn(leftMs, 1)
+        else if (number >= LAST_LOOK || (number > 1 && !isLate)) onExpired()
+        else lookIn(isLate ? Math.min(AFTER_STALL_MS, silenceMs) : 0, number + 1)
       }
       clearTimeout(timer)
       lastReceivedMs = performance.now()
-      lookIn(silenceMs, false)
+      lookIn(silenceMs, 1)
     },
     touch(): void {
       lastReceivedMs = performance.now()
