@@ -310,6 +310,7 @@ test('during a gateway outage the cockpit shows it, stops over another route, an
     await route.fulfill({ response, json: { ...body, url: url.href } })
   })
   await page.reload()
+  await page.getByText('Connected', { exact: true }).waitFor()
   await waitUntilDriving(page)
   await page.keyboard.down('ArrowUp')
   await fixture.expectMoving()
