@@ -64,6 +64,7 @@ const ownerDialogs = ({ names, robots, sessions, webhookId }: ConsoleData) => {
     dialog('ui/list/views-menu', '/sessions', 'Views'),
     dialog('session/session-columns', '/sessions', `Cancel: ${names.ready}`),
     dialog('session/session-actions', `/sessions/${sessions.open}`, 'End'),
+    dialog('foxglove/foxglove-dialog', `/sessions/${sessions.open}`, 'Open in Foxglove'),
     dialog('session/session-actions', `/sessions/${sessions.planned}`, `Cancel: ${names.ready}`),
     dialog('exports/export-row', '/exports', 'Remove: CSV export'),
     dialog('robots/robot-hold', `/robots/${robots.driven}?tab=access`, 'Hold robot'),

@@ -6,6 +6,7 @@ import 'uplot/dist/uPlot.min.css'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
+import { FoxgloveDialog } from '../foxglove/foxglove-dialog.tsx'
 import { useLiveSession } from '../live/hooks.ts'
 import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
@@ -122,7 +123,7 @@ function OpenReplay(props: { session: SessionDetail; recording: Recording; parts
   const schemas = useSchemas(session)
   const replay = useReplay({ recording, parts, schemas, send: guard.fetch, atSeconds: firstSeconds })
   const { bookmarks, actions } = useBookmarks(recording.id)
-  const [dialog, setDialog] = useState<'share' | 'downloads' | 'remove'>()
+  const [dialog, setDialog] = useState<'share' | 'foxglove' | 'downloads' | 'remove'>()
   const participants = useMemo(
     () => ({
       meId: me.id,
@@ -172,6 +173,7 @@ function OpenReplay(props: { session: SessionDetail; recording: Recording; parts
             onCopyLink={copyLink}
             onBookmark={onBookmark}
             onShare={isOwner ? () => setDialog('share') : undefined}
+            onFoxglove={() => setDialog('foxglove')}
             onDownloads={() => setDialog('downloads')}
             onDelete={isOwner && recording.status !== 'RECORDING' ? () => setDialog('remove') : undefined}
           />
@@ -184,6 +186,7 @@ function OpenReplay(props: { session: SessionDetail; recording: Recording; parts
         startMs={startMs}
         atMs={replay.clock.position.get}
       />
+      <FoxgloveDialog sessionId={session.id} opened={dialog === 'foxglove'} onClose={close} />
       <DownloadsDialog recordingId={recording.id} opened={dialog === 'downloads'} onClose={close} />
       <RemoveDialog opened={dialog === 'remove'} onClose={close} onRemove={remove} />
     </>

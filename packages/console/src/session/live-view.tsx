@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useSessionCameras } from '../cameras/use-cameras.ts'
 import { EpisodePanel } from '../drive/episodes/episode-panel.tsx'
 import { useEpisodeMarks } from '../drive/episodes/use-episode-marks.ts'
+import { FoxgloveButton } from '../foxglove/foxglove-button.tsx'
 import { FreshnessBadge } from '../live/freshness-badge.tsx'
 import type { LiveSession } from '../live/hooks.ts'
 import { useFreshness, useIsSilent, useReportOutdated } from '../live/use-freshness.ts'
@@ -105,6 +106,7 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
                     {t('session.live.fullView')}
                   </LinkButton>
                 )}
+                <FoxgloveButton sessionId={session.id} />
               </Group>
             </Section>
             <SessionRecording sessionId={session.id} />

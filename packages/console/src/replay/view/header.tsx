@@ -17,6 +17,7 @@ interface Props {
   /** The actions of a viewer with an account. Each is undefined without the permission. */
   readonly onBookmark?: (() => void) | undefined
   readonly onShare?: (() => void) | undefined
+  readonly onFoxglove?: (() => void) | undefined
   readonly onDownloads?: (() => void) | undefined
   readonly onDelete?: (() => void) | undefined
 }
@@ -29,6 +30,7 @@ export function ReplayHeader({
   onCopyLink,
   onBookmark,
   onShare,
+  onFoxglove,
   onDownloads,
   onDelete,
 }: Props) {
@@ -90,7 +92,7 @@ export function ReplayHeader({
           {t('replay.header.download', { size: dataSize(size_bytes / 1_000_000) })}
         </Button>
       )}
-      {(onDownloads || onDelete) && (
+      {(onFoxglove || onDownloads || onDelete) && (
         <Menu position="bottom-end">
           <Menu.Target>
             <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('replay.header.more')}>
@@ -98,6 +100,7 @@ export function ReplayHeader({
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
+            {onFoxglove && <Menu.Item onClick={onFoxglove}>{t('foxglove.title')}</Menu.Item>}
             {onDownloads && <Menu.Item onClick={onDownloads}>{t('replay.downloads.title')}</Menu.Item>}
             {onDelete && (
               <Menu.Item c="var(--mantine-color-error)" onClick={onDelete}>
