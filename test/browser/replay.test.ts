@@ -7,7 +7,12 @@ import {
   type PageOptions,
 } from '../support/browser/console.ts'
 import { fieldFocusedBy } from '../support/browser/keyboard.ts'
-import { encodeCodedH264, encodeCodedJpegs, shownNumber } from '../support/recordings/coded-picture.ts'
+import {
+  encodeCodedH264,
+  encodeCodedJpegs,
+  encodeCodedPictures,
+  shownNumber,
+} from '../support/recordings/coded-picture.ts'
 import { type FileServer, startFileServer } from '../support/recordings/file-server.ts'
 import { testPart } from '../support/recordings/replay-mocks.ts'
 import {
@@ -279,6 +284,32 @@ test('cameras with VP8, H.264 and pictures play at the same time', async () => {
     await shows(page, seconds * FPS - 1)
   }
   expect(h264, 'this Chromium encodes H.264').toBeDefined()
+})
+
+test('a camera that changes between pictures and video is shown throughout', async () => {
+  const seconds = 6
+  const { startMs, messages, mocks } = await serveRecording(server, { seconds, fps: FPS, cameras: [] })
+  const jpegs = await encodeCodedJpegs(seconds * FPS)
+  const video = await encodeCodedPictures(seconds * FPS, 2 * FPS)
+  const section = (format: 'vp8' | 'jpeg', frames: readonly Uint8Array[], second: number) =>
+    framesOf('front', format, frames.slice(second * FPS, (second + 2) * FPS), {
+      startMs: startMs + second * 1_000,
+      fps: FPS,
+    })
+  const frames = [...section('jpeg', jpegs, 0), ...section('vp8', video, 2), ...section('jpeg', jpegs, 4)]
+  const file = await writeTestFile([...messages, ...frames].sort((a, b) => a.atMs - b.atMs))
+  mocks.parts = {
+    parts: [testPart(server.add('/changing.mcap', file), file, startMs, [0, seconds])],
+    complete: true,
+    truncated: false,
+  }
+  const { page } = await open({ mocks, search: '?t=3' })
+  await shows(page, 3 * FPS)
+  await page.keyboard.press('Home')
+  await shows(page, 0)
+  await page.keyboard.press('Space')
+  await page.getByRole('button', { name: 'Play' }).waitFor()
+  await shows(page, seconds * FPS - 1)
 })
 
 test('the page of the session leads to the replay, and says what was recorded', async () => {

@@ -132,7 +132,7 @@ export async function createTestMessages(options: TestRecordingOptions): Promise
 /** Returns the messages of a camera with these encoded frames, whose numbers count from 0. */
 export const framesOf = (
   camera: string,
-  format: 'h264' | 'jpeg',
+  format: 'h264' | 'vp8' | 'jpeg',
   frames: readonly Uint8Array[],
   { startMs, fps }: { readonly startMs: number; readonly fps: number },
 ): TestMessage[] =>
@@ -151,7 +151,7 @@ export async function writeTestFile(messages: Iterable<TestMessage>): Promise<Bu
   const chunks: Uint8Array[] = []
   const file = await openMcapFile(async (bytes) => void chunks.push(bytes.slice()))
   for (const { topic, message, schema } of messages)
-    await file.add(message, () => topicDefinition(topic, schema as FrameSchemaName))
+    await file.add(message, topicDefinition(topic, schema as FrameSchemaName))
   await file.addMetadata('schemas', { control_schema: 'null', telemetry_schema: 'null' })
   await file.end()
   return Buffer.concat(chunks)

@@ -1,5 +1,5 @@
 import { isKeyframe } from './access-unit.ts'
-import { decodeFrame, type FrameSchema } from './compressed-frame.ts'
+import { decodeFrame, type FrameMessage } from './compressed-frame.ts'
 import type { RecordingSource } from './recording-source.ts'
 
 /** Known keyframes of a camera: a list of numbers, so that much is possible. */
@@ -8,10 +8,10 @@ const MAX_KNOWN = 20_000
 const USABLE_MS = 2_500
 
 /** Finds the frames of a camera that a decoder can begin with, and remembers them. */
-export function createKeyframeFinder(source: RecordingSource, topic: string, schema: FrameSchema) {
+export function createKeyframeFinder(source: RecordingSource, topic: string) {
   const known: number[] = []
-  const isStart = (data: Uint8Array) => {
-    const frame = decodeFrame(schema, data)
+  const isStart = (message: FrameMessage) => {
+    const frame = decodeFrame(message)
     return isKeyframe(frame.format, frame.data)
   }
 
@@ -36,7 +36,7 @@ export function createKeyframeFinder(source: RecordingSource, topic: string, sch
         reverse: true,
       })) {
         if (signal.aborted) return undefined
-        if (message.atMs === near || isStart(message.data)) {
+        if (message.atMs === near || isStart(message)) {
           this.add(message.atMs)
           return message.atMs
         }

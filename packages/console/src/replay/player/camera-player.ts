@@ -1,12 +1,17 @@
 import { createStore, type Store } from '../../ui/store.ts'
 import { isKeyframe } from '../data/access-unit.ts'
 import { RangeRefused } from '../data/block-cache.ts'
-import { type CompressedFrame, decodeFrame, type FrameSchema } from '../data/compressed-frame.ts'
+import { type CompressedFrame, decodeFrame } from '../data/compressed-frame.ts'
 import { createKeyframeFinder } from '../data/keyframes.ts'
 import type { RecordingSource } from '../data/recording-source.ts'
 import { createRetryDelay } from '../data/retry-delay.ts'
 import { beginRun, drawFrame, type Run } from './camera-run.ts'
-import { createFrameDecoder, type DecodedFrame, UnsupportedVideo } from './frame-decoder.ts'
+import {
+  createFrameDecoder,
+  type DecodedFrame,
+  type FrameDecoder,
+  UnsupportedVideo,
+} from './frame-decoder.ts'
 
 /** Decoded pictures that wait to be shown: they hold memory of the decoder. */
 const MAX_DECODED = 4
@@ -29,7 +34,6 @@ export class CameraPlayer {
   readonly topic: string
   readonly problem: Store<CameraProblem | undefined> = createStore<CameraProblem | undefined>(undefined)
   readonly #source: RecordingSource
-  readonly #schema: FrameSchema
   readonly #keyframes
   readonly #canvases = new Set<HTMLCanvasElement>()
   #run: Run | undefined
@@ -40,11 +44,10 @@ export class CameraPlayer {
   readonly #retryDelay = createRetryDelay()
   #retryAtMs = Number.POSITIVE_INFINITY
 
-  constructor(source: RecordingSource, topic: string, schema: FrameSchema) {
+  constructor(source: RecordingSource, topic: string) {
     this.#source = source
     this.topic = topic
-    this.#schema = schema
-    this.#keyframes = createKeyframeFinder(source, topic, schema)
+    this.#keyframes = createKeyframeFinder(source, topic)
   }
 
   /** Time of the shown picture; undefined while there is none. */
@@ -151,13 +154,14 @@ export class CameraPlayer {
     }
     const toMs = Math.max(...this.#source.parts.get().map((part) => part.toMs))
     const messages = this.#source.messages({ topics: [this.topic], fromMs: start ?? run.fromMs, toMs })
-    for await (const { atMs, data } of messages) {
+    for await (const message of messages) {
       if (signal.aborted) return
+      const { atMs } = message
       run.headMs = atMs
       this.#present()
       await this.#untilWanted(run, atMs)
       if (signal.aborted) return
-      await this.#decode(run, decodeFrame(this.#schema, data), atMs)
+      await this.#decode(run, decodeFrame(message), atMs)
     }
     await run.decoder?.flush()
     if (signal.aborted) return
@@ -168,14 +172,24 @@ export class CameraPlayer {
   }
 
   async #decode(run: Run, frame: CompressedFrame, atMs: number): Promise<void> {
-    run.decoder ??= createFrameDecoder(frame.format, {
+    const decoder = await this.#decoderFor(run, frame.format)
+    if (run.abort.signal.aborted) return
+    if (isKeyframe(frame.format, frame.data)) this.#keyframes.add(atMs)
+    run.activeMs = performance.now()
+    await decoder.decode(frame, atMs)
+  }
+
+  /** Returns the decoder of a format. A camera may change it, for example when its robot publishes it anew. */
+  async #decoderFor(run: Run, format: string): Promise<FrameDecoder> {
+    if (run.decoder?.format === format) return run.decoder
+    await run.decoder?.flush()
+    run.decoder?.close()
+    run.decoder = createFrameDecoder(format, {
       originMs: run.fromMs,
       onFrame: (decoded) => this.#onDecoded(run, decoded),
       onError: (cause) => this.#fail(run, cause),
     })
-    if (isKeyframe(frame.format, frame.data)) this.#keyframes.add(atMs)
-    run.activeMs = performance.now()
-    await run.decoder.decode(frame, atMs)
+    return run.decoder
   }
 
   #onDecoded(run: Run, frame: DecodedFrame): void {

@@ -21,6 +21,8 @@ interface Options {
 
 /** Decodes the frames of one camera in order. The first frame must be a keyframe. */
 export interface FrameDecoder {
+  /** The format of its frames. */
+  readonly format: string
   /** Decodes a frame. Settles when the next one may be given. */
   decode(frame: CompressedFrame, atMs: number): Promise<void>
   /** Returns how many frames were given and not returned yet. */
@@ -34,7 +36,9 @@ export interface FrameDecoder {
 export class UnsupportedVideo extends Error {}
 
 export const createFrameDecoder = (format: string, options: Options): FrameDecoder =>
-  format === 'vp8' || format === 'h264' ? createVideoDecoder(format, options) : createImageDecoder(options)
+  format === 'vp8' || format === 'h264'
+    ? createVideoDecoder(format, options)
+    : createImageDecoder(format, options)
 
 function createVideoDecoder(format: string, { originMs, onFrame, onError }: Options): FrameDecoder {
   // Browsers have it on secure origins only.
@@ -57,6 +61,7 @@ function createVideoDecoder(format: string, { originMs, onFrame, onError }: Opti
     error: onError,
   })
   return {
+    format,
     async decode(frame, atMs) {
       const isKey = isKeyframe(format, frame.data)
       const found = isKey ? codecOf(format, frame.data) : undefined
@@ -85,10 +90,11 @@ function createVideoDecoder(format: string, { originMs, onFrame, onError }: Opti
   }
 }
 
-function createImageDecoder({ onFrame, onError }: Options): FrameDecoder {
+function createImageDecoder(format: string, { onFrame, onError }: Options): FrameDecoder {
   let isClosed = false
   let pending = 0
   return {
+    format,
     async decode({ data }, atMs) {
       pending++
       try {
