@@ -2,12 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { readFailedFiles } from '../../test/support/runner/failed-files.ts'
+import { chooseFiles } from './choose-files.ts'
 
 // `npm run test:rerun`: runs the files again in which something failed in the last run, one after another. CI does so
 // once: it names flaky tests, which are defects to repair, without refusing a change because of them.
-
-/** More failures than these are no chance. */
-const MOST_FILES = 12
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
@@ -15,12 +13,9 @@ const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', imp
 process.exitCode = await rerun()
 
 async function rerun(): Promise<number> {
-  const failed = readFailedFiles()
-  if (!failed) return refuse('the last run did not reach its end')
-  const { files, otherErrors } = failed
-  if (otherErrors > 0) return refuse(`${otherErrors} errors belong to no file`)
-  if (files.length === 0) return refuse('the last run names no file that failed')
-  if (files.length > MOST_FILES) return refuse(`${files.length} files failed, more than ${MOST_FILES}`)
+  const choice = chooseFiles(readFailedFiles())
+  if ('refusal' in choice) return refuse(choice.refusal)
+  const { files } = choice
   console.log(`Second run of the files in which something failed:\n${list(files)}`)
   const child = spawn(process.execPath, [vitest, 'run', '--maxWorkers=1', ...files], {
     cwd: root,
