@@ -3,7 +3,7 @@ import type { FailedFiles } from '../../test/support/runner/failed-files.ts'
 /** More failures than these are no chance. */
 const MOST_FILES = 12
 
-/** What to run again, or why nothing is run again. */
+/** The files to run again, or why none is. */
 export type Choice = { readonly files: readonly string[] } | { readonly refusal: string }
 
 /** Chooses the files to run again after a run. @param failed null if the run did not reach its end */

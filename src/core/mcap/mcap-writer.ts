@@ -52,7 +52,7 @@ export async function openMcapFile(write: (bytes: Uint8Array) => Promise<void>, 
   }
 
   return {
-    /** Adds a message. A topic has a channel of its own for each schema: a camera may send pictures, and later video. */
+    /** Adds a message. A topic has one channel for each schema: a camera may send pictures, and later video. */
     async add(message: RecordedMessage, definition: TopicDefinition): Promise<void> {
       const key = `${definition.schemaName} ${message.topic}`
       const channel = channels.get(key) ?? (await register(definition))

@@ -30,7 +30,7 @@ export const isFrameSchema = (name: string): name is FrameSchema => Object.hasOw
  * @throws RangeError for a message that is cut off, that is no such message, or of another schema
  */
 export function decodeFrame({ schema, data: message }: FrameMessage): CompressedFrame {
-  if (!isFrameSchema(schema)) throw new RangeError(`not the schema of a camera: ${schema}`)
+  if (!isFrameSchema(schema)) throw new RangeError('no camera has this schema')
   const fields = FIELDS[schema]
   let format = ''
   let data = new Uint8Array()

@@ -38,7 +38,7 @@ export const timedPart = ({ url, from, to, size_bytes }: RecordingPart): TimedPa
 })
 
 /** A topic of a part in one schema. */
-export type PartChannel = Pick<RecordedMessage, 'topic' | 'schema'>
+type PartChannel = Pick<RecordedMessage, 'topic' | 'schema'>
 
 /** Opens the MCAP file of a part. @throws Error for a file that is damaged or cannot be read */
 export async function openPart(cache: BlockCache, part: TimedPart) {

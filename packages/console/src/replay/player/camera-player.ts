@@ -179,7 +179,7 @@ export class CameraPlayer {
     await decoder.decode(frame, atMs)
   }
 
-  /** Returns the decoder of a format. A camera may change it, for example when its robot publishes it anew. */
+  /** Returns the decoder of a format. A camera may change it, for example when its robot publishes it again. */
   async #decoderFor(run: Run, format: string): Promise<FrameDecoder> {
     if (run.decoder?.format === format) return run.decoder
     await run.decoder?.flush()
