@@ -173,16 +173,20 @@ export class CameraPlayer {
 
   async #decode(run: Run, frame: CompressedFrame, atMs: number): Promise<void> {
     const decoder = await this.#decoderFor(run, frame.format)
-    if (run.abort.signal.aborted) return
+    if (!decoder) return
     if (isKeyframe(frame.format, frame.data)) this.#keyframes.add(atMs)
     run.activeMs = performance.now()
     await decoder.decode(frame, atMs)
   }
 
-  /** Returns the decoder of a format. A camera may change it, for example when its robot publishes it again. */
-  async #decoderFor(run: Run, format: string): Promise<FrameDecoder> {
+  /**
+   * Returns the decoder of a format; undefined for a run that was stopped. A camera may change its format, for example when its
+   * robot publishes it again.
+   */
+  async #decoderFor(run: Run, format: string): Promise<FrameDecoder | undefined> {
     if (run.decoder?.format === format) return run.decoder
     await run.decoder?.flush()
+    if (run.abort.signal.aborted) return undefined
     run.decoder?.close()
     run.decoder = createFrameDecoder(format, {
       originMs: run.fromMs,
