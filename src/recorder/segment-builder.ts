@@ -55,7 +55,7 @@ export class SegmentBuilder {
     this.#messages++
     this.#bytes += message.data.length + MESSAGE_BYTES
     const file = await this.#file
-    await file.add(message, topicDefinition(message.topic, frameSchemaOf(this.#source)))
+    await file.add(message, () => topicDefinition(message.topic, frameSchemaOf(this.#source)))
   }
 
   /** Ends the segment. */

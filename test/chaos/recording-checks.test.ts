@@ -39,7 +39,7 @@ async function fileOf({ steps, gaps }: Pick<Recorded, 'steps' | 'gaps'>): Promis
     const atNs = BigInt(START_MS + index * STEP_MS) * 1_000_000n
     const data = Buffer.from(JSON.stringify({ seq: step, data: { step } }))
     const message = { topic: '/control', logTimeNs: atNs, publishTimeNs: atNs, data }
-    await file.add(message, topicDefinition('/control'))
+    await file.add(message, () => topicDefinition('/control'))
   }
   await file.addMetadata('gaps', { gaps: JSON.stringify(gaps) })
   await file.end()

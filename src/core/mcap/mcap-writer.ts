@@ -13,14 +13,6 @@ export interface RecordedMessage {
   readonly data: Uint8Array
 }
 
-/** A channel of a file: a topic in one schema. */
-export interface RecordedChannel {
-  readonly topic: string
-  readonly schema: string
-  /** The number of its messages. */
-  readonly messages: number
-}
-
 /**
  * Writes an indexed MCAP file, message by message. Calls must not overlap.
  * @param write receives the bytes of the file in order
@@ -38,7 +30,7 @@ export async function openMcapFile(write: (bytes: Uint8Array) => Promise<void>, 
     chunkSize: chunkBytes,
   })
   await writer.start({ profile: '', library: LIBRARY })
-  const channels = new Map<string, { id: number; topic: string; schema: string; messages: number }>()
+  const channels = new Map<string, { id: number; sequence: number }>()
   const schemas = new Map<string, number>()
 
   async function register(definition: TopicDefinition) {
@@ -48,18 +40,18 @@ export async function openMcapFile(write: (bytes: Uint8Array) => Promise<void>, 
       (await writer.registerSchema({ name: schemaName, encoding: schemaEncoding, data: schema }))
     schemas.set(schemaName, schemaId)
     const id = await writer.registerChannel({ topic, messageEncoding, schemaId, metadata: new Map() })
-    return { id, topic, schema: schemaName, messages: 0 }
+    const channel = { id, sequence: 0 }
+    channels.set(topic, channel)
+    return channel
   }
 
   return {
-    /** Adds a message. A topic has one channel for each schema: a camera may send pictures, and later video. */
-    async add(message: RecordedMessage, definition: TopicDefinition): Promise<void> {
-      const key = `${definition.schemaName} ${message.topic}`
-      const channel = channels.get(key) ?? (await register(definition))
-      channels.set(key, channel)
+    /** Adds a message. `definition` describes its topic, when the topic is new. */
+    async add(message: RecordedMessage, definition: () => TopicDefinition): Promise<void> {
+      const channel = channels.get(message.topic) ?? (await register(definition()))
       await writer.addMessage({
         channelId: channel.id,
-        sequence: ++channel.messages,
+        sequence: ++channel.sequence,
         logTime: message.logTimeNs,
         publishTime: message.publishTimeNs,
         data: message.data,
@@ -67,10 +59,10 @@ export async function openMcapFile(write: (bytes: Uint8Array) => Promise<void>, 
     },
     addMetadata: (name: string, values: Readonly<Record<string, string>>): Promise<void> =>
       writer.addMetadata({ name, metadata: new Map(Object.entries(values)) }),
-    /** Ends the file. Returns its channels. */
-    async end(): Promise<RecordedChannel[]> {
+    /** Ends the file. Returns the number of messages of each topic. */
+    async end(): Promise<ReadonlyMap<string, number>> {
       await writer.end()
-      return [...channels.values()].map(({ topic, schema, messages }) => ({ topic, schema, messages }))
+      return new Map([...channels].map(([topic, { sequence }]) => [topic, sequence]))
     },
   }
 }

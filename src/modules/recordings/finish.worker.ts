@@ -5,13 +5,14 @@ import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import { type Attempt, ClaimLostError } from '../../core/jobs/queue.ts'
-import { openMcapFile, type RecordedChannel, type RecordedMessage } from '../../core/mcap/mcap-writer.ts'
+import { openMcapFile, type RecordedMessage } from '../../core/mcap/mcap-writer.ts'
 import { topicDefinition } from '../../core/mcap/topics.ts'
 import type { ObjectStore, StoredObject } from '../../core/storage/object-store.ts'
 import { markFailed } from './finish-failure.ts'
 import type { RecordingJob } from './finish-queue.ts'
 import { type DefinedMessage, type MessageSource, mergeByTime, readStream } from './merge-segments.ts'
 import { fileKey, recordingPrefix } from './object-keys.ts'
+import type { RecordedChannel } from './recording.entity.ts'
 import { readSessionLog, type SessionDetails, sessionDetails } from './session-log.ts'
 
 /** The states in which a recording has no file yet. After repeated failures it is FAILED, and the job goes on. */
@@ -65,13 +66,20 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
     const writer = await store.create(fileKey(id, randomUUID()))
     try {
       const mcap = await openMcapFile((bytes) => writer.write(bytes))
+      const schemaNames = new Map<string, string>()
       let count = 0
       for await (const message of mergeByTime(sources)) {
         if (++count % CHECK_EVERY === 0) attempt.signal.throwIfAborted()
-        await mcap.add(message, message.definition)
+        schemaNames.set(message.topic, message.definition.schemaName)
+        await mcap.add(message, () => message.definition)
       }
       await addMetadata(mcap.addMetadata, row, { ...details, gaps: withDamaged(details.gaps, damaged) })
-      const channels = await mcap.end()
+      const counts = await mcap.end()
+      const channels = [...counts].map(([topic, messages]) => ({
+        topic,
+        schema: schemaNames.get(topic) ?? '',
+        messages,
+      }))
       return { file: await writer.complete(), channels, damaged }
     } catch (cause) {
       await writer.abort().catch(() => {}) // an object that was not completed is not visible

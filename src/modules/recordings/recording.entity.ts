@@ -2,7 +2,6 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { RecordingMode, RecordingStatus } from '@wheelhouse/protocol'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
-import type { RecordedChannel } from '../../core/mcap/mcap-writer.ts'
 
 /** A running recorder. It renews `seenAt`. Sources of data connect to `url`. */
 export const RecorderNode = defineEntity({
@@ -16,6 +15,13 @@ export const RecorderNode = defineEntity({
   },
 })
 export type RecorderNode = InferEntity<typeof RecorderNode>
+
+/** A topic of a finished recording. */
+export interface RecordedChannel {
+  readonly topic: string
+  readonly schema: string
+  readonly messages: number
+}
 
 /** The recording of one session. Its segments become one file when the session is over. */
 export const Recording = defineEntity({

@@ -61,8 +61,7 @@ export class RecordedChannels {
 
   /** Returns the last message of a channel at a time or before it. */
   async lastBefore(channelId: number, timeNs: bigint): Promise<StoredMessage | undefined> {
-    for await (const message of this.#backwards(channelId, timeNs))
-      if (message.channelId === channelId) return message
+    for await (const message of this.#backwards(channelId, timeNs)) return message
     return undefined
   }
 
@@ -70,7 +69,7 @@ export class RecordedChannels {
   async keyframeBefore(channelId: number, timeNs: bigint, signal: AbortSignal): Promise<bigint | undefined> {
     for await (const message of this.#backwards(channelId, timeNs)) {
       if (signal.aborted || timeNs - message.logTime > KEYFRAME_SEARCH_NS) return undefined
-      if (message.channelId === channelId && this.toMessage(message).isKeyframe) return message.logTime
+      if (this.toMessage(message).isKeyframe) return message.logTime
     }
     return undefined
   }
@@ -81,7 +80,6 @@ export class RecordedChannels {
     return { isVideo, isKeyframe: isVideo && isKeyframe(data), logTimeNs: logTime, data }
   }
 
-  /** Reads the messages of the topic of a channel. Another channel may have the same topic. */
   #backwards(channelId: number, timeNs: bigint) {
     return this.#reader.readMessages({
       topics: this.#topicsOf([channelId]),

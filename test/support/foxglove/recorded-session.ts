@@ -58,7 +58,7 @@ export async function writeRecording(
   const file = await openMcapFile(async (bytes) => void parts.push(Buffer.from(bytes)), chunkBytes)
   for (const message of messages) {
     const schema = message.topic === SIDE ? 'CompressedImage' : 'CompressedVideo'
-    await file.add(message, topicDefinition(message.topic, schema))
+    await file.add(message, () => topicDefinition(message.topic, schema))
   }
   await file.end()
   return Buffer.concat(parts)

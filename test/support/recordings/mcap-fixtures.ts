@@ -74,16 +74,18 @@ export async function storeRecording(store: ObjectStore, key: string, recording:
   const file = await openMcapFile(async (bytes) => await object.write(Buffer.from(bytes)))
   for (const { topic, atMs, frames, bytes } of entries) {
     const timeNs = BigInt(Math.round((startMs + atMs) * NS_PER_MS))
-    const message = { topic, logTimeNs: timeNs, publishTimeNs: timeNs, data: bytes() }
-    await file.add(message, topicDefinition(topic, frames))
+    await file.add({ topic, logTimeNs: timeNs, publishTimeNs: timeNs, data: bytes() }, () =>
+      topicDefinition(topic, frames),
+    )
   }
   await file.addMetadata('schemas', {
     control_schema: controlSchema ? JSON.stringify(controlSchema) : '',
     telemetry_schema: telemetrySchema ? JSON.stringify(telemetrySchema) : '',
   })
   await file.addMetadata('gaps', { gaps: JSON.stringify(gaps) })
-  const channels = await file.end()
+  const messages = await file.end()
   const { sizeBytes } = await object.complete()
+  const channels = [...messages].map(([topic, count]) => ({ topic, schema: '', messages: count }))
   return { key, sizeBytes, channels }
 }
 

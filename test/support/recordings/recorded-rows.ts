@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
-import type { RecordedChannel } from '../../../src/core/mcap/mcap-writer.ts'
+import type { RecordedChannel } from '../../../src/modules/recordings/recording.entity.ts'
 
 export interface RecordedRows {
   readonly robotId: string

@@ -151,7 +151,7 @@ export async function writeTestFile(messages: Iterable<TestMessage>): Promise<Bu
   const chunks: Uint8Array[] = []
   const file = await openMcapFile(async (bytes) => void chunks.push(bytes.slice()))
   for (const { topic, message, schema } of messages)
-    await file.add(message, topicDefinition(topic, schema as FrameSchemaName))
+    await file.add(message, () => topicDefinition(topic, schema as FrameSchemaName))
   await file.addMetadata('schemas', { control_schema: 'null', telemetry_schema: 'null' })
   await file.end()
   return Buffer.concat(chunks)

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import { encodeFrame } from '../../../src/core/mcap/compressed-frame.ts'
 import { openMcapFile } from '../../../src/core/mcap/mcap-writer.ts'
 import { topicDefinition } from '../../../src/core/mcap/topics.ts'
+import type { RecordedChannel } from '../../../src/modules/recordings/recording.entity.ts'
 import { encodePictures, PICTURE } from './encode-pictures.ts'
 
 export const CONTROL_HZ = 50
@@ -93,10 +94,14 @@ export async function writeRecording(
       const { topic, schema } = track
       const time = nanoseconds(atMs)
       const message = { topic, logTimeNs: time, publishTimeNs: time, data: track.message(index, atMs) }
-      await file.add(message, topicDefinition(topic, schema))
+      await file.add(message, () => topicDefinition(topic, schema))
     }
     await file.addMetadata('schemas', { control_schema: 'null', telemetry_schema: 'null' })
-    const channels = await file.end()
+    const counts = await file.end()
+    const channels = tracks.map(({ topic, schema }): RecordedChannel => {
+      const { schemaName } = topicDefinition(topic, schema)
+      return { topic, schema: schemaName, messages: counts.get(topic) ?? 0 }
+    })
     return { sizeBytes, channels }
   } finally {
     await handle.close()

@@ -5,13 +5,7 @@ export interface CompressedFrame {
   readonly data: Uint8Array
 }
 
-/** A message with the name of its schema. */
-export interface FrameMessage {
-  readonly schema: string
-  readonly data: Uint8Array
-}
-
-type FrameSchema = 'foxglove.CompressedVideo' | 'foxglove.CompressedImage'
+export type FrameSchema = 'foxglove.CompressedVideo' | 'foxglove.CompressedImage'
 
 /** The numbers of the fields, by schema. The others, the time stamp and the name of the camera, are not needed. */
 const FIELDS: Readonly<Record<FrameSchema, { readonly data: number; readonly format: number }>> = {
@@ -23,14 +17,14 @@ const MAX_VARINT_BYTES = 10
 
 const text = new TextDecoder()
 
-export const isFrameSchema = (name: string): name is FrameSchema => Object.hasOwn(FIELDS, name)
+export const isFrameSchema = (name: string | undefined): name is FrameSchema =>
+  name !== undefined && Object.hasOwn(FIELDS, name)
 
 /**
  * Reads a message in the wire format of Protocol Buffers. A library for two fields would be larger than the player.
- * @throws RangeError for a message that is cut off, that is no such message, or of another schema
+ * @throws RangeError for a message that is cut off or no such message
  */
-export function decodeFrame({ schema, data: message }: FrameMessage): CompressedFrame {
-  if (!isFrameSchema(schema)) throw new RangeError('no camera has this schema')
+export function decodeFrame(schema: FrameSchema, message: Uint8Array): CompressedFrame {
   const fields = FIELDS[schema]
   let format = ''
   let data = new Uint8Array()

@@ -1,5 +1,5 @@
 import { isKeyframe } from './access-unit.ts'
-import { decodeFrame, type FrameMessage } from './compressed-frame.ts'
+import { decodeFrame, type FrameSchema } from './compressed-frame.ts'
 import type { RecordingSource } from './recording-source.ts'
 
 /** Known keyframes of a camera: a list of numbers, so that much is possible. */
@@ -8,10 +8,10 @@ const MAX_KNOWN = 20_000
 const USABLE_MS = 2_500
 
 /** Finds the frames of a camera that a decoder can begin with, and remembers them. */
-export function createKeyframeFinder(source: RecordingSource, topic: string) {
+export function createKeyframeFinder(source: RecordingSource, topic: string, schema: FrameSchema) {
   const known: number[] = []
-  const isStart = (message: FrameMessage) => {
-    const frame = decodeFrame(message)
+  const isStart = (data: Uint8Array) => {
+    const frame = decodeFrame(schema, data)
     return isKeyframe(frame.format, frame.data)
   }
 
@@ -36,7 +36,7 @@ export function createKeyframeFinder(source: RecordingSource, topic: string) {
         reverse: true,
       })) {
         if (signal.aborted) return undefined
-        if (message.atMs === near || isStart(message)) {
+        if (message.atMs === near || isStart(message.data)) {
           this.add(message.atMs)
           return message.atMs
         }

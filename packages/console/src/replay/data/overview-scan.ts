@@ -91,7 +91,7 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
     const report = every(REPORT_MS, (atMs) => !isWhole && onOverview('overview', into.build(), atMs))
     for (const topics of [SPARSE_TOPICS, DENSE_TOPICS]) {
       const reader = await source.open(range)
-      if (!reader.channels.some(({ topic }) => topics.includes(topic))) continue
+      if (!topics.some((topic) => reader.topics.has(topic))) continue
       for await (const message of reader.messages({ topics, fromMs: range.fromMs, toMs: range.toMs })) {
         if (read++ < known) continue
         into.add(message)

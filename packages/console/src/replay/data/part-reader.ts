@@ -6,8 +6,6 @@ import { lastNsOfMs, msOfNs, nsOfMs } from './time.ts'
 /** A message of a recording. */
 export interface RecordedMessage {
   readonly topic: string
-  /** Name of its schema. A camera may send pictures, and later video. */
-  readonly schema: string
   /** When it arrived at the platform, in Unix milliseconds with fractions. */
   readonly atMs: number
   /** Valid until the next message is read: it lies in the chunk of the reader. */
@@ -37,9 +35,6 @@ export const timedPart = ({ url, from, to, size_bytes }: RecordingPart): TimedPa
   toMs: Date.parse(to) + 1,
 })
 
-/** A topic of a part in one schema. */
-type PartChannel = Pick<RecordedMessage, 'topic' | 'schema'>
-
 /** Opens the MCAP file of a part. @throws Error for a file that is damaged or cannot be read */
 export async function openPart(cache: BlockCache, part: TimedPart) {
   const reader = await McapIndexedReader.Initialize({
@@ -48,14 +43,15 @@ export async function openPart(cache: BlockCache, part: TimedPart) {
       read: (offset: bigint, size: bigint) => cache.read(part, Number(offset), Number(offset + size)),
     },
   })
-  const channels: ReadonlyMap<number, PartChannel> = new Map(
-    [...reader.channelsById].map(([id, { topic, schemaId }]) => [
-      id,
-      { topic, schema: reader.schemasById.get(schemaId)?.name ?? '' },
-    ]),
-  )
+  const topicOf = new Map([...reader.channelsById].map(([id, { topic }]) => [id, topic]))
   return {
-    channels: [...channels.values()],
+    /** The schemas by topic. */
+    topics: new Map(
+      [...reader.channelsById.values()].map(({ topic, schemaId }) => [
+        topic,
+        reader.schemasById.get(schemaId)?.name,
+      ]),
+    ) as ReadonlyMap<string, string | undefined>,
     /** Returns the values of a metadata record; undefined without it. */
     async metadata(name: string): Promise<ReadonlyMap<string, string> | undefined> {
       for await (const { metadata } of reader.readMetadata({ name })) return metadata
@@ -68,10 +64,8 @@ export async function openPart(cache: BlockCache, part: TimedPart) {
       reverse = false,
     }: MessageQuery): AsyncGenerator<RecordedMessage> {
       const query = { topics, startTime: nsOfMs(fromMs), endTime: lastNsOfMs(toMs), reverse }
-      for await (const { channelId, logTime, data } of reader.readMessages(query)) {
-        const channel = channels.get(channelId)
-        if (channel) yield { ...channel, atMs: msOfNs(logTime), data }
-      }
+      for await (const { channelId, logTime, data } of reader.readMessages(query))
+        yield { topic: topicOf.get(channelId) ?? '', atMs: msOfNs(logTime), data }
     },
   }
 }

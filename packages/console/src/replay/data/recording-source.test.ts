@@ -80,7 +80,7 @@ test.each([
 })
 
 test('finds the keyframe before a time', async () => {
-  const finder = createKeyframeFinder(open(cut), '/camera/front')
+  const finder = createKeyframeFinder(open(cut), '/camera/front', 'foxglove.CompressedVideo')
   const { signal } = new AbortController()
   const isKey = ({ message }: TestMessage) =>
     ((decodeFrame('CompressedVideo', message.data).data[0] ?? 1) & 1) === 0

@@ -1,7 +1,7 @@
 import { createStore, type Store } from '../../ui/store.ts'
 import { isKeyframe } from '../data/access-unit.ts'
 import { RangeRefused } from '../data/block-cache.ts'
-import { type CompressedFrame, decodeFrame } from '../data/compressed-frame.ts'
+import { type CompressedFrame, decodeFrame, type FrameSchema } from '../data/compressed-frame.ts'
 import { createKeyframeFinder } from '../data/keyframes.ts'
 import type { RecordingSource } from '../data/recording-source.ts'
 import { createRetryDelay } from '../data/retry-delay.ts'
@@ -34,6 +34,7 @@ export class CameraPlayer {
   readonly topic: string
   readonly problem: Store<CameraProblem | undefined> = createStore<CameraProblem | undefined>(undefined)
   readonly #source: RecordingSource
+  readonly #schema: FrameSchema
   readonly #keyframes
   readonly #canvases = new Set<HTMLCanvasElement>()
   #run: Run | undefined
@@ -44,10 +45,11 @@ export class CameraPlayer {
   readonly #retryDelay = createRetryDelay()
   #retryAtMs = Number.POSITIVE_INFINITY
 
-  constructor(source: RecordingSource, topic: string) {
+  constructor(source: RecordingSource, topic: string, schema: FrameSchema) {
     this.#source = source
     this.topic = topic
-    this.#keyframes = createKeyframeFinder(source, topic)
+    this.#schema = schema
+    this.#keyframes = createKeyframeFinder(source, topic, schema)
   }
 
   /** Time of the shown picture; undefined while there is none. */
@@ -154,14 +156,13 @@ export class CameraPlayer {
     }
     const toMs = Math.max(...this.#source.parts.get().map((part) => part.toMs))
     const messages = this.#source.messages({ topics: [this.topic], fromMs: start ?? run.fromMs, toMs })
-    for await (const message of messages) {
+    for await (const { atMs, data } of messages) {
       if (signal.aborted) return
-      const { atMs } = message
       run.headMs = atMs
       this.#present()
       await this.#untilWanted(run, atMs)
       if (signal.aborted) return
-      await this.#decode(run, decodeFrame(message), atMs)
+      await this.#decode(run, decodeFrame(this.#schema, data), atMs)
     }
     await run.decoder?.flush()
     if (signal.aborted) return

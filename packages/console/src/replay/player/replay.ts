@@ -2,7 +2,7 @@ import { cameraOfTopic, recordingTopics } from '@wheelhouse/protocol'
 import { createStore } from '../../ui/store.ts'
 import type { RecordingParts } from '../data/api-types.ts'
 import type { FetchRange } from '../data/block-cache.ts'
-import { isFrameSchema } from '../data/compressed-frame.ts'
+import { type FrameSchema, isFrameSchema } from '../data/compressed-frame.ts'
 import { createMomentReader } from '../data/moment-reader.ts'
 import { openOverview } from '../data/overview-client.ts'
 import type { ScanParts } from '../data/overview-scan.ts'
@@ -78,17 +78,17 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
       all.length <= 2 * PROBED_PARTS ? all : [...all.slice(0, PROBED_PARTS), ...all.slice(-PROBED_PARTS)]
     for (const part of ends) {
       if (probed.has(part.url)) continue
-      const { channels } = await source.open(part)
+      const { topics } = await source.open(part)
       probed.add(part.url)
-      for (const { topic, schema } of channels) if (isFrameSchema(schema)) addCamera(topic)
+      for (const [topic, schema] of topics) if (isFrameSchema(schema)) addCamera(topic, schema)
     }
     isProbed.set(true)
   }
 
-  function addCamera(topic: string): void {
+  function addCamera(topic: string, schema: FrameSchema): void {
     const name = cameraOfTopic(topic)
     if (name === undefined || cameras.get().some((camera) => camera.name === name)) return
-    const camera = { name, player: new CameraPlayer(source, topic) }
+    const camera = { name, player: new CameraPlayer(source, topic, schema) }
     cameras.update((old) => [...old, camera].sort((a, b) => a.name.localeCompare(b.name)))
   }
 
