@@ -6,7 +6,8 @@ type NoData = z.infer<typeof NoData>
 
 /**
  * Defines a queue whose jobs a cron expression creates, in UTC. Its work is idempotent and takes what is due, so a job that
- * is missed or runs twice does no harm, and a run replaces the jobs that wait when it begins.
+ * is missed or runs twice does no harm, and a run replaces the jobs that wait when it begins. A run that succeeds replaces the retries of
+ * failed ones.
  */
 export const cronQueue = (name: string, cron: string, description: string): Queue<NoData> => ({
   name,

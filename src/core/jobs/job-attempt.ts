@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import type { JobWithMetadata } from 'pg-boss'
+import type { Db } from '../database/tables.ts'
 import { inTransaction } from './boss.ts'
 import { storeProgress } from './job-progress.ts'
 import { ClaimLostError, RetryAt } from './queue.ts'
@@ -75,7 +77,7 @@ async function runHandler(deps: AttemptOptions, claim: Claim): Promise<void> {
   const heartbeat = setInterval(claim.check, (queue.heartbeatSeconds * 1_000) / BEATS_PER_TIMEOUT)
   try {
     // This run takes all that is due, so it replaces the jobs that wait, such as those of minutes that the run before it took.
-    if (queue.cron !== undefined) await boss.deleteQueuedJobs(queue.name)
+    if (queue.cron !== undefined) await deleteJobs(db, queue.name, 'created')
     await handler({
       id: job.id,
       data: queue.data.parse(job.data),
@@ -89,13 +91,19 @@ async function runHandler(deps: AttemptOptions, claim: Claim): Promise<void> {
       },
       progress: (done, total) => storeProgress(db, { jobId: job.id, done, total }),
     })
-    if (claim.isCompleted()) return
-    if (affectedBy(await boss.complete(queue.name, [claim.attempt])) === 0) throw claimLost()
+    if (!claim.isCompleted() && affectedBy(await boss.complete(queue.name, [claim.attempt])) === 0)
+      throw claimLost()
+    // It has done the work of failed runs too. Until then, their retries lead to the dead letters.
+    if (queue.cron !== undefined) await deleteJobs(db, queue.name, 'retry')
   } finally {
     stop.removeEventListener('abort', abort)
     clearInterval(heartbeat)
   }
 }
+
+/** Deletes the jobs of a queue that wait for their first attempt, or for another one. */
+const deleteJobs = (db: Db, queue: string, state: 'created' | 'retry') =>
+  sql`delete from pgboss.job where name = ${queue} and state = ${state}::pgboss.job_state`.execute(db)
 
 /** Fails the attempt. The job runs again at the handler's choice, at once when the process stops, or after the queue's delay. */
 async function recordFailure(deps: AttemptOptions, cause: unknown): Promise<void> {

@@ -371,6 +371,25 @@ test('jobs of a cron queue do not multiply while runs are slow or fail', async (
   expect(await states(), 'also the retry').toEqual(['completed', 'completed'])
 })
 
+test('each failed run of a cron queue reaches the dead letters, although newer runs begin before its retries', async () => {
+  const minutely = testQueue({ cron: '* * * * *', concurrency: 1 })
+  await using engine = await createEngine(database, minutely, async () => {
+    throw new Error('broken')
+  })
+  await engine.enqueue({ name: 'first' })
+  await engine.jobs.runDue(minutely)
+  await engine.enqueue({ name: 'second' })
+  await engine.jobs.runDue(minutely)
+  for (let retry = 1; retry <= 2; retry++) {
+    await makeDue()
+    await engine.jobs.runDue(minutely)
+  }
+  expect(await allJobs()).toMatchObject([
+    { name: 'dead-letters', item: 'first' },
+    { name: 'dead-letters', item: 'second' },
+  ])
+})
+
 test('a worker sets the schedules of cron queues, and changes them with the queue', async () => {
   const schedules = () => query(database.url, 'select name, cron, timezone from pgboss.schedule')
   const hourly = testQueue({ cron: '7 * * * *' })
