@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout'
 import { stagger } from '../../src/core/concurrency/concurrency.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { Presence } from '../../src/modules/presence/index.ts'
@@ -9,6 +10,9 @@ import type { GatewayServices } from '../services.ts'
 import type { GatewayConnection } from './connection.ts'
 import type { Heartbeats } from './heartbeats.ts'
 import { RobotConnection } from './robot-connection.ts'
+
+/** How long a database that does not answer may keep the connections open. */
+const WRITE_LIMIT_MS = 4_000
 
 /**
  * Drains the gateway. First it writes the data of robots, while their connections are still the current ones.
@@ -44,7 +48,7 @@ export async function drainConnections(deps: {
     recording,
     onHandOver,
   } = deps
-  await Promise.all([
+  const written = Promise.all([
     store
       .drainNode(nodeId)
       .then(onHandOver)
@@ -60,6 +64,10 @@ export async function drainConnections(deps: {
       .catch((cause) => log.warn({ err: cause }, 'failed to write log lines of robots at shutdown')),
     controlService.flush(),
   ])
+  await pTimeout(written, {
+    milliseconds: WRITE_LIMIT_MS,
+    fallback: () => log.warn('the database does not answer; the connections close before all was written'),
+  })
   await stagger([...connections()], (connection) => {
     // Robots could be driven until here.
     if (connection instanceof RobotConnection)

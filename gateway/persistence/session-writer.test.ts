@@ -13,8 +13,8 @@ const openSession = {
   eventSeq: 1,
 }
 
-/** Creates a writer for one session with a requested stop, which the database refuses to record so many times. */
-function createFixture(failures: number) {
+/** Creates a writer for one session with a requested stop, which the database refuses to record so many times, or does not answer. */
+function createFixture(failures: number, { hangs = false } = {}) {
   const errors: unknown[] = []
   const session = new ControlSession('robot', 0, {
     ...openSession,
@@ -27,8 +27,9 @@ function createFixture(failures: number) {
   const writer = createSessionWriter({
     controlPersistence: {
       recordStop: async () => {
-        if (++fixture.attempts <= failures) throw new Error('no database')
-        return 2
+        if (++fixture.attempts > failures) return 2
+        if (hangs) await new Promise(() => {})
+        throw new Error('no database')
       },
     } as unknown as ControlPersistence,
     sessionRegistry: {
@@ -55,6 +56,12 @@ test('a gateway that drains retries until the database has the last stop', async
 
 test('a gateway that drains reports a stop that the database does not record', async () => {
   const fixture = createFixture(Number.POSITIVE_INFINITY)
+  await fixture.writer.drain()
+  expect(fixture.errors).toEqual([{ sessionId: 'session', robotId: 'robot' }])
+})
+
+test('a gateway that drains reports a stop also if the database does not answer', async () => {
+  const fixture = createFixture(Number.POSITIVE_INFINITY, { hangs: true })
   await fixture.writer.drain()
   expect(fixture.errors).toEqual([{ sessionId: 'session', robotId: 'robot' }])
 })

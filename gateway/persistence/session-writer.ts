@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import pTimeout from 'p-timeout'
 import type { Log } from '../../src/core/log.ts'
 import type { ControlPersistence } from '../../src/modules/sessions/index.ts'
 import type { ControlSession } from '../control/control-session.ts'
@@ -11,9 +12,9 @@ const LATENCY_SLOTS = 100
 const RETRY_MS = 500
 /** Sessions that are written at a time. Beyond it summaries wait; urgent writes do not. */
 const MAX_CONCURRENT = 50
-/** A gateway that drains tries for three seconds to record its last stops. The time limit of a shutdown step is longer. */
-const LAST_ATTEMPTS = 12
-const LAST_ATTEMPT_MS = 250
+/** How long a gateway that drains tries to record its last stops. */
+const LAST_ATTEMPTS_MS = 3_000
+const LAST_ATTEMPT_EVERY_MS = 250
 /** Ended sessions that wait for the database; of more than that, the newest. */
 const MAX_ENDED = 1_000
 
@@ -204,14 +205,17 @@ export function createSessionWriter(deps: {
 
     /**
      * Flushes for the last time. Retries for a few seconds while the database does not have a stop: no other process knows
-     * of it, and a robot that reconnects to another gateway would be allowed to move.
+     * of it, and a robot that reconnects to another gateway would be allowed to move. A database that does not answer takes no longer.
      */
     async drain(): Promise<void> {
+      const untilMs = performance.now() + LAST_ATTEMPTS_MS
+      const leftMs = () => untilMs - performance.now()
       const unrecorded = () => [...ended].filter(({ stops }) => stops.pending)
-      await flush()
-      for (let attempt = 1; unrecorded().length > 0 && attempt <= LAST_ATTEMPTS; attempt++) {
-        await delay(LAST_ATTEMPT_MS)
-        await flush()
+      const attempt = () => pTimeout(flush(), { milliseconds: Math.max(1, leftMs()), fallback: () => {} })
+      await attempt()
+      while (unrecorded().length > 0 && leftMs() > 0) {
+        await delay(LAST_ATTEMPT_EVERY_MS)
+        await attempt()
       }
       for (const { session, robotId } of unrecorded())
         log.error(

@@ -15,7 +15,8 @@ import { startRecorderRole } from './roles/recorder.ts'
 import { startWorkerRole } from './roles/worker.ts'
 import { createStop, type ShutdownSteps } from './shutdown.ts'
 
-const SHUTDOWN_STEP_MS = 8_000
+/** Longer than a gateway waits for a database that does not answer, and closes its connections. */
+const SHUTDOWN_STEP_MS = 10_000
 
 export interface RunningPlatform {
   readonly platform: Platform
@@ -47,7 +48,7 @@ export interface RolesOptions {
   readonly contactWaitMs?: number | undefined
   /** Longest time that a request waits for Redis to count it. Default: 100 ms. Tests on a busy machine need longer. */
   readonly redisCommandMs?: number | undefined
-  /** The time limit of a shutdown step. After it, the next step starts. Default: 8 s. Tests on a busy machine need longer. */
+  /** The time limit of a shutdown step. After it, the next step starts. Default: 10 s. Tests on a busy machine need longer. */
   readonly shutdownStepMs?: number | undefined
 }
 
