@@ -11,6 +11,7 @@ function createFixture() {
   let clockMs = 0
   return {
     fail: silences.noteFailure,
+    mayEndSessions: silences.mayEndSessions,
     /** Advances the clock, and sweeps. Returns what the sweep may do. */
     sweepAfter(ms: number, seenMark = 'unchanged'): 'looks' | 'acts' | 'finds it dead' {
       clockMs += ms
@@ -57,4 +58,19 @@ test('an outage of the database right after a late sweep gives the time once mor
     return sweepAfter(2 * TIMEOUT_MS)
   })
   expect(found).toEqual(['looks', 'looks', 'finds it dead', 'looks'])
+})
+
+test('sessions end some seconds after a late sweep, and at once if the sweeps are always late', () => {
+  const { sweepAfter, mayEndSessions } = createFixture()
+  sweepAfter(0)
+  expect(mayEndSessions()).toBe(true)
+  sweepAfter(LATE_MS)
+  const ended = Array.from({ length: 12 }, () => {
+    sweepAfter(TIMELY_MS)
+    return mayEndSessions()
+  })
+  expect(ended.indexOf(true)).toBe(11)
+  sweepAfter(LATE_MS)
+  expect(sweepAfter(LATE_MS)).not.toBe('looks')
+  expect(mayEndSessions()).toBe(true)
 })

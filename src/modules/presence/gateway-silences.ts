@@ -3,6 +3,12 @@ const GRACES = 1
 /** The same when the database could not be read before, so that gateways surely could not renew their rows. */
 const GRACES_AFTER_OUTAGE = 2
 
+/**
+ * How long sessions of lost robots are kept after a late sweep: a gateway may need as long to store that a robot has returned, because
+ * a statement on a connection that died in the meantime ends after five seconds.
+ */
+const RETURN_MS = 6_000
+
 interface Silence {
   /** The content of the gateway's row. */
   readonly mark: string
@@ -25,6 +31,8 @@ export function createGatewaySilences(timeoutMs: number) {
   let failedSince = false
   /** Sweeps in a row, up to the last one, that only looked. */
   let graces = 0
+  /** From when on sessions may end. */
+  let endsFromMs = Number.NEGATIVE_INFINITY
 
   /** Returns whether too much time has passed since the database answered last. */
   function isLate(nowMs: number): boolean {
@@ -43,7 +51,9 @@ export function createGatewaySilences(timeoutMs: number) {
       nowMs: number,
     ): boolean {
       const maxGraces = failedSince ? GRACES_AFTER_OUTAGE : GRACES
-      const isGrace = isLate(nowMs) && graces < maxGraces
+      const wasLate = isLate(nowMs)
+      const isGrace = wasLate && graces < maxGraces
+      if (wasLate) endsFromMs = isGrace ? nowMs + RETURN_MS : nowMs
       graces = isGrace ? graces + 1 : 0
       failedSince = false
       lastAnswerMs = nowMs
@@ -57,6 +67,9 @@ export function createGatewaySilences(timeoutMs: number) {
       }
       return !isGrace
     },
+
+    /** Returns whether a sweep that acts may also end the sessions of lost robots. */
+    mayEndSessions: (): boolean => lastAnswerMs !== undefined && lastAnswerMs >= endsFromMs,
 
     /** Returns for how long a gateway has been silent, up to the last answer. */
     silentMs(id: string): number {

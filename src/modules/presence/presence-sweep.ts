@@ -16,7 +16,7 @@ const MIN_NODE_TIMEOUT_MS = 3_000
  *
  * A node counts as dead when its row did not change for `nodeTimeoutMs` of this process's clock while the database
  * was reachable. A late sweep only looks, see `gateway-silences.ts`: robots that returned before it could not be stored, so no
- * robot is disconnected, and no session is paused or ended.
+ * robot is disconnected, and no session is paused or ended. Sessions are ended only some seconds later.
  */
 export function createSweep(deps: {
   store: PresenceStore
@@ -88,6 +88,7 @@ export function createSweep(deps: {
     const failedRobots =
       (await handleEach(lost, sessions.handleRobotInferredLost, ofRobot)) +
       (await handleEach(returned, sessions.handleRobotReturned, ofRobot))
+    if (!silences.mayEndSessions()) return failedRobots
     const lostBefore = new Date(now().getTime() - robotGraceMs)
     const failedEnds = await handleEach(
       await sessions.lostSince(lostBefore, SESSIONS_PER_SWEEP),

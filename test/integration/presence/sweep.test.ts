@@ -97,8 +97,12 @@ test('a late sweep ends no session of a robot whose return could not be stored',
   wallClock.aheadMs = 2 * ROBOT_GRACE_MS
   await sweepAfter(LATE_MS)
   expect(await session()).toMatchObject({ status: 'PAUSED' })
+  for (let sweeps = 0; sweeps < 10; sweeps++) await sweepAfter(TIMELY_MS)
+  expect(await session(), 'its gateway may still wait for a dead connection').toMatchObject({
+    status: 'PAUSED',
+  })
   await live.connect(kept.id)
-  await sweepAfter(TIMELY_MS)
+  for (let sweeps = 0; sweeps < 3; sweeps++) await sweepAfter(TIMELY_MS)
   expect(await session()).toMatchObject({ status: 'PAUSED' })
   await live.lose(kept.id, Date.now())
   await sweepAfter(TIMELY_MS)
