@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { HubClient } from '../../packages/sdk/index.ts'
+import { relayLeader } from '../support/database/relay-leader.ts'
 import type { TestHubSocket } from '../support/hub/hub-socket.ts'
 import { createTcpProxy } from '../support/network/tcp-proxy.ts'
 import { serviceUrl } from '../support/runner/service-url.ts'
@@ -64,6 +65,9 @@ test('a burst that exceeds the messages in flight to Redis reaches the other hub
   const owner = await world.client()
   const sockets = await Promise.all(hubs.map(({ hubUrl }) => owner.hub({ url: hubUrl })))
   for (const socket of sockets) await socket.send('robots:watch')
+  const leader = await waitFor(
+    async () => (await relayLeader(world.database.url)) ?? Promise.reject(new Error('no leader')),
+  )
   const cut = new Set<TestHubSocket>()
   for (const socket of sockets) socket.socket.on('disconnect', () => cut.add(socket))
   const domainEvents = Array.from({ length: 8 }, () => burst(owner.id))
@@ -81,8 +85,10 @@ test('a burst that exceeds the messages in flight to Redis reaches the other hub
     if (cut.has(socket)) continue
     expect(received(socket)).toEqual(sent)
   }
-  // Hubs give a Redis up that accepts nothing for two seconds. Only then a client may be closed.
-  if (answers.longestMs < 1_000) expect(cut.size).toBe(0)
+  // Hubs give a Redis up that accepts nothing for two seconds, and a busy machine may end the leadership of a hub that is silent for
+  // a second. Only then a client may be closed.
+  const isSameLeader = (await relayLeader(world.database.url)) === leader
+  if (answers.longestMs < 1_000 && isSameLeader) expect(cut.size).toBe(0)
 })
 
 test('a Redis that accepts nothing delays the outbox relay for a moment only: local clients receive events', async () => {

@@ -10,6 +10,7 @@ import {
   startOutboxRelay,
 } from '../../../src/core/events/outbox-relay.ts'
 import { createTestDatabase } from '../../support/database/database.ts'
+import { relayLeader } from '../../support/database/relay-leader.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { query, startOutsideProvider, startWheelhouse } from '../../support/processes/processes.ts'
 import { serviceUrl } from '../../support/runner/service-url.ts'
@@ -66,16 +67,6 @@ const write = (url: string, numbers: readonly number[], pad = 0) =>
   )
 const waiting = async (url: string) => Number((await query(url, 'select count(*) from outbox'))[0].count)
 const isDrained = (url: string) => waitFor(async () => expect(await waiting(url)).toBe(0))
-/** Returns the pid of the backend that holds the relay's lock. */
-const blocker = async (url: string): Promise<number | undefined> =>
-  (
-    await query(
-      url,
-      `select pid from pg_locks where locktype = 'advisory' and granted and objid = 7466302
-         and database = (select oid from pg_database where datname = current_database())`,
-    )
-  )[0]?.pid
-
 test.concurrent('a leader that the network has cut off is replaced, and steps back when it is reachable again', () =>
   withDatabase(async (url) => {
     await using proxy = await createTcpProxy(url)
@@ -84,7 +75,7 @@ test.concurrent('a leader that the network has cut off is replaced, and steps ba
         if (first.publishedIds.length === 5) proxy.silence()
       },
     })
-    await waitFor(async () => expect(await blocker(url)).toBeDefined())
+    await waitFor(async () => expect(await relayLeader(url)).toBeDefined())
     await using second = relayOver(url)
     await write(url, upTo(20))
     await isDrained(url)
@@ -107,8 +98,8 @@ test.concurrent('a leader that is busy or waits for a slow database is not repla
   withDatabase(async (url) => {
     let behindUntilMs = 0
     await using first = relayOver(url, { hasBacklog: () => performance.now() < behindUntilMs })
-    await waitFor(async () => expect(await blocker(url)).toBeDefined())
-    const leader = await blocker(url)
+    await waitFor(async () => expect(await relayLeader(url)).toBeDefined())
+    const leader = await relayLeader(url)
     await using second = relayOver(url)
 
     // Redis delays it for longer than a leader may be silent.
@@ -120,7 +111,7 @@ test.concurrent('a leader that is busy or waits for a slow database is not repla
     await write(url, upTo(10, 11))
     await isDrained(url)
 
-    expect(await blocker(url)).toBe(leader)
+    expect(await relayLeader(url)).toBe(leader)
     expect([first.publishedIds, second.publishedIds, first.leadershipLosses]).toEqual([upTo(20), [], 0])
   }))
 
@@ -151,7 +142,7 @@ test('a leader that was frozen in the middle of a batch publishes no more of it'
       // This blocks the whole process; the other hub runs in a separate process.
       publish: () => void (first.publishedIds.length === 3 && Atomics.wait(frozen, 0, 0, FROZEN_MS)),
     })
-    await waitFor(async () => expect(await blocker(url)).toBeDefined())
+    await waitFor(async () => expect(await relayLeader(url)).toBeDefined())
     await using other = startWheelhouse({
       ROLES: 'hub',
       HUB_PORT: '0',
