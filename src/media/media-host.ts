@@ -62,6 +62,8 @@ export function createMediaHost(deps: {
   const { settings, guard, log, onFigures, onRecording, onProcessEnd } = deps
   const peers = new Map<number, HostedPeer>()
   const recorded = new Map<CameraKey, RecordingTarget>()
+  /** Whether the process has recorded a camera. */
+  let hasRecorded = false
   let access: RecorderAccess | undefined
   let child: ChildProcess | undefined
   let retryAtMs = 0
@@ -91,6 +93,7 @@ export function createMediaHost(deps: {
     guard.on(started, 'exit', 'media:exit', onExit, onExit)
     child = started
     if (access) post({ ...access, type: 'recorders' })
+    hasRecorded = recorded.size > 0
     for (const [camera, target] of recorded) post({ ...target, type: 'record', camera })
     return started
   }
@@ -178,6 +181,7 @@ export function createMediaHost(deps: {
     /** Begins to record a camera, or goes on in another way. A process that starts later does it, too. */
     record(camera: CameraKey, target: RecordingTarget): void {
       recorded.set(camera, target)
+      hasRecorded = true
       post({ ...target, type: 'record', camera })
     },
 
@@ -185,10 +189,10 @@ export function createMediaHost(deps: {
       if (recorded.delete(camera)) post({ type: 'end_record', camera })
     },
 
-    /** Ends the process, which sends what is recorded before. */
+    /** Ends the process, which sends what is recorded before, also of cameras that are not recorded any more. */
     async stop(): Promise<void> {
       stopped = true
-      if (recorded.size > 0 && child?.connected) {
+      if (hasRecorded && child?.connected) {
         // All its messages have arrived when its channel has ended, which may be after its exit.
         const exited = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
         post({ type: 'end' })

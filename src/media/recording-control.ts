@@ -2,6 +2,7 @@ import { coalesce } from '../core/concurrency/concurrency.ts'
 import type { Bus } from '../core/events/bus.ts'
 import type { Guard } from '../core/process/guard.ts'
 import type { RecorderAddress } from '../core/recording/recorder-choice.ts'
+import { LINGER_MS } from '../core/recording/sent-stream.ts'
 import type { CameraSession, CameraStore } from '../modules/video/index.ts'
 import type { CameraKey, RecorderAccess, RecordingTarget } from './forwarding/media-messages.ts'
 import { cameraKey } from './peer-registry.ts'
@@ -49,6 +50,8 @@ export function createRecordingControl(deps: {
   const recorded = new Map<CameraKey, Recorded>()
   /** Until when a session has live readers, in Unix milliseconds. */
   const tailedUntilMs = new Map<string, number>()
+  /** When a camera was recorded last. */
+  let endedMs = Number.NEGATIVE_INFINITY
 
   /** Returns how a session is recorded; undefined if it is not. */
   function targetOf({ sessionId, isRecorded }: CameraSession, nowMs: number): RecordingTarget | undefined {
@@ -85,11 +88,13 @@ export function createRecordingControl(deps: {
 
   function end(camera: CameraKey): void {
     recorded.delete(camera)
+    endedMs = performance.now()
     host.endRecord(camera)
   }
 
   const findRecorders = coalesce(async () => {
-    if (recorded.size === 0) return
+    // What a camera sent last may still wait for a recorder.
+    if (recorded.size === 0 && performance.now() - endedMs > LINGER_MS) return
     host.setRecorders({ recorders: await recorders.live(), authorization: recorders.sign(Date.now()) })
   })
 

@@ -7,7 +7,7 @@ import { FLAG_KEYFRAME, type FromSource, MAX_RECORD_BYTES, type WrittenRecord } 
 /** Least time between two records of a stream. Times are unique, so that an acknowledgement by time is exact. */
 const MIN_STEP_MS = 0.001
 /** A stream that was closed waits for its acknowledgement for this time. */
-const LINGER_MS = 60_000
+export const LINGER_MS = 60_000
 /** A record without its stream and its time. */
 export type NewRecord = Omit<WrittenRecord, 'stream' | 'atMs'>
 
@@ -250,6 +250,8 @@ export class SentStream {
     this.#reported.take()
     this.#atRisk = undefined
     this.#originId = undefined // a new stream then continues nothing
+    this.#firstMs = undefined
+    this.#leavesOut = false
     this.#waitsForKeyframe = this.#hasKeyframes
   }
 

@@ -57,7 +57,7 @@ export function createPictureControl(deps: {
 
   const check = singleFlight(async () => {
     const streams = await store.recordedStreams()
-    if (streams.length > 0) addresses = await recorders.live()
+    if (streams.length > 0 || !sender.isIdle) addresses = await recorders.live()
     const nodes = streams.length > 0 ? await store.liveNodes() : []
     const own = streams
       .filter(({ robotId }) => rendezvous(nodes, robotId)?.id === nodeId)
