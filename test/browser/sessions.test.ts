@@ -309,6 +309,29 @@ async function seed(
   )
 }
 
+test('Escape closes the menu that has the focus, and otherwise stops, also while a menu is open', async () => {
+  await using sessionFixture = await fixture()
+  const { owner, robot, path } = sessionFixture
+  const { page } = await at(owner, path)
+  await region(page, 'Telemetry').waitFor()
+  const account = page.getByRole('button', { name: /^Account of/ })
+  const menu = page.getByRole('menu')
+  await account.click()
+  await page.getByRole('menuitem').first().focus()
+  await page.keyboard.press('Escape')
+  await menu.waitFor({ state: 'hidden' })
+  expect((await sessionFixture.session()).control.stop).toBeNull()
+  await account.click()
+  await menu.waitFor()
+  // As a dialog does that opens by itself.
+  await page.getByLabel('Message', { exact: true }).focus()
+  await page.keyboard.press('Escape')
+  await region(page, 'Remote stop')
+    .getByText(/^You stopped the robot/)
+    .waitFor()
+  expect(isHalted(robot)).toBe(true)
+})
+
 test('the session list filters, counts, exports the filtered sessions and updates live', async () => {
   const actors = await createActors()
   const { owner, operator } = actors

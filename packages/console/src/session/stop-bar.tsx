@@ -62,7 +62,7 @@ function textOf(request: StopRequestState, inForce: string | undefined, live: bo
 export function useStopKey(stop: StopControl): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (stopKeyOf(event) !== 'Escape' || event.repeat || event.isComposing || isListOpen()) return
+      if (stopKeyOf(event) !== 'Escape' || event.repeat || event.isComposing || closesList()) return
       stop.request()
     }
     // Captures the event first, so that no other handler can swallow a stop.
@@ -71,6 +71,8 @@ export function useStopKey(stop: StopControl): void {
   }, [stop])
 }
 
-/** Returns whether a menu or a list of choices is shown. */
-const isListOpen = () =>
-  [...document.querySelectorAll('[role="menu"], [role="listbox"]')].some((list) => list.checkVisibility())
+/** Returns whether Escape closes a menu or a list of choices: it has the focus. One that is open beside it takes no stop. */
+function closesList(): boolean {
+  const focused = document.activeElement
+  return focused?.closest('[role=menu], [role=listbox], input[aria-expanded=true]') != null
+}

@@ -19,33 +19,42 @@ interface Window {
   readonly moments: readonly Moment[]
   /** Whether the recording had reached its end when it was read. */
   readonly isWhole: boolean
+  /** Whether it is to be read again. Until then its moments stay. */
+  isOutdated: boolean
 }
 
 const text = new TextDecoder()
 
 /** Returns the newest messages at a time. It keeps the windows around the last one, and no more. */
 export function createMomentReader(source: RecordingSource, topics: readonly string[]) {
-  /** By number of the window, least recently used first; undefined while it is read. */
-  const windows = new Map<number, Window | undefined>()
+  /** By number of the window, least recently used first. */
+  const windows = new Map<number, Window>()
+  const reading = new Set<number>()
   const listeners = new Set<() => void>()
   const delay = createRetryDelay()
   let nextAttemptMs = 0
+  let wantedNumber = Number.NaN
 
   const unsubscribe = source.parts.subscribe(() => {
     // The windows at the former end of the recording are read again.
-    for (const [number, window] of windows) if (window && !window.isWhole) windows.delete(number)
+    for (const window of windows.values()) window.isOutdated = !window.isWhole
+    nextAttemptMs = 0
   })
 
+  const isLoaded = (number: number) => windows.get(number)?.isOutdated === false
+
   function load(number: number): void {
-    if (number < 0 || windows.has(number) || performance.now() < nextAttemptMs) return
-    windows.set(number, undefined)
+    if (number < 0 || isLoaded(number) || reading.has(number) || performance.now() < nextAttemptMs) return
+    reading.add(number)
     const parts = source.parts.get()
     read(number).then(
       (window) => {
+        reading.delete(number)
         delay.succeeded()
+        // Whether the recording has grown since.
+        window.isOutdated = !window.isWhole && source.parts.get() !== parts
+        windows.delete(number)
         windows.set(number, window)
-        // The recording has grown since.
-        if (!window.isWhole && source.parts.get() !== parts) windows.delete(number)
         for (const [oldest] of windows) {
           if (windows.size <= MAX_WINDOWS) break
           windows.delete(oldest)
@@ -54,7 +63,7 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
       },
       () => {
         // The next animation frame would read it again.
-        windows.delete(number)
+        reading.delete(number)
         // Windows that fail together count once.
         const nowMs = performance.now()
         if (nowMs >= nextAttemptMs) nextAttemptMs = nowMs + delay.failed()
@@ -72,13 +81,16 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
       if (moment) moments.push(moment)
       if (moments.length >= MAX_MESSAGES) break
     }
-    return { moments, isWhole }
+    return { moments, isWhole, isOutdated: false }
   }
 
   return {
     /** Begins to read what surrounds a time. Call it on each animation frame: a failed read is repeated, less and less often. */
     prepare(atMs: number): void {
       const number = Math.floor(atMs / WINDOW_MS)
+      // Another place may be readable.
+      if (number !== wantedNumber) nextAttemptMs = 0
+      wantedNumber = number
       for (const near of [number, number - 1, number + 1]) load(near)
     },
 
@@ -100,7 +112,7 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
     /** Whether everything at a time was read. */
     isReady(atMs: number): boolean {
       const number = Math.floor(atMs / WINDOW_MS)
-      return [number, number - 1].every((near) => near < 0 || windows.get(near) !== undefined)
+      return [number, number - 1].every((near) => near < 0 || isLoaded(near))
     },
 
     /** Calls a listener when a window was read. Returns a function that removes it. */

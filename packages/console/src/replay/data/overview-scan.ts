@@ -80,7 +80,8 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
   async function scanNext({ parts, complete, fromMs, toMs }: ScanParts): Promise<boolean> {
     const part = parts.find(({ url }) => !scanned.has(url))
     if (!part) return false
-    const isWhole = complete && scanned.size > 0 && !parts.some(({ url }) => scanned.has(url))
+    const isContinued = partial.url === part.url || parts.some(({ url }) => scanned.has(url))
+    const isWhole = complete && builder !== undefined && !isContinued
     // The finished file replaces the segments. The old overview stays visible until the file has been read.
     const span = complete ? toMs - fromMs + 1 : Math.max(SHORTEST_MS, SPARE * (toMs - fromMs))
     const into = isWhole || !builder ? new OverviewBuilder(options(fromMs, span, true)) : builder

@@ -5,7 +5,9 @@ import {
   type TestMessage,
   writeTestFile,
 } from '../../../../../test/support/recordings/test-recording.ts'
+import { waitFor } from '../../../../../test/support/world/wait.ts'
 import type { RecordingPart } from './api-types.ts'
+import { RangeRefused } from './block-cache.ts'
 import { createKeyframeFinder } from './keyframes.ts'
 import { createMomentReader } from './moment-reader.ts'
 import type { Overview } from './overview.ts'
@@ -229,4 +231,73 @@ test('moments whose reading failed are read again, less and less often', async (
   expect(attemptsIn(startedMs as number).length).toBeGreaterThan(
     attemptsIn((startedMs as number) + 10_000).length,
   )
+})
+
+test('the finished file replaces a segment that was removed while it was read', async () => {
+  const errors: unknown[] = []
+  const segment = await part('/removed.mcap', messages)
+  let requests = 0
+  let last: Overview | undefined
+  const running = createOverviewScan({
+    fetchRange: async (url, start, end) => {
+      if (url === segment.url && ++requests > 3) throw new RangeRefused(404)
+      return await fetchRange(url, start, end)
+    },
+    cacheBytes: 1,
+    onError: (cause) => errors.push(cause),
+    onOverview: (_, overview, scannedToMs) => {
+      if (scannedToMs === Number.POSITIVE_INFINITY) last = overview
+    },
+  })
+  const rest = { fromMs: startMs, toMs: at(seconds), posePath: null }
+  running.setParts({ ...rest, parts: [segment], complete: false })
+  await waitFor(() => expect(errors.length).toBeGreaterThan(0))
+  running.setParts({ ...rest, parts: whole, complete: true })
+  await waitFor(() => expect(last).toBeDefined())
+  expect(last?.passed.reduce((a, b) => a + b, 0)).toBe(
+    messages.filter(({ topic }) => topic === '/control').length,
+  )
+  expect(last?.chat).toHaveLength(4)
+})
+
+test('moments at the end of a growing recording stay until they were read again', async () => {
+  const source = createRecordingSource(fetchRange, 4 * 1024 * 1024)
+  source.setParts(cut.slice(0, 1))
+  const moments = createMomentReader(source, ['/telemetry'])
+  const isRead = () => {
+    moments.prepare(at(9.5))
+    return moments.isReady(at(9.5))
+  }
+  await waitFor(() => expect(isRead()).toBe(true))
+  const known = moments.at('/telemetry', at(9.5))
+  expect(known).toBeDefined()
+  source.setParts(cut)
+  expect(moments.isReady(at(9.5))).toBe(false)
+  expect(moments.at('/telemetry', at(9.5))).toEqual(known)
+  await waitFor(() => expect(isRead()).toBe(true))
+  expect(moments.at('/telemetry', at(9.5))).toEqual(known)
+})
+
+test('an unreadable place keeps no other one waiting', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  let isBroken = true
+  const source = createRecordingSource(
+    async (url, start, end) => {
+      if (isBroken) throw new Error('unreachable')
+      return await fetchRange(url, start, end)
+    },
+    4 * 1024 * 1024,
+  )
+  source.setParts(whole)
+  const moments = createMomentReader(source, ['/telemetry'])
+  for (let frame = 0; frame < 600; frame++) {
+    moments.prepare(at(12.05))
+    await vi.advanceTimersByTimeAsync(100)
+  }
+  isBroken = false
+  moments.prepare(at(32.05))
+  const jumpedMs = performance.now()
+  await advanceUntil(() => moments.isReady(at(32.05)))
+  expect(performance.now() - jumpedMs).toBeLessThan(1_000)
 })
