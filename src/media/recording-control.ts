@@ -93,7 +93,7 @@ export function createRecordingControl(deps: {
   }
 
   const findRecorders = coalesce(async () => {
-    // What a camera sent last may still wait for a recorder.
+    // The last records of a camera may still wait for a recorder.
     if (recorded.size === 0 && performance.now() - endedMs > LINGER_MS) return
     host.setRecorders({ recorders: await recorders.live(), authorization: recorders.sign(Date.now()) })
   })

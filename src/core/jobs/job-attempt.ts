@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { JobWithMetadata } from 'pg-boss'
-import type { Db } from '../database/tables.ts'
 import { inTransaction } from './boss.ts'
 import { storeProgress } from './job-progress.ts'
 import { ClaimLostError, RetryAt } from './queue.ts'
@@ -77,7 +76,7 @@ async function runHandler(deps: AttemptOptions, claim: Claim): Promise<void> {
   const heartbeat = setInterval(claim.check, (queue.heartbeatSeconds * 1_000) / BEATS_PER_TIMEOUT)
   try {
     // This run takes all that is due, so it replaces the jobs that wait, such as those of minutes that the run before it took.
-    if (queue.cron !== undefined) await deleteJobs(db, queue.name, 'created')
+    if (queue.cron !== undefined) await deleteJobs(deps, 'created')
     await handler({
       id: job.id,
       data: queue.data.parse(job.data),
@@ -94,16 +93,24 @@ async function runHandler(deps: AttemptOptions, claim: Claim): Promise<void> {
     if (!claim.isCompleted() && affectedBy(await boss.complete(queue.name, [claim.attempt])) === 0)
       throw claimLost()
     // It has done the work of failed runs too. Until then, their retries lead to the dead letters.
-    if (queue.cron !== undefined) await deleteJobs(db, queue.name, 'retry')
+    if (queue.cron !== undefined) await deleteJobs(deps, 'retry')
   } finally {
     stop.removeEventListener('abort', abort)
     clearInterval(heartbeat)
   }
 }
 
-/** Deletes the jobs of a queue that wait for their first attempt, or for another one. */
-const deleteJobs = (db: Db, queue: string, state: 'created' | 'retry') =>
-  sql`delete from pgboss.job where name = ${queue} and state = ${state}::pgboss.job_state`.execute(db)
+/** Deletes the jobs of the queue that wait for their first attempt, or for another one. A job that a process is just taking stays. */
+async function deleteJobs({ engine, queue, db }: AttemptOptions, state: 'created' | 'retry'): Promise<void> {
+  const boss = await engine()
+  await db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ id: string }>`
+      select id from pgboss.job where name = ${queue.name} and state = ${state}::pgboss.job_state
+      for update skip locked`.execute(trx)
+    const ids = rows.map(({ id }) => id)
+    if (ids.length > 0) await boss.deleteJob(queue.name, ids, { db: inTransaction(trx) })
+  })
+}
 
 /** Fails the attempt. The job runs again at the handler's choice, at once when the process stops, or after the queue's delay. */
 async function recordFailure(deps: AttemptOptions, cause: unknown): Promise<void> {
