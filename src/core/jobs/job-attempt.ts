@@ -90,10 +90,10 @@ async function runHandler(deps: AttemptOptions, claim: Claim): Promise<void> {
       },
       progress: (done, total) => storeProgress(db, { jobId: job.id, done, total }),
     })
-    if (!claim.isCompleted() && affectedBy(await boss.complete(queue.name, [claim.attempt])) === 0)
-      throw claimLost()
     // It has done the work of failed runs too. Until then, their retries lead to the dead letters.
     if (queue.cron !== undefined) await deleteJobs(deps, 'retry')
+    if (claim.isCompleted()) return
+    if (affectedBy(await boss.complete(queue.name, [claim.attempt])) === 0) throw claimLost()
   } finally {
     stop.removeEventListener('abort', abort)
     clearInterval(heartbeat)

@@ -67,6 +67,7 @@ const write = (url: string, numbers: readonly number[], pad = 0) =>
   )
 const waiting = async (url: string) => Number((await query(url, 'select count(*) from outbox'))[0].count)
 const isDrained = (url: string) => waitFor(async () => expect(await waiting(url)).toBe(0))
+
 test.concurrent('a leader that the network has cut off is replaced, and steps back when it is reachable again', () =>
   withDatabase(async (url) => {
     await using proxy = await createTcpProxy(url)
