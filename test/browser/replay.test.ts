@@ -307,12 +307,18 @@ test('a camera that is published again with another codec is shown throughout', 
     truncated: false,
   }
   const { page } = await open({ mocks, search: '?t=3' })
+  // A camera that fails tries again, and would be shown later.
+  const failures: string[] = []
+  page.on('console', (message) => {
+    if (message.text().startsWith('replay:')) failures.push(message.text())
+  })
   await shows(page, 3 * FPS)
   await page.keyboard.press('Home')
   await shows(page, 0)
   await page.keyboard.press('Space')
   await page.getByRole('button', { name: 'Play' }).waitFor()
   await shows(page, seconds * FPS - 1)
+  expect(failures).toEqual([])
 })
 
 test('the page of the session leads to the replay, and says what was recorded', async () => {
