@@ -10,7 +10,7 @@ COPY packages/protocol/package.json packages/protocol/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/cli/package.json packages/cli/
 COPY packages/console/package.json packages/console/
-COPY test/contract/openapi-client/package.json test/contract/openapi-client/
+COPY test/support/openapi-client/package.json test/support/openapi-client/
 COPY tools/scripts/prune-packages.mjs tools/scripts/
 # The embedded PostgreSQL serves a single process; containers share the PostgreSQL of DATABASE_URL.
 RUN npm ci --omit=dev --workspace=packages/protocol --workspace=packages/sdk --include-workspace-root \
@@ -25,7 +25,7 @@ COPY packages/protocol/package.json packages/protocol/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/cli/package.json packages/cli/
 COPY packages/console/package.json packages/console/
-COPY test/contract/openapi-client/package.json test/contract/openapi-client/
+COPY test/support/openapi-client/package.json test/support/openapi-client/
 RUN npm ci --workspace=packages/protocol --workspace=packages/sdk --workspace=packages/cli --workspace=packages/console --include-workspace-root
 COPY tsconfig.json LICENSE ./
 COPY tools/scripts/ensure-console.mjs tools/scripts/ensure-packages.mjs tools/scripts/pack.mjs tools/scripts/source-hash.mjs tools/scripts/lock.mjs tools/scripts/

@@ -18,17 +18,17 @@ const unit: TestProjectConfiguration = {
 }
 
 /**
- * Returns a project of some folders of test/, whose tests run against a real PostgreSQL and a real Redis, after the
- * project before it.
+ * Returns a tier: the folder of test/ with this name, whose tests run against a real PostgreSQL and a real Redis after the
+ * tier before it.
  */
-const withServices = (
-  name: string,
-  { folders, workers, groupOrder }: { folders: string; workers: number; groupOrder: number },
+const tier = (
+  name: 'fast' | 'smoke' | 'full',
+  { workers, groupOrder }: { workers: number; groupOrder: number },
 ): TestProjectConfiguration => ({
   extends: true,
   test: {
     name,
-    include: [`test/{${folders}}/**/*.test.ts`],
+    include: [`test/${name}/**/*.test.ts`],
     pool: 'forks',
     maxWorkers: Math.min(MAX_WORKERS, workers),
     sequence: { groupOrder },
@@ -58,18 +58,10 @@ export default defineConfig({
     ],
     projects: [
       unit,
-      // Few projects: each starts new workers, which load the platform again. `npm test` ends with this one. Its tests wait
-      // as long as they compute.
-      withServices('platform', {
-        folders: 'integration,contract,gateway,hub',
-        workers: 2 * cores,
-        groupOrder: 1,
-      }),
-      withServices('programs', {
-        folders: 'browser,cli,sdk,e2e,chaos,bench',
-        workers: cores + 1,
-        groupOrder: 2,
-      }),
+      // Tests of the fast tier wait as long as they compute; the others start programs and browsers.
+      tier('fast', { workers: 2 * cores, groupOrder: 1 }),
+      tier('smoke', { workers: cores, groupOrder: 2 }),
+      tier('full', { workers: cores + 1, groupOrder: 3 }),
     ],
   },
 })

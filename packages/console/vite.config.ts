@@ -16,7 +16,7 @@ export default defineConfig(({ mode }) => ({
     manifest: 'manifest.json',
     // No data URLs, so that the content security policy and caches see every file.
     assetsInlineLimit: 0,
-    // test/integration/web/console-bundle-size.test.ts limits the first view instead.
+    // test/full/web/console-bundle-size.test.ts limits the first view instead.
     chunkSizeWarningLimit: 1_000,
     // The gallery is a separate build in one folder, which the console's own build does not contain.
     ...(mode === 'gallery'

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const target = join(root, 'packages/sdk/rest-types.d.ts')
 // The generator needs another version of TypeScript.
-const { resolve } = createRequire(join(root, 'test/contract/openapi-client/package.json'))
+const { resolve } = createRequire(join(root, 'test/support/openapi-client/package.json'))
 const generator = join(dirname(resolve('openapi-typescript/package.json')), 'bin/cli.js')
 
 const run = spawnSync(process.execPath, [generator, 'docs/openapi.json'], { cwd: root, encoding: 'utf8' })

@@ -5,7 +5,7 @@ export function serviceUrl(name: 'databaseUrl' | 'redisUrl'): string {
   const url = name === 'databaseUrl' ? provided('databaseUrl') : redisOfThisWorker()
   if (url) return url
   throw new Error(
-    'Unit tests run without PostgreSQL and Redis. Move a test that needs them to a folder of test/, such as test/integration.',
+    'Unit tests run without PostgreSQL and Redis. Move a test that needs them to a folder of test/, such as test/fast.',
   )
 }
 

@@ -69,7 +69,7 @@ export async function createWorld(options: WorldOptions = {}) {
     HUB_PORT: '0',
     GATEWAY_PORT: '0',
     RECORDER_PORT: '0',
-    // With the thread, a world starts in 0.6 s instead of 0.1 s; test/e2e runs the gateway in one.
+    // With the thread, a world starts in 0.6 s instead of 0.1 s; test/full/e2e runs the gateway in one.
     GATEWAY_THREAD: 'false',
     GATEWAY_UDP_PORT: 'off',
     DEMO: 'false',

@@ -25,7 +25,7 @@ export async function cruiseRepository(root: string): Promise<{ edges: Edge[]; f
     FOLDERS.filter((folder) => existsSync(join(root, folder))),
     {
       baseDir: root,
-      exclude: { path: ['^packages/[^/]+/dist', '^test/contract/openapi-client/generated/'] },
+      exclude: { path: ['^packages/[^/]+/dist', '^test/support/openapi-client/generated/'] },
       doNotFollow: { path: 'node_modules' },
       parser: 'tsc',
       // Imports of types count: a reader follows them too.

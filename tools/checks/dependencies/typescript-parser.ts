@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
  * a native compiler without the JavaScript API. The test of the generated client declares TypeScript 5 already.
  */
 const fiveOfClientTest = createRequire(
-  new URL('../../../test/contract/openapi-client/package.json', import.meta.url),
+  new URL('../../../test/support/openapi-client/package.json', import.meta.url),
 )
 
 registerHooks({

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { EXIT } from '../../../packages/cli/exit-codes.ts'
+import { reference, withReference } from '../../../packages/cli/reference/reference.ts'
+import { declaredProgram } from '../../support/cli/command-coverage.ts'
+
+const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
+const program = declaredProgram
+
+describe('docs/cli.md', () => {
+  test('lists every command as the program describes it; `npm run cli:docs` updates it', () => {
+    expect(page).toBe(withReference(page, program()))
+    expect(reference(program())).toContain('### `wheelhouse sessions rate <session> <stars>`')
+  })
+
+  test('lists exactly the exit codes', () => {
+    const documented = [...page.matchAll(/^\| (\d+) \| `(\w+)` \|/gm)].map(([, code, name]) => [
+      name,
+      Number(code),
+    ])
+    expect(Object.fromEntries(documented)).toEqual(EXIT)
+  })
+
+  test('lists every variable that the help names', () => {
+    let help = ''
+    program()
+      .configureOutput({
+        writeOut: (text) => {
+          help += text
+        },
+      })
+      .outputHelp()
+    const named = new Set(help.match(/\b(?:WHEELHOUSE|NODE)_[A-Z_]+\b/g))
+    expect(named.size).toBeGreaterThan(4)
+    for (const name of named) expect(page).toContain(`\`${name}`)
+  })
+})
+
+test('the declarations of the commands load only commander, so that help and completion are fast', () => {
+  const loaded = new Set<string>()
+  const load = (file: URL) => {
+    if (loaded.has(file.href)) return
+    loaded.add(file.href)
+    const text = readFileSync(file, 'utf8')
+    for (const [, from = ''] of text.matchAll(/^(?:import|export) (?!type )[^'`]*from '([^']+)'/gm)) {
+      if (from.startsWith('.')) load(new URL(from, file))
+      else loaded.add(from)
+    }
+  }
+  load(new URL('../../../packages/cli/program.ts', import.meta.url))
+  expect(loaded.size).toBeGreaterThan(10)
+  expect([...loaded].filter((name) => !/^(file|node):/.test(name))).toEqual(['commander'])
+})

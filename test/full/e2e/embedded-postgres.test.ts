@@ -1,0 +1,235 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/core/database/embedded.ts'
+
+/** Creates a data directory and tracks the databases started in it; disposal stops and deletes both. */
+async function createDataDir() {
+  const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-embedded-'))
+  const started: EmbeddedPostgres[] = []
+  const logged: string[] = []
+  const lost: Error[] = []
+  const pidFile = join(dataDir, 'cluster/data/postmaster.pid')
+  return {
+    dataDir,
+    logged,
+    lost,
+    pidFile,
+    /** Returns the process id of the server. */
+    pid: async () => Number.parseInt(await readFile(pidFile, 'utf8'), 10),
+    async start(): Promise<EmbeddedPostgres> {
+      const database = await startEmbeddedPostgres({
+        dataDir,
+        durable: false,
+        log: (line) => logged.push(line),
+        onLost: (cause) => lost.push(cause),
+      })
+      started.push(database)
+      return database
+    },
+    async [Symbol.asyncDispose]() {
+      for (const database of started) await database.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Creates a data directory that already has a database. It copies a template, which is faster than a first start. */
+async function createUsedDataDir() {
+  const location = await createDataDir()
+  await cp(used.dataDir, location.dataDir, { recursive: true })
+  return location
+}
+
+let used: Awaited<ReturnType<typeof createDataDir>>
+beforeAll(async () => {
+  used = await createDataDir()
+  await (await used.start()).stop()
+})
+afterAll(() => used[Symbol.asyncDispose]())
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Starts a second Wheelhouse process, which starts the database and keeps it running until the process ends. */
+async function startElsewhere(dataDir: string) {
+  const script = `
+    import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../../../src/core/database/embedded.ts', import.meta.url))}
+    const { url } = await startEmbeddedPostgres({ dataDir: process.argv[1], log() {} })
+    setInterval(() => {}, 1000)
+    process.stdout.write(url)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [url] = await once(child.stdout, 'data')
+  return { url: String(url), pid: child.pid!, child }
+}
+
+async function kill(child: ReturnType<typeof spawn>) {
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+/** Repeats a check while a server is restarted, which takes long on a busy machine. */
+const afterRestart = (check: () => unknown) => vi.waitFor(check, { timeout: 300_000, interval: 50 })
+
+/** Each test starts processes, and the tests run concurrently; on a busy machine they delay each other. */
+describe.concurrent('the embedded PostgreSQL', () => {
+  test('a first start creates the database and listens on this machine only', async () => {
+    await using location = await createDataDir()
+    const { url } = await location.start()
+
+    const [row] = await query(
+      url,
+      `select current_database() as database, current_setting('listen_addresses') as host,
+            current_setting('unix_socket_directories') as sockets, current_setting('server_encoding') as encoding`,
+    )
+    expect(row).toEqual({ database: 'wheelhouse', host: '127.0.0.1', sockets: '', encoding: 'UTF8' })
+  })
+
+  test('the database accepts only the password of its data directory', async () => {
+    await using location = await createDataDir()
+    const { url } = await location.start()
+    const wrong = new URL(url)
+    wrong.password = 'guess'
+
+    await expect(query(wrong.href, 'select 1')).rejects.toThrow('password authentication failed')
+    const { mode } = await stat(join(location.dataDir, 'cluster/password'))
+    expect(mode & 0o777).toBe(0o600)
+  })
+
+  test('data survives a restart', async () => {
+    await using location = await createUsedDataDir()
+    const first = await location.start()
+    await query(first.url, 'create table kept as select 42 as answer')
+    await Promise.all([first.stop(), first.stop()])
+    await expect(query(first.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+
+    const second = await location.start()
+
+    expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }])
+  })
+
+  test('of two concurrent first starts, one gets the database and the other is refused', async () => {
+    await using location = await createDataDir()
+    const outcomes = await Promise.allSettled([location.start(), location.start()])
+
+    expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected'])
+  })
+
+  test('a second Wheelhouse on the same data is refused with the process id of the first', async () => {
+    await using location = await createUsedDataDir()
+    const other = await startElsewhere(location.dataDir)
+    try {
+      await expect(location.start()).rejects.toThrow(
+        new RegExp(`already in use by process ${other.pid}\\b.*DATA_DIR or DATABASE_URL`),
+      )
+      expect(await query(other.url, 'select 1 as alive')).toEqual([{ alive: 1 }])
+    } finally {
+      await kill(other.child)
+      await (await location.start()).stop()
+    }
+  })
+
+  test('a new Wheelhouse takes over the server of a killed one', async () => {
+    await using location = await createUsedDataDir()
+    const other = await startElsewhere(location.dataDir)
+    await query(other.url, 'create table kept as select 42 as answer')
+    await kill(other.child)
+
+    const { url } = await location.start()
+
+    expect(url).toBe(other.url)
+    expect(location.logged).toEqual([expect.stringContaining('took over')])
+    expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }])
+  })
+
+  test('a killed server recovers at the next start', async () => {
+    await using location = await createUsedDataDir()
+    const other = await startElsewhere(location.dataDir)
+    await query(other.url, 'create table kept as select 42 as answer')
+    await kill(other.child)
+    process.kill(Number.parseInt(await readFile(location.pidFile, 'utf8'), 10), 'SIGKILL')
+
+    const { url } = await location.start()
+
+    expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }])
+  })
+
+  test('a running Wheelhouse restarts a killed server at the same address', async () => {
+    await using location = await createUsedDataDir()
+    const { url } = await location.start()
+    await query(url, 'create table kept as select 42 as answer')
+    await query(url, 'checkpoint') // test databases do not wait for the disk at a commit
+    const killed = await location.pid()
+
+    process.kill(killed, 'SIGKILL')
+
+    await afterRestart(async () =>
+      expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]),
+    )
+    expect(await location.pid()).not.toBe(killed)
+    await afterRestart(() => expect(location.logged).toContain('restarted the embedded PostgreSQL'))
+    // Wheelhouse also monitors the restarted server.
+    process.kill(await location.pid(), 'SIGKILL')
+    await afterRestart(async () =>
+      expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]),
+    )
+  })
+
+  test('a server that cannot be restarted is reported once, with the message of PostgreSQL', async () => {
+    await using location = await createUsedDataDir()
+    await location.start()
+    await writeFile(join(location.dataDir, 'cluster/data/PG_VERSION'), '9.6\n')
+
+    process.kill(await location.pid(), 'SIGKILL')
+
+    await afterRestart(() => expect(location.lost).toHaveLength(1))
+    expect(location.lost[0]?.message).toMatch(/could not be restarted.*incompatible with server/s)
+  })
+
+  test('a stop during a restart ends the server', async () => {
+    await using location = await createUsedDataDir()
+    const database = await location.start()
+    process.kill(await location.pid(), 'SIGKILL')
+    await afterRestart(() =>
+      expect(location.logged.join()).toContain('lost the connection to the embedded PostgreSQL'),
+    )
+
+    await database.stop()
+
+    await expect(query(database.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+    expect(location.lost).toEqual([])
+  })
+
+  test('a pid file does not prevent a start when its process id belongs to another program', async () => {
+    await using location = await createUsedDataDir()
+    // The test runner: a running process that is not PostgreSQL.
+    await writeFile(
+      location.pidFile,
+      `${process.ppid}\n${join(location.dataDir, 'cluster/data')}\n0\n5432\n\n127.0.0.1\n\nready\n`,
+    )
+
+    const { url } = await location.start()
+
+    expect(await query(url, 'select 1 as answer')).toEqual([{ answer: 1 }])
+  })
+
+  test('a failed start reports the message of PostgreSQL', async () => {
+    await using location = await createUsedDataDir()
+    await writeFile(join(location.dataDir, 'cluster/data/PG_VERSION'), '9.6\n')
+
+    await expect(location.start()).rejects.toThrow(/did not start:.*incompatible with server.*version 9\.6/s)
+  })
+})
