@@ -9,22 +9,35 @@ import { installOnDebian } from './debian.ts'
 const run = promisify(execFile)
 const HEADLESS_SHELL = 'chromium-headless-shell'
 
+/** What the tests of a tier of test/ use beyond Redis, which the services install, and how to find it. */
+const programsOf: Readonly<Record<string, readonly (readonly [string[], () => unknown])[]>> = {
+  smoke: [
+    [['python3-websockets', 'python3-aiortc'], () => findPython(['websockets', 'aiortc'])],
+    [['chromium'], () => findChromium()],
+    [['redis-server'], () => findProgram('redis-server')],
+  ],
+  full: [
+    [['python3-websockets', 'python3-aiortc'], () => findPython(['websockets', 'aiortc'])],
+    [['chromium'], () => findChromium()],
+    // The servers of a cluster.
+    [['haproxy'], () => findProgram('haproxy')],
+    [['redis-server'], () => findProgram('redis-server')],
+    // A second client of the storage.
+    [['python3-boto3'], () => findPython(['boto3'])],
+    // Video through TURN.
+    [['coturn'], () => findProgram('turnserver')],
+  ],
+}
+
 /**
- * Installs the runtimes of external clients, and the servers of a cluster, when they are missing. Tests that need one
+ * Installs the runtimes of external clients and servers that a tier needs, when they are missing. Tests that need one
  * check whether it is available; all other tests run without.
  */
-export async function installOutsidePrograms(): Promise<void> {
-  const missing = [
-    ...((await findPython(['websockets', 'aiortc'])) ? [] : ['python3-websockets', 'python3-aiortc']),
-    ...(findChromium() ? [] : ['chromium']),
-    // For the tests of the cluster, which starts both servers.
-    ...(findProgram('haproxy') ? [] : ['haproxy']),
-    ...(findProgram('redis-server') ? [] : ['redis-server']),
-    // A second client of the storage.
-    ...((await findPython(['boto3'])) ? [] : ['python3-boto3']),
-    // For the test of video through TURN.
-    ...(findProgram('turnserver') ? [] : ['coturn']),
-  ]
+export async function installProgramsOf(tier: string): Promise<void> {
+  const programs = programsOf[tier]
+  if (!programs) return
+  const missing: string[] = []
+  for (const [packages, find] of programs) if (!(await find())) missing.push(...packages)
   if (missing.length > 0) await installOnDebian(...missing)
   // Before the tests, because several files at once would wait for the package manager. Some systems do not have the package.
   if (onPath(HEADLESS_SHELL).length === 0) await installOnDebian(HEADLESS_SHELL)

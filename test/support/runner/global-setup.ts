@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { prepareTemplate } from '../database/template.ts'
-import { installOutsidePrograms } from '../programs/external-programs.ts'
+import { installProgramsOf } from '../programs/external-programs.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -33,6 +33,7 @@ interface RunningServices extends Services {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   shared.wheelhouseTestServices ??= startServices(workersOf(project))
   const { databaseUrl, redisUrls, stop } = await shared.wheelhouseTestServices
+  await installProgramsOf(project.name)
   project.provide('databaseUrl', databaseUrl)
   project.provide('redisUrls', redisUrls)
   // Vitest tears down all projects after the last test.
@@ -58,7 +59,6 @@ async function startServices(workers: number): Promise<RunningServices> {
     const { databaseUrl, redisUrls, error } = await firstLine(child.stdout)
     if (error) throw new Error(`The tests' own PostgreSQL and Redis did not start. ${error}`)
     await prepareTemplate(databaseUrl)
-    await installOutsidePrograms()
     return { databaseUrl, redisUrls, stop }
   } catch (error) {
     await stop()
