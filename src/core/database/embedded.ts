@@ -227,7 +227,7 @@ async function claim(cluster: Cluster, port: number): Promise<Owner | undefined>
     await refuseIfOwnerLives(client)
   } catch (error) {
     await client.end()
-    if (!isTransientError(error)) throw error
+    if (!isServerBusy(error)) throw error
     return undefined
   }
   await client.end()
@@ -250,11 +250,17 @@ async function refuseIfOwnerLives(client: pg.Client): Promise<void> {
   )
 }
 
+/** Errors of pg without a code: the server accepts a connection and does not answer in time, or gives it up. */
+const UNANSWERED = /^timeout expired$|^Connection terminated/
+
 /**
- * Returns whether the error is temporary: a starting or stopping server refuses or resets the connection, or reports
- * class 57P.
+ * Returns whether the connection failed because the server is starting or stopping: it refuses, resets, gives up or does
+ * not answer the connection, or reports class 57P.
  */
-function isTransientError(error: unknown): boolean {
-  const code = String((error as { code?: string }).code)
-  return ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P02', '57P03'].includes(code)
+function isServerBusy(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? String(error.code) : ''
+  return (
+    ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P02', '57P03'].includes(code) || UNANSWERED.test(error.message)
+  )
 }
