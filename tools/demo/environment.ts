@@ -64,8 +64,6 @@ export async function startLocalEnvironment(
       DATABASE_URL: database.url,
       DATA_DIR: dataDir,
       PORT: '0',
-      GATEWAY_PORT: '0',
-      RECORDER_PORT: '0',
       DEMO: 'true',
       LOG_LEVEL: env.LOG_LEVEL || 'silent',
       // Frequent enough to show some; the timeout stays long, because a robot on a busy machine is not lost.
