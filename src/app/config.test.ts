@@ -185,6 +185,13 @@ describe('ports', () => {
   })
 })
 
+test('only a default data directory is replaced while another platform uses it: processes may share one that is set', () => {
+  const env = { PORT: '4100' }
+  expect(loadConfig(env).separateDataDir).toBe(resolve('.data/port-4100'))
+  expect(loadConfig({ ...env, DATA_DIR: '/var/lib/wheelhouse' }).separateDataDir).toBeUndefined()
+  expect(loadConfig({ ...env, DATABASE_URL: shared.DATABASE_URL }).separateDataDir).toBeUndefined()
+})
+
 test('the configuration cannot be changed', () => {
   expect(Object.isFrozen(loadConfig({}))).toBe(true)
 })

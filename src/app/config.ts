@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseOptions } from '../core/http/validation-messages.ts'
+import { DEFAULT_DATA_DIR, separateDataDir } from '../core/process/data-dir.ts'
 import { parseNetwork, webhookNetworks, webhookProblems } from '../modules/webhooks/index.ts'
 import {
   address,
@@ -21,7 +22,7 @@ import {
   smtpUrl,
   urlOf,
 } from './config-values.ts'
-import { storageProblems, storageSettings, storageVariables } from './storage-config.ts'
+import { localStorageIn, storageProblems, storageSettings, storageVariables } from './storage-config.ts'
 
 const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker', 'media', 'recorder'])
 /** Roles without which the platform works, with fewer functions. */
@@ -35,7 +36,7 @@ const Env = z.object({
   DATABASE_URL: urlOf(/^postgres(ql)?$/).optional(),
   DATABASE_POOL_SIZE: connections.default(10),
   REDIS_URL: redisNodes.optional(),
-  DATA_DIR: z.string().default('./.data'),
+  DATA_DIR: z.string().optional(),
   ...storageVariables,
   /** The ports that `portsFrom` lists follow from it. */
   PORT: port.default(3000),
@@ -254,6 +255,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
 
   const production = env.NODE_ENV === 'production'
   const ports = portsFrom(env)
+  const dataDir = resolve(env.DATA_DIR ?? DEFAULT_DATA_DIR)
   return Object.freeze({
     production,
     /** In tests, every response is validated against its schema. */
@@ -263,8 +265,13 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     databaseUrl: env.DATABASE_URL,
     databasePoolSize: env.DATABASE_POOL_SIZE,
     redisUrl: env.REDIS_URL,
-    dataDir: resolve(env.DATA_DIR),
-    ...storageSettings(env, resolve(env.DATA_DIR)),
+    dataDir,
+    /**
+     * The data directory for a platform that begins while one on another port uses `dataDir`; undefined if DATA_DIR or
+     * DATABASE_URL is set, with which processes may share the directory.
+     */
+    separateDataDir: env.DATA_DIR || env.DATABASE_URL ? undefined : separateDataDir(dataDir, env.PORT),
+    ...storageSettings(env, dataDir),
     allowInsecureDev: env.ALLOW_INSECURE_DEV,
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: env.PORT,
@@ -349,3 +356,9 @@ export function loadConfig(source: Record<string, string | undefined> = environm
   })
 }
 export type Config = ReturnType<typeof loadConfig>
+
+/** Returns the configuration with another data directory. */
+export function withDataDir(config: Config, dataDir: string): Config {
+  const storage = config.storage.kind === 'local' ? localStorageIn(dataDir) : config.storage
+  return Object.freeze({ ...config, dataDir, storage })
+}
