@@ -10,6 +10,7 @@ import {
   type WebSocketBehavior,
 } from 'uWebSockets.js'
 import type { Guard } from '../src/core/process/guard.ts'
+import { listenProblem } from '../src/core/process/listen-problem.ts'
 import { type GatewayConnection, MAX_BUFFERED_BYTES, type SocketData } from './connections/connection.ts'
 import { type ConnectionAdmission, refuse, type UpgradeDecision } from './connections/connection-admission.ts'
 import { ambiguityRefusal, type ProbeDeps, respond, serveProbes } from './connections/http-routes.ts'
@@ -73,10 +74,7 @@ export function listenForConnections(
   serveProbes(app, deps)
   return new Promise((resolve, reject) => {
     listenExclusive(app, host, port, (listening) => {
-      if (!listening) {
-        const advice = 'The address is in use. Stop the other program or set GATEWAY_PORT.'
-        return reject(new Error(`Cannot listen on ${host}:${port}. ${advice}`))
-      }
+      if (!listening) return reject(listenProblem({ host, port, variable: 'GATEWAY_PORT' }))
       let open: us_listen_socket | undefined = listening
       const stopListening = () => {
         if (open) us_listen_socket_close(open)

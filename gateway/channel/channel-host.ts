@@ -107,7 +107,7 @@ export function createChannelHost(deps: {
     if (message.type === 'failed') {
       log.warn(
         { port: settings().port, reason: message.message },
-        'cannot open the UDP port of the data channels',
+        'cannot open the UDP port of the data channels: stop the other program that uses it, or set GATEWAY_UDP_PORT',
       )
       return
     }

@@ -6,7 +6,7 @@ const PUSH_WORKER = 'push-worker'
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** The platform that the development server proxies to. */
-const PLATFORM = 'http://localhost:3000'
+const PLATFORM = `http://localhost:${process.env.PORT ?? 3000}`
 
 export default defineConfig(({ mode }) => ({
   base: mode === 'gallery' ? '/' : '/dashboard/',

@@ -8,11 +8,12 @@ export const list = z.string().transform((text) =>
     .map((part) => part.trim())
     .filter((part) => part !== ''),
 )
+export const HIGHEST_PORT = 65_535
 export const port = z
   .string()
   .regex(/^\d+$/, 'must be a port number')
   .transform(Number)
-  .pipe(z.number().max(65_535))
+  .pipe(z.number().max(HIGHEST_PORT))
 /** Node timers with a longer delay fire at once: 24 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 export const DAY_MS = 86_400_000

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseOptions } from '../core/http/validation-messages.ts'
+import { DEFAULT_DATA_DIR, separateDataDir } from '../core/process/data-dir.ts'
 import { parseNetwork, webhookNetworks, webhookProblems } from '../modules/webhooks/index.ts'
 import {
   address,
@@ -10,6 +11,7 @@ import {
   DAY_MS,
   days,
   flag,
+  HIGHEST_PORT,
   list,
   mailbox,
   milliseconds,
@@ -20,7 +22,7 @@ import {
   smtpUrl,
   urlOf,
 } from './config-values.ts'
-import { storageProblems, storageSettings, storageVariables } from './storage-config.ts'
+import { localStorageIn, storageProblems, storageSettings, storageVariables } from './storage-config.ts'
 
 const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker', 'media', 'recorder'])
 /** Roles without which the platform works, with fewer functions. */
@@ -34,11 +36,12 @@ const Env = z.object({
   DATABASE_URL: urlOf(/^postgres(ql)?$/).optional(),
   DATABASE_POOL_SIZE: connections.default(10),
   REDIS_URL: redisNodes.optional(),
-  DATA_DIR: z.string().default('./.data'),
+  DATA_DIR: z.string().optional(),
   ...storageVariables,
+  /** The ports that `portsFrom` lists follow from it. */
   PORT: port.default(3000),
-  HUB_PORT: port.default(3001),
-  GATEWAY_PORT: port.default(3002),
+  HUB_PORT: port.optional(),
+  GATEWAY_PORT: port.optional(),
   WORKER_PORT: port.optional(),
   /** Whether the gateway runs in a separate thread. */
   GATEWAY_THREAD: flag.default(true),
@@ -49,13 +52,13 @@ const Env = z.object({
   /** The IP address at which clients reach the UDP port, if this machine does not have it. */
   GATEWAY_UDP_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
   /** TCP port of the recorder. 0 for a free one. */
-  RECORDER_PORT: port.default(3005),
+  RECORDER_PORT: port.optional(),
   /** The address at which gateways and media roles reach the recorder. By default this machine. */
   RECORDER_URL: urlOf(/^wss?$/)
     .transform((url) => url.replace(/\/+$/, ''))
     .optional(),
   /** UDP port of the cameras. */
-  MEDIA_UDP_PORT: port.default(3004),
+  MEDIA_UDP_PORT: port.optional(),
   /** The IP address at which clients reach it, if this machine does not have it. */
   MEDIA_UDP_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
   /** Highest bitrate of a camera. */
@@ -149,9 +152,28 @@ type Env = z.infer<typeof Env>
 /** The names of all variables. */
 export const variables: readonly string[] = Object.keys(Env.shape)
 
+/**
+ * Returns the ports that follow from PORT, so that a second platform on a machine needs only another PORT. With PORT=0, all
+ * are free ones.
+ */
+function portsFrom(env: Env) {
+  const from = (distance: number) => (env.PORT === 0 ? 0 : env.PORT + distance)
+  return {
+    HUB_PORT: env.HUB_PORT ?? from(1),
+    GATEWAY_PORT: env.GATEWAY_PORT ?? from(2),
+    MEDIA_UDP_PORT: env.MEDIA_UDP_PORT ?? from(4),
+    RECORDER_PORT: env.RECORDER_PORT ?? from(5),
+  }
+}
+
 /** Returns the problems that concern several variables. Each problem names the variable and what to do. */
 function findCombinationProblems(env: Env): string[] {
   const problems: string[] = []
+  const tooHigh = Object.entries(portsFrom(env)).filter(([, number]) => number > HIGHEST_PORT)
+  if (tooHigh.length > 0) {
+    const followers = tooHigh.map(([name, number]) => `${name} would be ${number}`).join(', ')
+    problems.push(`PORT is too high: ${followers}. Set a lower PORT, or these ports`)
+  }
   const production = env.NODE_ENV === 'production'
   // Without media and recorder, there is no video and no recording; everything else works in one process.
   const split = ProcessRoles.options.some((role) => !OPTIONAL_ROLES.has(role) && !env.ROLES.includes(role))
@@ -232,6 +254,8 @@ export function loadConfig(source: Record<string, string | undefined> = environm
   if (problems.length > 0) throw new Error(`Invalid environment:\n${problems.join('\n')}`)
 
   const production = env.NODE_ENV === 'production'
+  const ports = portsFrom(env)
+  const dataDir = resolve(env.DATA_DIR ?? DEFAULT_DATA_DIR)
   return Object.freeze({
     production,
     /** In tests, every response is validated against its schema. */
@@ -241,13 +265,18 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     databaseUrl: env.DATABASE_URL,
     databasePoolSize: env.DATABASE_POOL_SIZE,
     redisUrl: env.REDIS_URL,
-    dataDir: resolve(env.DATA_DIR),
-    ...storageSettings(env, resolve(env.DATA_DIR)),
+    dataDir,
+    /**
+     * The data directory for a platform that begins while one on another port uses `dataDir`; undefined if DATA_DIR or
+     * DATABASE_URL is set, with which processes may share the directory.
+     */
+    separateDataDir: env.DATA_DIR || env.DATABASE_URL ? undefined : separateDataDir(dataDir, env.PORT),
+    ...storageSettings(env, dataDir),
     allowInsecureDev: env.ALLOW_INSECURE_DEV,
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: env.PORT,
-    hubPort: env.HUB_PORT,
-    gatewayPort: env.GATEWAY_PORT,
+    hubPort: ports.HUB_PORT,
+    gatewayPort: ports.GATEWAY_PORT,
     gatewayThread: env.GATEWAY_THREAD,
     gatewayRealTime: env.GATEWAY_REALTIME,
     /** Null to use WebSockets only. */
@@ -255,9 +284,9 @@ export function loadConfig(source: Record<string, string | undefined> = environm
       env.GATEWAY_UDP_PORT === 'off'
         ? null
         : { port: env.GATEWAY_UDP_PORT || undefined, publicAddress: env.GATEWAY_UDP_ADDRESS },
-    recorder: { port: env.RECORDER_PORT, url: env.RECORDER_URL },
+    recorder: { port: ports.RECORDER_PORT, url: env.RECORDER_URL },
     media: {
-      port: env.MEDIA_UDP_PORT,
+      port: ports.MEDIA_UDP_PORT,
       publicAddress: env.MEDIA_UDP_ADDRESS,
       maxBitsPerSecond: env.MEDIA_MAX_KBPS * 1_000,
     },
@@ -269,7 +298,7 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
     /** True when BASE_URL is not set. With port 0, the URL then gets the real port once it is known. */
     baseUrlFromPort: env.BASE_URL === undefined,
-    gatewayUrl: env.GATEWAY_URL ?? `ws://localhost:${env.GATEWAY_PORT}`,
+    gatewayUrl: env.GATEWAY_URL ?? `ws://localhost:${ports.GATEWAY_PORT}`,
     gatewayUrlFromPort: env.GATEWAY_URL === undefined,
     idp: env.IDP_ISSUER
       ? {
@@ -327,3 +356,9 @@ export function loadConfig(source: Record<string, string | undefined> = environm
   })
 }
 export type Config = ReturnType<typeof loadConfig>
+
+/** Returns the configuration with another data directory. */
+export function withDataDir(config: Config, dataDir: string): Config {
+  const storage = config.storage.kind === 'local' ? localStorageIn(dataDir) : config.storage
+  return Object.freeze({ ...config, dataDir, storage })
+}

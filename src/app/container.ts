@@ -70,13 +70,14 @@ export interface RuntimeContext {
 /**
  * Creates the platform. This is the composition root: it creates every service once and closes all in reverse order.
  */
-export async function createPlatform(config: Config, context: RuntimeContext) {
+export async function createPlatform(given: Config, context: RuntimeContext) {
   const { log } = context
   const closers = createClosers(log)
   const report = (cause: unknown) => log.error({ err: cause }, 'background work failed')
   try {
-    const infrastructure = await openInfrastructure(config, { ...context, report, onClose: closers.add })
-    const core = createCore({ ...context, ...infrastructure, config, report })
+    const infrastructure = await openInfrastructure(given, { ...context, report, onClose: closers.add })
+    const { config } = infrastructure
+    const core = createCore({ ...context, ...infrastructure, report })
     closers.add(core.jobs.close)
     core.jobs.register(IDEMPOTENCY_CLEAN_UP, core.idempotency.removeExpired)
     core.jobs.register(JOB_CLEAN_UP, () => removeOrphanedProgress(core.db))

@@ -65,6 +65,12 @@ export function storageProblems(env: Variables): string[] {
   return problems
 }
 
+/** Returns the settings of the storage in files below a data directory. */
+export const localStorageIn = (dataDir: string): StorageSettings => ({
+  kind: 'local',
+  directory: join(dataDir, 'objects'),
+})
+
 /** Returns the settings of the storage, and the quota of an account in bytes: 0 for no limit. */
 export function storageSettings(
   env: Variables,
@@ -72,7 +78,7 @@ export function storageSettings(
 ): { storage: StorageSettings; recordingQuotaBytes: number } {
   const recordingQuotaBytes = env.RECORDING_QUOTA_GB * BYTES_PER_GB
   const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = env
-  if (!bucket) return { storage: { kind: 'local', directory: join(dataDir, 'objects') }, recordingQuotaBytes }
+  if (!bucket) return { storage: localStorageIn(dataDir), recordingQuotaBytes }
   return {
     storage: {
       kind: 's3',

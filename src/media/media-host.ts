@@ -141,7 +141,10 @@ export function createMediaHost(deps: {
     else if (message.type === 'closed') closed(message.id, message.reason)
     else {
       retryAtMs = performance.now() + RETRY_MS
-      log.warn({ port: settings.port, reason: message.message }, 'cannot open the UDP port of the video')
+      log.warn(
+        { port: settings.port, reason: message.message },
+        'cannot open the UDP port of the video: stop the other program that uses it, or set MEDIA_UDP_PORT',
+      )
     }
   }
 

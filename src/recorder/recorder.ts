@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Log } from '../core/log.ts'
 import type { Guard } from '../core/process/guard.ts'
+import { listenProblem } from '../core/process/listen-problem.ts'
 import { MAX_RECORD_BYTES, RECORDER_PATH } from '../core/recording/record-wire.ts'
 import type { ObjectStore } from '../core/storage/object-store.ts'
 import type { RecorderFigures, RecorderServices } from './messages.ts'
@@ -140,8 +141,9 @@ async function listenOn(
   { host, port }: { host: string; port: number },
 ): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject).listen(port, host, resolve)
+  const refuse = (cause: Error) => reject(listenProblem({ host, port, variable: 'RECORDER_PORT' }, cause))
+  server.once('error', refuse).listen(port, host, resolve)
   await promise
-  server.off('error', reject)
+  server.off('error', refuse)
   return (server.address() as AddressInfo).port
 }

@@ -76,9 +76,6 @@ export async function startWheelhouse(
           ROBOT_CONNECTS_PER_MINUTE: '0',
           OPERATOR_JOIN_MS: '0', // sessions of the benchmark have no operators at the gateway
           PORT: '0',
-          HUB_PORT: '0',
-          GATEWAY_PORT: '0',
-          RECORDER_PORT: '0',
           ...(heartbeatTimeoutMs && { HEARTBEAT_TIMEOUT_MS: String(heartbeatTimeoutMs) }),
           ...env,
         },
@@ -158,8 +155,6 @@ const startRole = (
         DATA_DIR: join(lab.dataDir, 'wheelhouse'),
         DEMO: 'false',
         PORT: '0',
-        HUB_PORT: '0',
-        RECORDER_PORT: '0',
         RATE_LIMIT_PER_MINUTE: '0',
         RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
       },

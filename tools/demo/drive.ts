@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { DEFAULT_DATA_DIR, separateDataDir } from '../../src/core/process/data-dir.ts'
 
 // `npm run drive`: runs `wheelhouse drive` as the demo's operator, whose key `npm start` has stored in its data folder.
 // WHEELHOUSE_API_KEY overrides it.
@@ -13,10 +14,12 @@ const env = process.env
 
 /** Returns the demo's key with the demo's own address, so that no other platform receives it. */
 function demoOperator(): Record<string, string> {
-  const path = join(env.DATA_DIR ?? './.data', 'demo-keys.json')
-  if (env.WHEELHOUSE_API_KEY || !existsSync(path)) return {}
+  const port = env.PORT || '3000'
+  const folders = env.DATA_DIR ? [env.DATA_DIR] : [separateDataDir(DEFAULT_DATA_DIR, port), DEFAULT_DATA_DIR]
+  const path = folders.map((folder) => join(folder, 'demo-keys.json')).find((file) => existsSync(file))
+  if (env.WHEELHOUSE_API_KEY || path === undefined) return {}
   const { operator } = z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(path, 'utf8')))
-  const url = env.WHEELHOUSE_URL ?? `http://localhost:${env.PORT ?? '3000'}`
+  const url = env.WHEELHOUSE_URL ?? `http://localhost:${port}`
   return operator ? { WHEELHOUSE_API_KEY: operator, WHEELHOUSE_URL: url } : {}
 }
 

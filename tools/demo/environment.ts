@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/app/config.ts'
 import { type RunningPlatform, startRoles } from '../../src/app/roles.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/core/database/embedded.ts'
 import { createLog } from '../../src/core/log.ts'
+import { DEFAULT_DATA_DIR } from '../../src/core/process/data-dir.ts'
 import { demoAccounts } from './accounts.ts'
 import { type Demo, seedDemo } from './seed.ts'
 
@@ -56,7 +57,7 @@ export async function startLocalEnvironment(
   env: Env,
   options: LocalEnvironmentOptions = {},
 ): Promise<LocalEnvironment> {
-  const dataDir = join(env.DATA_DIR || '.data', options.folder ?? 'demo')
+  const dataDir = join(env.DATA_DIR || DEFAULT_DATA_DIR, options.folder ?? 'demo')
   const externalUrl = env.DEMO === 'true' || env.DEMO === '1' ? env.DATABASE_URL : undefined
   const database = externalUrl ? { url: externalUrl, stop: async () => {} } : await emptyDatabase(dataDir)
   try {
@@ -64,8 +65,6 @@ export async function startLocalEnvironment(
       DATABASE_URL: database.url,
       DATA_DIR: dataDir,
       PORT: '0',
-      GATEWAY_PORT: '0',
-      RECORDER_PORT: '0',
       DEMO: 'true',
       LOG_LEVEL: env.LOG_LEVEL || 'silent',
       // Frequent enough to show some; the timeout stays long, because a robot on a busy machine is not lost.

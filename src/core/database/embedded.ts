@@ -37,6 +37,8 @@ export interface EmbeddedPostgresOptions {
   /** False trades safety against power loss for speed, for tests. */
   durable?: boolean
   maxConnections?: number
+  /** The port of this Wheelhouse, by which another one on the same data recognizes it. */
+  port?: number
   log: (line: string) => void
   /** Called whenever a full disk prevents a restart of the server. */
   onDiskFull?: (cause: Error) => void
@@ -160,7 +162,7 @@ async function acquire(
       signal?.throwIfAborted()
       postmaster = await findPostmaster(cluster.data)
       if (postmaster?.ready) {
-        owner = await claim(cluster, postmaster.port)
+        owner = await claim(cluster, postmaster.port, options.port)
         return owner !== undefined
       }
       const failure = launch?.failure()
@@ -208,7 +210,7 @@ function settingsFor({
  * an advisory lock. The server releases it as soon as the owning process dies, so unlike a pid file it is never
  * stale.
  */
-async function claim(cluster: Cluster, port: number): Promise<Owner | undefined> {
+async function claim(cluster: Cluster, port: number, ownPort = 0): Promise<Owner | undefined> {
   const client = new pg.Client({
     host: '127.0.0.1',
     port,
@@ -216,7 +218,7 @@ async function claim(cluster: Cluster, port: number): Promise<Owner | undefined>
     password: cluster.password,
     database: 'postgres',
     ssl: false,
-    application_name: `${OWNER_NAME}${process.pid}`,
+    application_name: `${OWNER_NAME}${process.pid} ${ownPort}`,
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
   }) as Owner
   client.on('error', () => {})
@@ -234,7 +236,15 @@ async function claim(cluster: Cluster, port: number): Promise<Owner | undefined>
   return undefined
 }
 
-class ClusterInUseError extends Error {}
+/** Another Wheelhouse uses the server. */
+export class ClusterInUseError extends Error {
+  /** Its port; 0 if that is not known. */
+  readonly port: number
+  constructor(message: string, port: number) {
+    super(message)
+    this.port = port
+  }
+}
 
 async function refuseIfOwnerLives(client: pg.Client): Promise<void> {
   const { rows } = await client.query(
@@ -242,11 +252,12 @@ async function refuseIfOwnerLives(client: pg.Client): Promise<void> {
      where locktype = 'advisory' and granted and objid = $1`,
     [OWNER_LOCK],
   )
-  const owner = Number(rows[0]?.name.slice(OWNER_NAME.length))
-  if (!Number.isInteger(owner) || !isAlive(owner)) return
+  const [owner, port = 0] = String(rows[0]?.name).slice(OWNER_NAME.length).split(' ').map(Number)
+  if (!Number.isInteger(owner) || !isAlive(owner!)) return
   throw new ClusterInUseError(
-    `The embedded PostgreSQL is already in use by process ${owner}. ` +
+    `The embedded PostgreSQL is already in use by process ${owner}${port ? `, a Wheelhouse on port ${port}` : ''}. ` +
       'Stop that Wheelhouse, or set DATA_DIR or DATABASE_URL for this one.',
+    port,
   )
 }
 

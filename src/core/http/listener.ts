@@ -12,6 +12,7 @@ import type { Duplex } from 'node:stream'
 import { ERROR_CODE_HEADER } from '@wheelhouse/protocol'
 import pTimeout from 'p-timeout'
 import { errorCodeOf, errorHeader } from '../errors/errors.ts'
+import { listenProblem } from '../process/listen-problem.ts'
 import { pagePolicy, renderPage, template } from './html-page.ts'
 
 const STARTING_PAGE = renderPage({
@@ -103,13 +104,7 @@ export async function listen(host: string, port: number, variable: string): Prom
   })
   server.on('clientError', rejectMalformed)
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const taken = cause.code === 'EADDRINUSE'
-      const advice = taken
-        ? `The address is in use. Stop the other program or set ${variable}.`
-        : cause.message
-      reject(new Error(`Cannot listen on ${host}:${port}. ${advice}`, { cause }))
-    })
+    server.once('error', (cause) => reject(listenProblem({ host, port, variable }, cause)))
     server.listen({ port, host, backlog: BACKLOG }, resolve)
   })
   // The hub may close the server as well. It is closed once the last connection is closed.

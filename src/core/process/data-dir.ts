@@ -6,6 +6,16 @@ import { isDiskFull } from '../errors/disk-full.ts'
 /** As much as a key file or a pid file needs. A full disk does not accept it. */
 const PROBE = 'x'.repeat(8_192)
 
+/** The data directory without DATA_DIR. */
+export const DEFAULT_DATA_DIR = '.data'
+
+/**
+ * Returns the data directory of a platform that first began while a platform on another port used the default one. The port
+ * keeps it.
+ */
+export const separateDataDir = (dataDir: string, port: number | string): string =>
+  join(dataDir, `port-${port}`)
+
 /**
  * Creates the directory DATA_DIR if it does not exist, and writes to it once.
  * @throws Error with one sentence that says what is wrong and what to do

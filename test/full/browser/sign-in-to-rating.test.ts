@@ -26,7 +26,6 @@ beforeAll(async () => {
     DATA_DIR: dataDir,
     DEMO: 'true',
     PORT: String(await freePort()),
-    GATEWAY_PORT: '0',
   })
   browser = await openConsole((await app.serving()).baseUrl)
 })

@@ -130,7 +130,6 @@ test('one click on the front page starts the demo, and other sites cannot choose
       DATA_DIR: dataDir,
       DEMO: 'true',
       PORT: String(await freePort()),
-      GATEWAY_PORT: '0',
     })
     const { baseUrl } = await app.serving()
     const { page } = await browser.visit()

@@ -146,7 +146,6 @@ test('a leader that was frozen in the middle of a batch publishes no more of it'
     await waitFor(async () => expect(await relayLeader(url)).toBeDefined())
     await using other = startWheelhouse({
       ROLES: 'hub',
-      HUB_PORT: '0',
       LOG_LEVEL: 'debug',
       DATA_DIR: dataDir,
       ...provider.env,

@@ -28,8 +28,6 @@ const start = async (env: Record<string, string> = {}) => {
     // A busy machine sends the heartbeats of the robots late.
     HEARTBEAT_TIMEOUT_MS: '60000',
     PORT: String(await freePort()),
-    GATEWAY_PORT: '0',
-    RECORDER_PORT: '0',
     ...env,
   })
   serving = await app.serving()

@@ -10,6 +10,7 @@ import { demoAccounts } from '../../../tools/demo/accounts.ts'
 import { seedDemo } from '../../../tools/demo/seed.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
 import { expectSteps, type Step, startDemo } from '../../support/processes/demo-process.ts'
+import { freePorts } from '../../support/processes/free-ports.ts'
 
 const program = fileURLToPath(new URL('../../../tools/demo/run-scenario.ts', import.meta.url))
 /** Ends a hang. */
@@ -121,9 +122,7 @@ test('uses a running Wheelhouse, and deletes its robot at the end', async () => 
   const env = {
     DATABASE_URL: own.url,
     DATA_DIR: dataDir,
-    PORT: '0',
-    GATEWAY_PORT: '0',
-    RECORDER_PORT: '0',
+    ...freePorts,
     DEMO: 'true',
   }
   const running = await startRoles(loadConfig(env), createLog({ level: 'silent', pretty: false }), {

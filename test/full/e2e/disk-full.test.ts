@@ -10,14 +10,7 @@ import {
 } from '../../support/processes/mounted-folders.ts'
 import { startWheelhouse } from '../../support/processes/processes.ts'
 
-const ports = {
-  PORT: '0',
-  HUB_PORT: '0',
-  GATEWAY_PORT: '0',
-  RECORDER_PORT: '0',
-  DEMO: 'false',
-  RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
-}
+const settings = { DEMO: 'false', RATE_LIMIT_PUBLIC_PER_MINUTE: '0' }
 
 let folder: string
 beforeEach(async () => {
@@ -27,7 +20,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 /** Returns the error of a process that does not start. */
 async function refusal(env: Record<string, string>, wrapper?: readonly string[]): Promise<string> {
-  await using app = startWheelhouse({ ...ports, ...env }, wrapper)
+  await using app = startWheelhouse({ ...settings, ...env }, wrapper)
   expect(await app.exited).toMatchObject({ code: 1 })
   return app.errorOutput.trim()
 }
@@ -60,7 +53,7 @@ describe('the disk of the embedded database', () => {
   test.skipIf(cannotMount)(
     'fills up: requests, metrics and readiness report it, until space is free again',
     async () => {
-      await using app = startWheelhouse({ ...ports, DATA_DIR: folder }, withSmallDisk(folder, '300m'))
+      await using app = startWheelhouse({ ...settings, DATA_DIR: folder }, withSmallDisk(folder, '300m'))
       const { baseUrl } = await app.serving()
       const read = async (path: string) => await (await fetch(baseUrl + path)).text()
       const send = async () => {
@@ -98,7 +91,7 @@ describe('the disk of the embedded database', () => {
   )
 
   test('a database that ends is restarted; if that fails, the process ends with a message', async () => {
-    await using app = startWheelhouse({ ...ports, DATA_DIR: folder })
+    await using app = startWheelhouse({ ...settings, DATA_DIR: folder })
     const { baseUrl } = await app.serving()
     const isHealthy = async () => (await fetch(`${baseUrl}/api/health`)).ok
     const data = join(folder, 'postgres/cluster/data')

@@ -38,10 +38,6 @@ beforeAll(async () => {
   start = (roles) => {
     const node = startWheelhouse({
       ROLES: roles,
-      PORT: '0',
-      HUB_PORT: '0',
-      GATEWAY_PORT: '0',
-      RECORDER_PORT: '0',
       DATA_DIR: dataDir,
       DATABASE_URL: database.url,
       REDIS_URL: serviceUrl('redisUrl'),

@@ -21,10 +21,6 @@ afterAll(async () => {
 
 const start = (env: Record<string, string>) =>
   startWheelhouse({
-    PORT: '0',
-    HUB_PORT: '0',
-    GATEWAY_PORT: '0',
-    RECORDER_PORT: '0',
     DATABASE_URL: database.url,
     DATA_DIR: dataDir,
     DEMO: 'true',

@@ -28,8 +28,6 @@ beforeAll(async () => {
   app = startWheelhouse({
     DATABASE_URL: world.database.url,
     DATA_DIR: dataDir,
-    PORT: '0',
-    GATEWAY_PORT: '0',
     DEMO: 'false',
     SECRET_KEY: 'x'.repeat(32),
     LOG_LEVEL: 'info',

@@ -40,9 +40,6 @@ afterAll(async () => {
 function startNode(database: { url: string }, roles: string, env: Record<string, string> = {}): Wheelhouse {
   const node = startWheelhouse({
     ROLES: roles,
-    PORT: '0',
-    HUB_PORT: '0',
-    GATEWAY_PORT: '0',
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
     REDIS_URL: serviceUrl('redisUrl'),

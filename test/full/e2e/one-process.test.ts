@@ -9,7 +9,6 @@ import { createTestDatabase, type TestDatabase } from '../../support/database/da
 import { startWheelhouse } from '../../support/processes/processes.ts'
 
 const run = promisify(execFile)
-const freePorts = { PORT: '0', HUB_PORT: '0', GATEWAY_PORT: '0', RECORDER_PORT: '0' }
 
 let dataDir: string
 let database: TestDatabase
@@ -45,7 +44,7 @@ const printedCommands = (lines: readonly string[]) =>
 describe('all roles in one process, with only a data folder', () => {
   test('it serves, the printed commands run the main scenario, Ctrl-C ends it, and the next start has its data', async () => {
     // A busy machine sends the heartbeats of the robots late.
-    const env = { ...freePorts, DATA_DIR: dataDir, HEARTBEAT_TIMEOUT_MS: '60000' }
+    const env = { DATA_DIR: dataDir, HEARTBEAT_TIMEOUT_MS: '60000' }
     let commands: string[]
     let session: string
     {
@@ -92,7 +91,6 @@ describe('all roles in one process, with only a data folder', () => {
     // The gateway's port is in use now; another process must not share it silently.
     const { gatewayUrl } = JSON.parse(await again.line((text) => text.includes('"Wheelhouse is serving"')))
     await using second = startWheelhouse({
-      ...freePorts,
       GATEWAY_PORT: new URL(gatewayUrl).port,
       DATABASE_URL: database.url,
       SECRET_KEY: 'a key for tests only, at least 32 characters',
@@ -111,10 +109,9 @@ describe('all roles in one process, with only a data folder', () => {
 })
 
 describe('an impossible start ends with code 1 and a reason', () => {
-  test.each(['PORT', 'GATEWAY_PORT'])('%s is in use', async (name) => {
+  test.each(['PORT', 'GATEWAY_PORT', 'RECORDER_PORT', 'WORKER_PORT'])('%s is in use', async (name) => {
     await using taken = await takenPort()
     await using app = startWheelhouse({
-      ...freePorts,
       [name]: taken.port,
       DATABASE_URL: database.url,
       SECRET_KEY: 'a key for tests only, at least 32 characters',
@@ -124,7 +121,7 @@ describe('an impossible start ends with code 1 and a reason', () => {
     expect(await app.exited).toEqual({ code: 1, signal: null })
     expect(app.errorOutput).toContain('did not start')
     expect(app.errorOutput).toContain(taken.port)
-    expect(app.errorOutput).toContain('in use')
+    expect(app.errorOutput).toContain(`The address is in use. Stop the other program or set ${name}.`)
     expect(app.errorOutput).not.toMatch(/^\s+at /m) // a message, not a stack trace
   })
 
@@ -152,7 +149,6 @@ describe('an impossible start ends with code 1 and a reason', () => {
     const { port } = unused
     await unused[Symbol.asyncDispose]()
     await using app = startWheelhouse({
-      ...freePorts,
       DATABASE_URL: `postgres://unknown@127.0.0.1:${port}/nothing`,
       DATA_DIR: dataDir,
     })

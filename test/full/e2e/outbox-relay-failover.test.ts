@@ -20,10 +20,6 @@ async function openFixture() {
   const start = (roles: string): Wheelhouse => {
     const node = startWheelhouse({
       ROLES: roles,
-      PORT: '0',
-      HUB_PORT: '0',
-      GATEWAY_PORT: '0',
-      RECORDER_PORT: '0',
       DATA_DIR: dataDir,
       ...provider.env,
       DATABASE_URL: database.url,

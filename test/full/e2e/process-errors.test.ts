@@ -20,10 +20,6 @@ async function startFailing() {
     DATA_DIR: dataDir,
     SECRET_KEY,
     DEMO: 'false',
-    PORT: '0',
-    HUB_PORT: '0',
-    GATEWAY_PORT: '0',
-    RECORDER_PORT: '0',
     // Longer than the tests take: a robot sends no heartbeats.
     HEARTBEAT_TIMEOUT_MS: '600000',
     NODE_OPTIONS: `--import ${new URL('../../support/processes/failing-process.ts', import.meta.url).href}`,

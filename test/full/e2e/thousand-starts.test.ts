@@ -31,9 +31,6 @@ beforeAll(async () => {
   const startNode = (ROLES: string) => {
     const node = startWheelhouse({
       ROLES,
-      PORT: '0',
-      GATEWAY_PORT: '0',
-      RECORDER_PORT: '0',
       DATA_DIR: dataDir,
       ...provider.env,
       DATABASE_URL: database.url,

@@ -9,8 +9,6 @@ import { startWheelhouse, type Wheelhouse } from './processes.ts'
 export const startGatewayProcess = (world: World, env: Record<string, string> = {}): Wheelhouse =>
   startWheelhouse({
     ROLES: 'gateway',
-    GATEWAY_PORT: '0',
-    RECORDER_PORT: '0',
     DATABASE_URL: world.database.url,
     REDIS_URL: serviceUrl('redisUrl'),
     SECRET_KEY: 'a key for tests only, at least 32 characters',

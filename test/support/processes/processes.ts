@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
@@ -10,8 +13,9 @@ import { Client } from 'pg'
 import { databaseUrlFor } from '../database/template.ts'
 import { serviceUrl } from '../runner/service-url.ts'
 import { WAIT_LIMIT_MS } from '../wait-limit.ts'
+import { freePorts } from './free-ports.ts'
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 /** Ends a hang. Several processes that start at once on a busy machine need minutes. */
 const START_LIMIT_MS = 2 * WAIT_LIMIT_MS
 const AUDIENCE = 'wheelhouse-test'
@@ -26,18 +30,24 @@ export interface Serving {
 export type Wheelhouse = ReturnType<typeof startWheelhouse>
 
 /**
- * Starts a process as `npm start` does, with this environment and only PATH and HOME of the test's own.
+ * Starts a process as `npm start` does, with this environment and only PATH and HOME of the test's own. By default it shares
+ * nothing with a platform that runs in the checkout: free ports, an empty folder for its data, and no `.env`.
  * @param wrapper a program with its arguments that executes the given command in an environment that it prepares
  */
 export function startWheelhouse(env: Record<string, string>, wrapper: readonly string[] = []) {
   const { PATH, HOME } = process.env
-  const [program = process.execPath, ...args] = [...wrapper, process.execPath, 'src/main.ts']
+  const [program = process.execPath, ...args] = [...wrapper, process.execPath, PROGRAM]
+  const folder = mkdtempSync(join(tmpdir(), 'wheelhouse-process-'))
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   const child = spawn(program, args, {
-    cwd: ROOT,
-    env: { ...(PATH && { PATH }), ...(HOME && { HOME }), ...env },
+    cwd: folder,
+    env: { ...(PATH && { PATH }), ...(HOME && { HOME }), ...freePorts, DATA_DIR: folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const killAtExit = () => void child.kill('SIGKILL')
+  const killAtExit = () => {
+    child.kill('SIGKILL')
+    removeFolder()
+  }
   process.once('exit', killAtExit) // no process outlives the test run
 
   const lines: string[] = []
@@ -56,6 +66,7 @@ export function startWheelhouse(env: Record<string, string>, wrapper: readonly s
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.once('close', (code, signal) => {
       process.off('exit', killAtExit)
+      removeFolder()
       resolve({ code, signal })
       wake()
     })

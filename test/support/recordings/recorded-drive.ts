@@ -35,11 +35,7 @@ export async function createSplitPlatform(
   const start = (own: string, prepare: readonly string[] = []): Wheelhouse => {
     const settings = {
       ROLES: own,
-      PORT: '0',
-      HUB_PORT: '0',
-      GATEWAY_PORT: '0',
       GATEWAY_UDP_PORT: 'off',
-      RECORDER_PORT: '0',
       DATA_DIR: dataDir,
       DATABASE_URL: database.url,
       REDIS_URL: serviceUrl('redisUrl'),

@@ -10,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../database/database.ts'
 import '../database/shared-metadata.ts'
 import { connectTo } from '../database/sql.ts'
 import { TestDriver, TestRobot } from '../gateway/frame-socket.ts'
+import { freePorts } from '../processes/free-ports.ts'
 import { serviceUrl } from '../runner/service-url.ts'
 import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 import { startJobClock } from './job-clock.ts'
@@ -64,11 +65,7 @@ export async function createWorld(options: WorldOptions = {}) {
     ADMIN_EMAILS: 'admin@test.local',
     // Tests of video add the role media.
     ROLES: 'api,hub,gateway,worker',
-    MEDIA_UDP_PORT: '0',
-    PORT: '0',
-    HUB_PORT: '0',
-    GATEWAY_PORT: '0',
-    RECORDER_PORT: '0',
+    ...freePorts,
     // With the thread, a world starts in 0.6 s instead of 0.1 s; test/full/e2e runs the gateway in one.
     GATEWAY_THREAD: 'false',
     GATEWAY_UDP_PORT: 'off',

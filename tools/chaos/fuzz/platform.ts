@@ -29,7 +29,9 @@ export async function startPlatform(checkout: string, dataDir: string): Promise<
     DATA_DIR: join(dataDir, 'data'),
     DEMO: 'true',
     PORT: '0',
+    // They follow from PORT, except in a checkout of an earlier version.
     GATEWAY_PORT: '0',
+    MEDIA_UDP_PORT: '0',
     RECORDER_PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '0',

@@ -45,8 +45,6 @@ async function servePlatform({ lab, host }: Site, port: number): Promise<Served>
   const server = await startWheelhouse(lab, gatewayShape(lab), {
     env: {
       PORT: String(port),
-      HUB_PORT: String(port + 1),
-      GATEWAY_PORT: String(port + 2),
       HOST: host,
       BASE_URL: baseUrl,
       GATEWAY_URL: gatewayUrl,
