@@ -17,18 +17,27 @@ const unit: TestProjectConfiguration = {
   },
 }
 
+interface Tier {
+  readonly workers: number
+  readonly groupOrder: number
+  /** Files of other tiers that run again in this one. */
+  readonly again?: string[]
+  readonly env?: Record<string, string>
+}
+
 /**
  * Returns a tier: the folder of test/ with this name, whose tests run against a real PostgreSQL and a real Redis after the
  * tier before it.
  */
 const tier = (
   name: 'fast' | 'smoke' | 'full',
-  { workers, groupOrder }: { workers: number; groupOrder: number },
+  { workers, groupOrder, again = [], env = {} }: Tier,
 ): TestProjectConfiguration => ({
   extends: true,
   test: {
     name,
-    include: [`test/${name}/**/*.test.ts`],
+    include: [`test/${name}/**/*.test.ts`, ...again],
+    env,
     pool: 'forks',
     maxWorkers: Math.min(MAX_WORKERS, workers),
     sequence: { groupOrder },
@@ -61,7 +70,13 @@ export default defineConfig({
       // Tests of the fast tier wait as long as they compute; the others start programs and browsers.
       tier('fast', { workers: 2 * cores, groupOrder: 1 }),
       tier('smoke', { workers: cores, groupOrder: 2 }),
-      tier('full', { workers: cores + 1, groupOrder: 3 }),
+      tier('full', {
+        workers: cores + 1,
+        groupOrder: 3,
+        // Models: fifty times as many runs as in the fast tier.
+        again: ['test/fast/**/*-model.test.ts'],
+        env: { MODEL_RUNS: '1000' },
+      }),
     ],
   },
 })

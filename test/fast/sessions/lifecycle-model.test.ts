@@ -19,6 +19,9 @@ import {
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
+/** A run compares everything after each step: it computes for 0.5 s. */
+const COSTS = 5
+
 type Weighted = [weight: number, arbitrary: fc.Arbitrary<unknown>]
 const mostly = (...choices: Weighted[]) =>
   fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
@@ -284,5 +287,6 @@ test('any order of actions of users, robots and workers yields the responses, st
         await cleanUp(fixture, model)
       }
     }),
+    { costs: COSTS },
   )
 })

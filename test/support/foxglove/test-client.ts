@@ -73,9 +73,9 @@ export class TestFoxgloveClient {
     return this.received.filter((each) => each.type === 'state')
   }
 
-  /** Settles when the channels are advertised. */
+  /** Settles when the channels are advertised, or the connection has ended. */
   async ready(): Promise<this> {
-    await Promise.race([waitFor(() => this.#expect(this.channels.size > 0)), this.closed])
+    await waitFor(() => this.#expect(this.channels.size > 0 || this.socket.readyState === WebSocket.CLOSED))
     return this
   }
 

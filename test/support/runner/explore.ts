@@ -1,18 +1,16 @@
 import fc from 'fast-check'
 
+/** The runs of `npm test`; `npm run test:all` does more. */
+const DEFAULT_RUNS = 20
+
 /**
- * Checks a property of a model with random runs for three seconds, and at least once. `MODEL_MS` sets a longer time. A
- * failure prints its seed and path; `fc.assert(property, { seed, path })` repeats it.
+ * Checks a property of a model with `MODEL_RUNS` random runs. `costs` divides their number, for a model whose run costs as much as
+ * this many runs of a model without services. A failure prints its seed and path; `fc.assert(property, { seed, path })` repeats it.
  */
 export async function explore<T>(
   property: fc.IAsyncProperty<T>,
-  parameters: fc.Parameters<T> = {},
+  { costs = 1, ...parameters }: fc.Parameters<T> & { costs?: number } = {},
 ): Promise<void> {
-  const endMs = uptimeMs() + Number(process.env.MODEL_MS ?? 3_000)
-  // One run at a time: the time limit of fast-check leaves the last run going while the next test begins.
-  do await fc.assert(property, { ...parameters, numRuns: 1 })
-  while (uptimeMs() < endMs)
+  const runs = Number(process.env.MODEL_RUNS ?? DEFAULT_RUNS)
+  await fc.assert(property, { ...parameters, numRuns: Math.ceil(runs / costs) })
 }
-
-/** Returns the time of a clock that fake timers do not replace. */
-const uptimeMs = (): number => process.uptime() * 1_000
