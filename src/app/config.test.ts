@@ -328,6 +328,66 @@ test.each([shared, { DATABASE_URL: shared.DATABASE_URL }, { REDIS_URL: shared.RE
   },
 )
 
+describe('the networks of webhooks', () => {
+  const networks = (env: Record<string, string>) => loadConfig(env).webhookNetworks
+  const loopback = { WEBHOOK_ALLOW_LOOPBACK: 'true' }
+
+  test('are public ones by default', () => {
+    for (const env of [{}, { HOST: '127.0.0.1' }, { HOST: '0.0.0.0' }, production])
+      expect(networks(env)).toEqual([])
+    expect(networks({ ...production, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, fd00::/8' })).toEqual([
+      '10.0.0.0/8',
+      'fd00::/8',
+    ])
+    expect(networks({ WEBHOOK_ALLOWED_NETWORKS: 'none' })).toEqual([])
+    expect(() => networks({ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0' })).toThrow('WEBHOOK_ALLOWED_NETWORKS')
+  })
+
+  test('contain this machine only with its own setting', () => {
+    expect(networks(loopback)).toEqual(['127.0.0.0/8', '::1/128'])
+    expect(networks({ ...loopback, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8' })).toEqual([
+      '10.0.0.0/8',
+      '127.0.0.0/8',
+      '::1/128',
+    ])
+    const own = [
+      '127.0.0.0/8',
+      '127.0.0.1/32',
+      '0.0.0.0/0',
+      '0.0.0.0/32',
+      '::1/128',
+      '::/0',
+      '::/128',
+      '10.0.0.0/8,::1/128',
+    ]
+    for (const list of own) {
+      expect(() => networks({ WEBHOOK_ALLOWED_NETWORKS: list }), list).toThrow('use WEBHOOK_ALLOW_LOOPBACK')
+    }
+  })
+
+  test('may not contain this machine if other machines can reach the platform', () => {
+    const local = [
+      'http://localhost:3000',
+      'http://127.0.0.1:3000',
+      'http://[::1]:3000',
+      'http://hub.localhost',
+    ]
+    for (const url of local) expect(networks({ ...loopback, BASE_URL: url }), url).toHaveLength(2)
+    for (const url of [
+      'https://hub.example.com',
+      'http://192.168.1.5:3000',
+      'https://localhost.example.com',
+    ]) {
+      expect(() => networks({ ...loopback, BASE_URL: url }), url).toThrow('public BASE_URL')
+    }
+    for (const count of ['1', 'true']) {
+      expect(() => networks({ ...loopback, TRUST_PROXY: count })).toThrow(
+        'WEBHOOK_ALLOW_LOOPBACK cannot be on behind',
+      )
+    }
+  })
+})
+
 test('one error reports every problem with its variable', () => {
   const message = refusal({
     NODE_ENV: 'production',

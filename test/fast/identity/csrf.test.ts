@@ -18,19 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Headers that browsers send with requests of foreign pages. */
-const hostile: Record<string, Record<string, string>> = {
-  'no origin': {},
-  'another site': { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' },
-  'another site, in an old browser': { Origin: 'https://evil.example' },
-  'a sibling site': { 'Sec-Fetch-Site': 'same-site', Origin: 'https://evil.localhost' },
-  'an opaque origin': { 'Sec-Fetch-Site': 'cross-site', Origin: 'null' },
-  'an origin with the platform’s origin as prefix': { Origin: 'http://localhost.evil.example' },
-  'an origin with an allowed origin as prefix': { Origin: `${CONSOLE}.evil.example` },
-  'an allowed name over another scheme': { Origin: CONSOLE.replace('https', 'http') },
-  'a referer only': { Referer: 'http://localhost/dashboard' },
-  'a method override': { 'X-HTTP-Method-Override': 'GET', Origin: 'https://evil.example' },
-}
+/** Headers that browsers send with requests of foreign pages. src/modules/identity/auth/same-origin.test.ts has more. */
+const hostile = { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }
 const allowedRequests = (): Record<string, Record<string, string>> => ({
   'the platform’s pages': { 'Sec-Fetch-Site': 'same-origin', Origin: world.baseUrl },
   'the platform’s pages, in an old browser': { Origin: world.baseUrl },
@@ -39,14 +28,14 @@ const allowedRequests = (): Record<string, Record<string, string>> => ({
 })
 
 describe('a request with the session cookie', () => {
-  test.each(Object.keys(hostile))('that names %s changes nothing on any route', async (from) => {
+  test('that names another site changes nothing on any route', async () => {
     const unsafe = apiEndpoints(world.platform, () => '').filter(
       ({ method, access }) => method !== 'get' && access !== 'public',
     )
     expect(unsafe.length).toBeGreaterThan(10)
     for (const { method, path } of unsafe) {
       const url = world.baseUrl + path.replace('{id}', randomUUID())
-      const headers = { ...cookie, ...hostile[from] }
+      const headers = { ...cookie, ...hostile }
       const answer = await ask(url, { method: method.toUpperCase(), headers, body: {} })
       expect(answer.status, `${method} ${path}`).toBe(403)
       expect(answer.body.error, `${method} ${path}`).toContain('allowed origin')
@@ -55,7 +44,7 @@ describe('a request with the session cookie', () => {
 
   test('from another site as a form or a simple request is rejected too', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
-      const headers = { ...cookie, ...hostile['another site'], 'Content-Type': type }
+      const headers = { ...cookie, ...hostile, 'Content-Type': type }
       const body = '{"display_name":"Hacked"}'
       const answer = await ask(world.baseUrl + PROFILE, { method: 'POST', headers, body })
       expect(answer.status, type).toBe(403)
@@ -72,21 +61,19 @@ describe('a request with the session cookie', () => {
   })
 
   test('can read from any origin; CORS decides whether a page sees the response', async () => {
-    for (const [from, headers] of Object.entries(hostile)) {
-      const answer = await ask(world.baseUrl + PROFILE, { headers: { ...cookie, ...headers } })
-      expect(answer.status, from).toBe(200)
-      expect(answer.headers.get('Access-Control-Allow-Origin'), from).toBeNull()
-    }
+    const answer = await ask(world.baseUrl + PROFILE, { headers: { ...cookie, ...hostile } })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull()
   })
 
   test('is rejected the same way with a valid and an invalid cookie', async () => {
-    const headers = { Cookie: '__session=nonsense', ...hostile['another site'] }
+    const headers = { Cookie: '__session=nonsense', ...hostile }
     expect((await ask(world.baseUrl + PROFILE, { method: 'POST', headers, body: {} })).status).toBe(401)
   })
 })
 
 test('a request with a Bearer token requires no origin', async () => {
-  for (const headers of Object.values(hostile)) {
+  for (const headers of [{}, hostile]) {
     const change = { method: 'POST', token: owner.token, headers, body: { display_name: 'By program' } }
     expect((await ask(world.baseUrl + PROFILE, change)).status).toBe(200)
   }
@@ -102,8 +89,8 @@ test('a cookie does not replace an invalid Bearer token', async () => {
 })
 
 describe('signing in and out', () => {
-  test.each(Object.keys(hostile))('a request that names %s signs no user out', async (from) => {
-    const headers = { ...cookie, ...hostile[from] }
+  test.each([{}, hostile])('a request that names %j signs no user out', async (from) => {
+    const headers = { ...cookie, ...from }
     const answer = await ask(`${world.baseUrl}/auth/logout`, { method: 'POST', headers })
     expect(answer.status).toBe(403)
     expect(answer.headers.get('Set-Cookie')).toBeNull()

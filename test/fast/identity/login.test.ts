@@ -144,26 +144,18 @@ describe('the callback', () => {
   })
 })
 
-test.each([
-  'https://evil.example/',
-  '//evil.example',
-  '/\\evil.example',
-  '\\\\evil.example',
-  '/\t/evil.example',
-  '/..//evil.example',
-  '/.//evil.example/%2e%2e',
-  'javascript:alert(1)',
-  'http:evil.example',
-  '@evil.example',
-])('return_to=%s never leaves the origin', async (target) => {
-  const { origin } = new URL(world.baseUrl)
-  const browser = createBrowser(world.baseUrl)
-  const start = await browser.go(`/auth/login?return_to=${encodeURIComponent(target)}`)
-  browser.visited.length = 0
-  await browser.submit(start, { email: 'ada@example.com' })
+test.each(['https://evil.example/', '/..//evil.example'])(
+  'return_to=%s never leaves the origin',
+  async (target) => {
+    const { origin } = new URL(world.baseUrl)
+    const browser = createBrowser(world.baseUrl)
+    const start = await browser.go(`/auth/login?return_to=${encodeURIComponent(target)}`)
+    browser.visited.length = 0
+    await browser.submit(start, { email: 'ada@example.com' })
 
-  for (const url of browser.visited) expect(new URL(url).origin).toBe(origin)
-})
+    for (const url of browser.visited) expect(new URL(url).origin).toBe(origin)
+  },
+)
 
 describe('the session cookie', () => {
   const change = { display_name: 'Changed' }
@@ -177,12 +169,10 @@ describe('the session cookie', () => {
     expect(reply.status).toBe(200)
   })
 
+  // src/modules/identity/auth/same-origin.test.ts has the table of origins.
   test.each([
     ['nothing', {}, 403],
     ['another site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }, 403],
-    ['a sibling site', { 'Sec-Fetch-Site': 'same-site' }, 403],
-    ['an opaque origin', { Origin: 'null' }, 403],
-    ['the platform’s pages', { 'Sec-Fetch-Site': 'same-origin' }, 200],
     ['an allowed origin', { 'Sec-Fetch-Site': 'cross-site', Origin: ALLOWED_ORIGIN }, 200],
   ])('a change from %s: %o → %i', async (_name, headers, status) => {
     const reply = await world.with({ Cookie: await cookieHeader(), ...headers }).post(PROFILE, change)

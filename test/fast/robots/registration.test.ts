@@ -169,30 +169,11 @@ describe('registering', () => {
     expect(again.body.id).not.toBe(body.id)
   })
 
+  // src/modules/robots/robot.schema.test.ts has the limits of every field.
   test.each([
     ['name', { name: undefined }],
-    ['name', { name: '  ' }],
-    ['name', { name: 'a'.repeat(101) }],
-    ['name', { name: 'a\0b' }],
-    ['name', { name: '\ud800' }],
-    ['name', { name: 7 }],
-    ['robot_type', { robot_type: undefined }],
-    ['robot_type', { robot_type: 'two\nlines' }],
-    ['hardware_id', { hardware_id: undefined }],
-    ['hardware_id', { hardware_id: '' }],
-    ['hardware_id', { hardware_id: 'a'.repeat(201) }],
     ['stream_url', { stream_url: 'javascript:alert(1)' }],
-    ['stream_url', { stream_url: null }],
-    ['tags', { tags: 'lab' }],
-    ['tags.0', { tags: [''] }],
-    ['tags', { tags: Array.from({ length: 21 }, (_, index) => `t${index}`) }],
-    ['notes', { notes: 'a'.repeat(4_001) }],
-    ['notes', { notes: 'a\0' }],
-    ['require_certification', { require_certification: 'yes' }],
-    ['control_url', { control_url: 'ws://elsewhere.example' }],
-    ['id', { id: UNKNOWN_ID }],
     ['owner_id', { owner_id: UNKNOWN_ID }],
-    ['status', { status: 'AVAILABLE' }],
   ])('returns 400 naming %s for %j', async (field, change) => {
     const owner = await strict()
     const reply = await owner.post(ROBOTS, registration(change))
@@ -278,20 +259,7 @@ describe('settings', () => {
 
   test.each([
     ['field', {}],
-    ['name', { name: '' }],
-    ['robot_type', { robot_type: 'other' }],
-    ['hardware_id', { hardware_id: 'other' }],
-    ['control_url', { control_url: 'ws://elsewhere.example' }],
     ['status', { status: 'AVAILABLE' }],
-    ['total_hours', { total_hours: 9 }],
-    ['latency_limit_ms', { latency_limit_ms: 49 }],
-    ['latency_limit_ms', { latency_limit_ms: 100.5 }],
-    ['latency_budget_ms', { latency_budget_ms: 49 }],
-    ['latency_budget_ms', { latency_budget_ms: 10_001 }],
-    ['video_limit_ms', { video_limit_ms: 99 }],
-    ['video_limit_ms', { video_limit_ms: 60_001 }],
-    ['low_battery_threshold', { low_battery_threshold: 1.5 }],
-    ['log_event_level', { log_event_level: 'debug' }],
     ['colour', { name: 'fine', colour: 'red' }],
   ])('return 400 naming %s for %j and remain unchanged', async (field, change) => {
     const owner = await world.client()

@@ -5,7 +5,6 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { loadConfig } from '../../../src/app/config.ts'
 import { createRequester } from '../../../src/modules/webhooks/delivery-request.ts'
 import { createTargets, type Resolve } from '../../../src/modules/webhooks/target.ts'
 import { createAddressPolicy } from '../../../src/modules/webhooks/target-address.ts'
@@ -15,13 +14,11 @@ const resolvesTo =
   (...addresses: string[]): Resolve =>
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-const targetsOf = (allowed: string[], resolve: Resolve) =>
-  createTargets({ policy: createAddressPolicy(allowed), resolve })
 const never = new AbortController().signal
 const message = { headers: { 'Content-Type': 'application/json' }, body: '{"type":"test"}' }
 const requesterOf = (allowed: string[], resolve: Resolve, more = {}) =>
   createRequester({
-    targets: targetsOf(allowed, resolve),
+    targets: createTargets({ policy: createAddressPolicy(allowed), resolve }),
     now: () => new Date(),
     limitMs: 60_000,
     ...more,
@@ -32,202 +29,6 @@ const post = (url: string, resolve: Resolve = resolvesTo('127.0.0.1'), allowed =
 /** Sends to a receiver that does not respond in time. */
 const postSoon = (url: string) =>
   requesterOf(['127.0.0.1/32'], resolvesTo('127.0.0.1'), { limitMs: 700 }).post(url, message, never)
-
-const publicAddresses = [
-  '8.8.8.8',
-  '1.1.1.1',
-  '172.15.255.255',
-  '172.32.0.1',
-  '100.128.0.1',
-  '2606:4700::1111',
-  '::ffff:8.8.8.8',
-]
-const internalAddresses = [
-  '127.0.0.1',
-  '127.255.255.254',
-  '0.0.0.0',
-  '0.1.2.3',
-  '10.0.0.1',
-  '172.16.0.1',
-  '172.31.255.255',
-  '192.168.1.1',
-  '169.254.169.254',
-  '169.254.0.1',
-  '100.64.0.1',
-  '100.127.255.255',
-  '100.100.100.200',
-  '192.0.0.192',
-  '192.0.2.1',
-  '198.18.0.1',
-  '198.51.100.1',
-  '203.0.113.1',
-  '192.88.99.1',
-  '224.0.0.1',
-  '239.255.255.255',
-  '240.0.0.1',
-  '255.255.255.255',
-  '168.63.129.16',
-  '::',
-  '::1',
-  'fe80::1',
-  'fe80::1%eth0',
-  'fc00::1',
-  'fd00:ec2::254',
-  'fec0::1',
-  'ff02::1',
-  '::ffff:127.0.0.1',
-  '::ffff:10.0.0.1',
-  '::ffff:169.254.169.254',
-  '::127.0.0.1',
-  '::ffff:0:127.0.0.1',
-  '64:ff9b::7f00:1',
-  '64:ff9b::a9fe:a9fe',
-  '64:ff9b:1::7f00:1',
-  '2002:7f00:1::',
-  '2002:a9fe:a9fe::',
-  '2001:0:7f00:1::',
-  '2001:db8::1',
-  '100::1',
-  '2001:10::1',
-  '3fff::1',
-  '4000::1',
-  'nonsense',
-  '',
-]
-
-describe('an address', () => {
-  const policy = createAddressPolicy([])
-  test.each(publicAddresses)('%s is public', (address) => expect(policy.judge(address)).toBe('public'))
-  test.each(internalAddresses)('%s is refused', (address) => expect(policy.judge(address)).toBe('refused'))
-  test('in an allowed network is allowed in both notations; its neighbours are refused', () => {
-    const some = createAddressPolicy(['10.1.0.0/16', 'fd00::/8'])
-    expect(['10.1.2.3', '::ffff:10.1.2.3', 'fd12::1'].map(some.judge)).toEqual(Array(3).fill('allowed'))
-    expect(['10.2.0.1', '127.0.0.1', 'fe80::1', '64:ff9b::a01:203'].map(some.judge)).toEqual(
-      Array(4).fill('refused'),
-    )
-  })
-})
-
-describe('a URL', () => {
-  const hidden = 'its host must have a name that resolves to public addresses only'
-  const check = (url: string, resolve: Resolve, allowed: string[] = []) =>
-    targetsOf(allowed, resolve).check(url)
-
-  test('is refused if one of its addresses is refused', async () => {
-    await expect(check('https://a.example/', resolvesTo('8.8.8.8', '10.0.0.1'))).rejects.toThrow(hidden)
-    await expect(check('https://a.example/', resolvesTo('8.8.8.8', '::1'))).rejects.toThrow(hidden)
-    expect((await check('https://a.example/', resolvesTo('8.8.8.8', '1.1.1.1'))).addresses).toHaveLength(2)
-  })
-
-  test('gets the same message for an unknown name, a name without address and an internal name', async () => {
-    const unknown: Resolve = async () => {
-      throw Object.assign(new Error('queryA ENOTFOUND db.internal'), { code: 'ENOTFOUND' })
-    }
-    for (const resolve of [unknown, resolvesTo(), resolvesTo('10.0.0.7')]) {
-      await expect(check('https://db.internal/', resolve)).rejects.toThrow(new Error(hidden))
-    }
-  })
-
-  test.each([
-    '127.0.0.1',
-    '127.1',
-    '0x7f000001',
-    '2130706433',
-    '017700000001',
-    '[::1]',
-    '[::ffff:7f00:1]',
-    'localhost.',
-  ])('to %s is recognized as this machine', async (host) => {
-    const targets = createTargets({ policy: createAddressPolicy([]) })
-    await expect(targets.check(`https://${host}/`)).rejects.toThrow(hidden)
-  })
-
-  test('to a public host requires https, and port 443 or an unprivileged port', async () => {
-    const open = resolvesTo('8.8.8.8')
-    await expect(check('http://a.example/', open)).rejects.toThrow('must begin with https://')
-    await expect(check('http://a.example/', open, ['127.0.0.0/8'])).rejects.toThrow(
-      'must begin with https://',
-    )
-    await expect(check('https://a.example:22/', open)).rejects.toThrow('port')
-    for (const port of [443, 1024, 8443]) await check(`https://a.example:${port}/`, open)
-    await check('http://10.0.0.1:80/', open, ['10.0.0.0/8'])
-    for (const bad of [
-      'https://u:p@a.example/',
-      'https://u@a.example/',
-      'https://a.example/#x',
-      'javascript:1',
-      'x',
-    ]) {
-      await expect(check(bad, open), bad).rejects.toThrow()
-    }
-  })
-})
-
-describe('the configuration', () => {
-  const networks = (env: Record<string, string>) => loadConfig(env).webhookNetworks
-  const loopback = { WEBHOOK_ALLOW_LOOPBACK: 'true' }
-
-  test('allows only public networks by default', () => {
-    const production = {
-      NODE_ENV: 'production',
-      SECRET_KEY: 'x'.repeat(32),
-      IDP_ISSUER: 'https://id.example',
-      IDP_CLIENT_ID: 'x',
-    }
-    for (const env of [{}, { HOST: '127.0.0.1' }, { HOST: '0.0.0.0' }, production])
-      expect(networks(env)).toEqual([])
-    expect(networks({ ...production, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, fd00::/8' })).toEqual([
-      '10.0.0.0/8',
-      'fd00::/8',
-    ])
-    expect(networks({ WEBHOOK_ALLOWED_NETWORKS: 'none' })).toEqual([])
-    expect(() => networks({ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0' })).toThrow('WEBHOOK_ALLOWED_NETWORKS')
-  })
-
-  test('allows this machine only with its own setting', () => {
-    expect(networks(loopback)).toEqual(['127.0.0.0/8', '::1/128'])
-    expect(networks({ ...loopback, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8' })).toEqual([
-      '10.0.0.0/8',
-      '127.0.0.0/8',
-      '::1/128',
-    ])
-    const own = [
-      '127.0.0.0/8',
-      '127.0.0.1/32',
-      '0.0.0.0/0',
-      '0.0.0.0/32',
-      '::1/128',
-      '::/0',
-      '::/128',
-      '10.0.0.0/8,::1/128',
-    ]
-    for (const list of own) {
-      expect(() => networks({ WEBHOOK_ALLOWED_NETWORKS: list }), list).toThrow('use WEBHOOK_ALLOW_LOOPBACK')
-    }
-  })
-
-  test('rejects that setting if other machines can reach the platform', () => {
-    const local = [
-      'http://localhost:3000',
-      'http://127.0.0.1:3000',
-      'http://[::1]:3000',
-      'http://hub.localhost',
-    ]
-    for (const url of local) expect(networks({ ...loopback, BASE_URL: url }), url).toHaveLength(2)
-    for (const url of [
-      'https://hub.example.com',
-      'http://192.168.1.5:3000',
-      'https://localhost.example.com',
-    ]) {
-      expect(() => networks({ ...loopback, BASE_URL: url }), url).toThrow('public BASE_URL')
-    }
-    for (const count of ['1', 'true']) {
-      expect(() => networks({ ...loopback, TRUST_PROXY: count })).toThrow(
-        'WEBHOOK_ALLOW_LOOPBACK cannot be on behind',
-      )
-    }
-  })
-})
 
 describe.concurrent('an attempt', () => {
   test('connects to the checked address, with the name in the Host header', async () => {
@@ -317,7 +118,7 @@ describe.concurrent('an attempt', () => {
       const timer = setInterval(() => response.write('.'), 20)
       response.once('close', () => clearInterval(timer))
     })
-    expect(await post(dripping.url)).toMatchObject({
+    expect(await postSoon(dripping.url)).toMatchObject({
       outcome: 'delivered',
       excerpt: expect.stringMatching(/^\.+$/),
     })
