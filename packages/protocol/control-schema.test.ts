@@ -72,6 +72,15 @@ describe('a control schema', () => {
     expect(ControlSchema.safeParse(candidate).success).toBe(false)
   })
 
+  test('that is too large is refused before its structure is read', () => {
+    const fields = (count: number, field: unknown) => ({
+      type: 'object',
+      properties: Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, field])),
+    })
+    for (const large of [fields(1_000, {}), fields(20, { type: 'x'.repeat(1_000) })])
+      expect(ControlSchema.safeParse(large).error?.issues).toMatchObject([{ path: [] }])
+  })
+
   test('ignores a field with the name __proto__', () => {
     const text = '{"type":"object","properties":{"__proto__":{"type":"boolean"}}}'
     expect(ControlSchema.parse(JSON.parse(text))).toEqual({ type: 'object', properties: {} })

@@ -64,9 +64,31 @@ export const declaresRequired = ({
 }): boolean => required.every((field) => Object.hasOwn(properties, field))
 export const UNDECLARED = 'requires a field that it does not declare'
 
-/** Returns whether a schema is small enough to be stored and sent. */
-export const isSmall = (schema: unknown): boolean => JSON.stringify(schema).length <= MAX_SCHEMA_CHARS
-export const TOO_LARGE = `must have at most ${MAX_SCHEMA_CHARS} characters as JSON`
+/** Most objects in a declared schema: each field is one, and so are its items, its properties and what contains them. */
+const MAX_OBJECTS = 4 * MAX_FIELDS
+
+/**
+ * Returns the schema of a declared schema that refuses what is too large before it reads the structure. A validator collects all
+ * problems, so that a large text of nothing but problems would hold its thread.
+ */
+export const bounded = <S extends z.ZodType>(structure: S) =>
+  z.preprocess((value, context) => {
+    let objects = 0
+    // Called for each value; what is thrown ends the serialization.
+    const count = (_: string, item: unknown) => {
+      if (typeof item === 'object' && ++objects > MAX_OBJECTS) throw new RangeError(TOO_MANY)
+      return item
+    }
+    try {
+      if ((JSON.stringify(value, count) ?? '').length <= MAX_SCHEMA_CHARS) return value
+      context.addIssue(TOO_LARGE)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      context.addIssue(TOO_MANY) // also for a nesting that exhausts the stack
+    }
+    return z.NEVER
+  }, structure)
+const TOO_LARGE = `must have at most ${MAX_SCHEMA_CHARS} characters as JSON`
 
 interface WithFields {
   readonly properties: Readonly<Record<string, { readonly type: string }>>
