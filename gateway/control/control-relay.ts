@@ -57,14 +57,16 @@ export function createControlRelay(deps: {
     return nowMs + videoLimitMs - ageMs
   }
 
-  /** Returns the frame with its speeds slowed down to the scale. Only frames that must be slowed down are parsed. */
+  /**
+   * Returns the frame with its speeds slowed down to the scale, in the form that was judged. Only frames that must be slowed
+   * down are parsed.
+   */
   function slowDown(frame: string | ArrayBuffer, { speed, rules }: ControlSession): string | ArrayBuffer {
     const { scale } = speed
     if (scale === 1 || typeof frame !== 'string') return frame
     const control: ScaledCommand = JSON.parse(frame) // made by this process
     const limited = limitSpeed(control, scale, rules)
-    if (limited === control) return frame
-    counts.limited++
+    if (limited !== control) counts.limited++
     return JSON.stringify(limited)
   }
 
@@ -117,10 +119,15 @@ export function createControlRelay(deps: {
     control(operator: ParticipantMember, stamp: Stamp, frame: string | ArrayBuffer): void {
       const controlSession = operator.controlSession
       if (controlSession === null || controlSession.operator !== operator) return // replaced, and about to close
-      if (controlSession.strictRules && !isAllowed(controlSession.strictRules, frame))
-        return drop(controlSession, operator, { seq: stamp.seq, frame }, 'invalid')
       const nowMs = preciseMs()
-      const verdict = controlSession.receiveControl(stamp, nowMs)
+      const { strictRules } = controlSession
+      let judged = frame
+      const verdict = controlSession.receiveControl(stamp, nowMs, () => {
+        if (strictRules === null) return true
+        const allowed = judge(strictRules, frame)
+        judged = allowed ?? frame
+        return allowed !== undefined
+      })
       const { robot, stream } = controlSession
       if (verdict !== 'pass' || robot === null) {
         const why = verdict === 'pass' ? 'robot_offline' : verdict
@@ -128,7 +135,7 @@ export function createControlRelay(deps: {
       }
       const ageMs = ageOf(controlSession, stamp.t, nowMs)
       if (!stream.deadmanScheduled) stream.startDeadman(scheduleDeadmanCheck(deadmanMs, controlSession))
-      const limited = limit(controlSession, frame, ageMs, nowMs)
+      const limited = limit(controlSession, judged, ageMs, nowMs)
       if (robot.ordered.sendControl(limited, clockMs())) onControlSent(controlSession, limited, ageMs)
       else bufferControl(controlSession, stamp, limited, nowMs - ageMs)
     },
@@ -185,8 +192,14 @@ interface DroppedFrame {
   readonly frame: string | ArrayBuffer
 }
 
-/** Returns whether a command keeps the rules of a robot in strict mode. Binary commands cannot be checked. */
-const isAllowed = (rules: ControlRules, frame: string | ArrayBuffer): boolean =>
-  typeof frame === 'string' && rules.problemOf(JSON.parse(frame).data) === undefined
+/**
+ * Returns a command that keeps the rules of a robot in strict mode, in the form that was judged: of a name that occurs twice,
+ * another reader might take the other value. Returns undefined for one that breaks them, or that is binary.
+ */
+function judge(rules: ControlRules, frame: string | ArrayBuffer): string | undefined {
+  if (typeof frame !== 'string') return undefined
+  const control: { readonly data: unknown } = JSON.parse(frame) // made by this process
+  return rules.problemOf(control.data) === undefined ? JSON.stringify(control) : undefined
+}
 
 export type ControlRelay = ReturnType<typeof createControlRelay>

@@ -114,8 +114,8 @@ function createScenario(initial: Partial<OpenSession> = {}) {
       if (link?.connection.controlSession) session.leave(link.connection, nowMs)
     },
     /** Sends a control frame as the relay does; returns the verdict. */
-    control() {
-      const verdict = session.receiveControl({ seq: ++seq, t: nowMs, ttlMs: 250 }, nowMs)
+    control(isAllowed: () => boolean = () => true) {
+      const verdict = session.receiveControl({ seq: ++seq, t: nowMs, ttlMs: 250 }, nowMs, isAllowed)
       if (verdict !== 'pass') return verdict
       session.robot?.send('{"type":"control"}', nowMs)
       session.controlSent(nowMs)
@@ -277,6 +277,26 @@ describe('a stop', () => {
       { type: 'stop_cleared' },
       { type: 'stop', reason: 'stop_refused', latched: false },
     ])
+  })
+})
+
+describe('a command of a robot in strict mode', () => {
+  test('is checked only if it passes all gates, and does not count if the check refuses it', () => {
+    const scenario = createScenario({ strictControl: true })
+    let checks = 0
+    const refuse = () => {
+      checks++
+      return false
+    }
+    scenario.join('control')
+    expect(scenario.control(refuse)).toBe('robot_offline')
+    scenario.connectRobot()
+    expect(scenario.control(refuse)).toBe('invalid')
+    expect(scenario.session.stream.lastPassMs).toBe(0)
+    expect(scenario.control()).toBe('pass')
+    scenario.requestStop(OWNER_ID)
+    expect(scenario.control(refuse)).toBe('stopped')
+    expect(checks).toBe(1)
   })
 })
 

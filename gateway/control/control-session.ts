@@ -332,8 +332,8 @@ export class ControlSession implements Gate {
   }
 
   /** Decides one control frame of the operator, and notes what the next decision needs of it. */
-  receiveControl(stamp: Stamp, nowMs: number): 'pass' | DropReason {
-    return this.stream.receive(this, stamp, nowMs)
+  receiveControl(stamp: Stamp, nowMs: number, isAllowed: () => boolean): 'pass' | DropReason {
+    return this.stream.receive(this, stamp, nowMs, isAllowed)
   }
 
   /** Notes that a control frame was sent to the robot. It ends a stop that is not latched. */

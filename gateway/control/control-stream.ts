@@ -63,11 +63,15 @@ export class ControlStream {
     this.picture.reset()
   }
 
-  /** Decides one control frame of the operator, and notes what the next decision needs of it. */
-  receive(gate: Gate, stamp: Stamp, nowMs: number): 'pass' | DropReason {
+  /**
+   * Decides one control frame of the operator, and notes what the next decision needs of it.
+   * @param isAllowed checks its content, which costs more than all gates before it
+   */
+  receive(gate: Gate, stamp: Stamp, nowMs: number, isAllowed: () => boolean): 'pass' | DropReason {
     this.#observeClock(stamp, nowMs)
     if (stamp.videoAgeMs !== undefined) this.picture.report(stamp.videoAgeMs, nowMs)
-    const verdict = decide(gate, stamp, nowMs)
+    const gated = decide(gate, stamp, nowMs)
+    const verdict = gated === 'pass' && !isAllowed() ? 'invalid' : gated
     if (verdict === 'pass') this.#accept(stamp, nowMs)
     else if (verdict === 'latency') this.#tooLate = true
     else if (verdict === 'video_stale') this.picture.exceedLimit()

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { ControlSchema, compileControlSchema } from './control-schema.ts'
 import { JSON_SCHEMA_DIALECT } from './declared-fields.ts'
 import { limitSpeed } from './speed-limits.ts'
@@ -71,6 +72,15 @@ describe('a control schema', () => {
     expect(ControlSchema.safeParse(candidate).success).toBe(false)
   })
 
+  test('that is too large is refused before its structure is read', () => {
+    const fields = (count: number, field: unknown) => ({
+      type: 'object',
+      properties: Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, field])),
+    })
+    for (const large of [fields(1_000, {}), fields(20, { type: 'x'.repeat(1_000) })])
+      expect(ControlSchema.safeParse(large).error?.issues).toMatchObject([{ path: [] }])
+  })
+
   test('ignores a field with the name __proto__', () => {
     const text = '{"type":"object","properties":{"__proto__":{"type":"boolean"}}}'
     expect(ControlSchema.parse(JSON.parse(text))).toEqual({ type: 'object', properties: {} })
@@ -99,6 +109,61 @@ describe('the rules of a control schema', () => {
   ])('of %j give the problem %s', (data, problem) => {
     if (problem === undefined) expect(rules.problemOf(data)).toBeUndefined()
     else expect(rules.problemOf(data)).toMatch(problem)
+  })
+
+  test('stop at the first problem, and look at lengths and names before items', () => {
+    const read: string[] = []
+    /** Returns an array or an object that notes which of its fields are read. */
+    const watched = <T extends object>(name: string, target: T): T =>
+      new Proxy(target, {
+        get(from, key) {
+          if (typeof key === 'string' && key !== 'length') read.push(`${name}.${key}`)
+          return Reflect.get(from, key)
+        },
+      })
+    const tooLong = watched('joints', Array(8_000).fill(99))
+    expect(rules.problemOf({ ...command, joint_velocities: tooLong })).toMatch(/^joint_velocities: /)
+    const many = watched('command', {
+      ...command,
+      ...Object.fromEntries(
+        Array(800)
+          .fill(0)
+          .map((_, n) => [`x${n}`, 9]),
+      ),
+    })
+    expect(rules.problemOf(many)).toMatch(/^x0: /)
+    expect(read.splice(0)).toEqual(['command.base']) // which is required
+    expect(rules.problemOf({ ...command, joint_velocities: watched('joints', [99, 99]) })).toMatch(/\.0: /)
+    expect(read).toEqual(['joints.0'])
+  })
+
+  test('agree with the meaning of JSON Schema', () => {
+    const oracle = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+    const value = fc.oneof(
+      fc.constantFrom(
+        true,
+        null,
+        'fast',
+        'slow',
+        'x',
+        [],
+        {},
+        [1, 2],
+        { x: 1 },
+        { linear: {} },
+        { linear: { x: 1, z: 9 } },
+      ),
+      fc.integer({ min: -4, max: 4 }),
+      fc.double({ min: -4, max: 4 }),
+    )
+    const fields = [...Object.keys(schema.properties), 'constructor', 'other']
+    const some = fc.dictionary(fc.constantFrom(...fields), value, { maxKeys: 3 })
+    fc.assert(
+      fc.property(some, fc.boolean(), (changes, complete) => {
+        const data = { ...(complete && command), ...changes }
+        expect(rules.problemOf(data) === undefined).toBe(oracle.safeParse(data).success)
+      }),
+    )
   })
 
   test('clamp the speeds only, to the scale times their bounds', () => {

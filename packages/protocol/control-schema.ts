@@ -1,19 +1,18 @@
 import { z } from 'zod'
 import {
   BooleanField,
+  bounded,
   ChoiceField,
   compileCheck,
   declaresRequired,
   hasFewFields,
   hasRange,
-  isSmall,
   JSON_SCHEMA_DIALECT,
   MAX_SCHEMA_CHARS,
   NO_RANGE,
   notes,
   numberKeywords,
   objectKeywords,
-  TOO_LARGE,
   TOO_MANY,
   UNDECLARED,
 } from './declared-fields.ts'
@@ -56,10 +55,11 @@ export type ControlField = z.infer<typeof rootField>
  * The commands that a robot accepts: a bounded subset of JSON Schema 2020-12 with `x-unit` and `x-speed`. It has no
  * `pattern`, no references and no combinators, so that a check takes time in proportion to the command.
  */
-export const ControlSchema = objectOf(rootField)
-  .safeExtend({ $schema: z.literal(JSON_SCHEMA_DIALECT).optional() })
-  .refine(isSmall, TOO_LARGE)
-  .refine(hasFewFields, TOO_MANY)
+export const ControlSchema = bounded(
+  objectOf(rootField)
+    .safeExtend({ $schema: z.literal(JSON_SCHEMA_DIALECT).optional() })
+    .refine(hasFewFields, TOO_MANY),
+)
 export type ControlSchema = z.infer<typeof ControlSchema>
 
 /** The path and the bounds of a number, or of the numbers of an array, that is a speed. */

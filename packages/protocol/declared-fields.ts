@@ -64,9 +64,31 @@ export const declaresRequired = ({
 }): boolean => required.every((field) => Object.hasOwn(properties, field))
 export const UNDECLARED = 'requires a field that it does not declare'
 
-/** Returns whether a schema is small enough to be stored and sent. */
-export const isSmall = (schema: unknown): boolean => JSON.stringify(schema).length <= MAX_SCHEMA_CHARS
-export const TOO_LARGE = `must have at most ${MAX_SCHEMA_CHARS} characters as JSON`
+/** Most objects in a declared schema: each field is one, and so are its items, its properties and what contains them. */
+const MAX_OBJECTS = 4 * MAX_FIELDS
+
+/**
+ * Returns the schema of a declared schema that refuses what is too large before it reads the structure. A validator collects all
+ * problems, so that a large text of nothing but problems would hold its thread.
+ */
+export const bounded = <S extends z.ZodType>(structure: S) =>
+  z.preprocess((value, context) => {
+    let objects = 0
+    // Called for each value; what is thrown ends the serialization.
+    const count = (_: string, item: unknown) => {
+      if (typeof item === 'object' && ++objects > MAX_OBJECTS) throw new RangeError(TOO_MANY)
+      return item
+    }
+    try {
+      if ((JSON.stringify(value, count) ?? '').length <= MAX_SCHEMA_CHARS) return value
+      context.addIssue(TOO_LARGE)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      context.addIssue(TOO_MANY) // also for a nesting that exhausts the stack
+    }
+    return z.NEVER
+  }, structure)
+const TOO_LARGE = `must have at most ${MAX_SCHEMA_CHARS} characters as JSON`
 
 interface WithFields {
   readonly properties: Readonly<Record<string, { readonly type: string }>>
@@ -85,11 +107,118 @@ function countFields({ properties }: WithFields): number {
   return count
 }
 
-/** Compiles a declared schema. Returns a function that returns what is wrong with a value, undefined if nothing is. */
-export function compileCheck(schema: unknown): (value: unknown) => string | undefined {
-  const validator = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+/** A declared field, in all its kinds. */
+interface Declared {
+  readonly type: string
+  readonly minimum?: number | undefined
+  readonly maximum?: number | undefined
+  readonly enum?: readonly string[] | undefined
+  readonly maxLength?: number | undefined
+  readonly items?: Declared | undefined
+  readonly minItems?: number | undefined
+  readonly maxItems?: number | undefined
+  readonly properties?: Readonly<Record<string, Declared>> | undefined
+  readonly required?: readonly string[] | undefined
+  readonly additionalProperties?: false | undefined
+}
+
+/** What is wrong with a value, and where. */
+interface Problem {
+  readonly path: string
+  readonly text: string
+}
+type Check = (value: unknown) => Problem | undefined
+
+const problem = (text: string): Problem => ({ path: '', text })
+const below = (name: string | number, { path, text }: Problem): Problem => ({
+  path: path === '' ? String(name) : `${name}.${path}`,
+  text,
+})
+
+/**
+ * Compiles a declared schema. Returns a function that returns what is wrong with a value, undefined if nothing is. It stops at the
+ * first problem, and looks at lengths and at the number of names before it looks at items: robots and gateways check every
+ * frame in the thread that also relays stops.
+ */
+export function compileCheck(schema: Declared): (value: unknown) => string | undefined {
+  const check = checkOf(schema)
   return (value) => {
-    const issue = validator.safeParse(value).error?.issues[0]
-    return issue && [issue.path.join('.'), issue.message].filter(Boolean).join(': ')
+    const found = check(value)
+    return found && [found.path, found.text].filter(Boolean).join(': ')
+  }
+}
+
+function checkOf(field: Declared): Check {
+  switch (field.type) {
+    case 'object':
+      return objectCheck(field)
+    case 'array':
+      return arrayCheck(field)
+    case 'boolean':
+      return (value) => (typeof value === 'boolean' ? undefined : problem('must be true or false'))
+    case 'string':
+      return textCheck(field)
+    default:
+      return numberCheck(field)
+  }
+}
+
+function numberCheck({
+  type,
+  minimum = Number.NEGATIVE_INFINITY,
+  maximum = Number.POSITIVE_INFINITY,
+}: Declared): Check {
+  const isKind = type === 'integer' ? Number.isSafeInteger : Number.isFinite
+  return (value) => {
+    if (!isKind(value)) return problem(type === 'integer' ? 'must be an integer' : 'must be a number')
+    if ((value as number) < minimum) return problem(`must be at least ${minimum}`)
+    return (value as number) > maximum ? problem(`must be at most ${maximum}`) : undefined
+  }
+}
+
+function textCheck({ enum: choices, maxLength = Number.POSITIVE_INFINITY }: Declared): Check {
+  const allowed = choices && new Set<unknown>(choices)
+  return (value) => {
+    if (typeof value !== 'string') return problem('must be a text')
+    if (value.length > maxLength) return problem(`must have at most ${maxLength} characters`)
+    return !allowed || allowed.has(value) ? undefined : problem('must be one of the declared texts')
+  }
+}
+
+function arrayCheck({ items, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Declared): Check {
+  const check = items && checkOf(items)
+  return (value) => {
+    if (!Array.isArray(value)) return problem('must be an array')
+    if (value.length < minItems) return problem(`must have at least ${minItems} items`)
+    if (value.length > maxItems) return problem(`must have at most ${maxItems} items`)
+    if (!check) return undefined
+    for (let index = 0; index < value.length; index++) {
+      const found = check(value[index])
+      if (found) return below(index, found)
+    }
+    return undefined
+  }
+}
+
+/** Returns a field of the value itself: a name such as `constructor` finds nothing that is inherited. */
+const own = (value: object, name: string): unknown =>
+  Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
+
+function objectCheck({ properties = {}, required = [], additionalProperties }: Declared): Check {
+  const checks = new Map(Object.entries(properties).map(([name, field]) => [name, checkOf(field)]))
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return problem('must be an object')
+    for (const name of required) if (own(value, name) === undefined) return below(name, problem('is missing'))
+    if (additionalProperties === false) {
+      for (const name in value)
+        if (!checks.has(name)) return below(name.slice(0, 64), problem('is not declared'))
+    }
+    for (const [name, check] of checks) {
+      const item = own(value, name)
+      const found = item === undefined ? undefined : check(item)
+      if (found) return below(name, found)
+    }
+    return undefined
   }
 }

@@ -1,18 +1,17 @@
 import { z } from 'zod'
 import {
   BooleanField,
+  bounded,
   ChoiceField,
   compileCheck,
   declaresRequired,
   hasFewFields,
   hasRange,
-  isSmall,
   JSON_SCHEMA_DIALECT,
   NO_RANGE,
   notes,
   numberKeywords,
   objectKeywords,
-  TOO_LARGE,
   TOO_MANY,
   UNDECLARED,
 } from './declared-fields.ts'
@@ -88,25 +87,26 @@ const KIND_SHAPES: Readonly<
  * The telemetry that a robot sends: a bounded subset of JSON Schema 2020-12 with `x-unit` and `x-kind`. It has no
  * `pattern`, no references and no combinators, so that a check takes time in proportion to the sample.
  */
-export const TelemetrySchema = z
-  .strictObject({
-    ...objectKeywords(rootField),
-    $schema: z.literal(JSON_SCHEMA_DIALECT).optional(),
-  })
-  .refine(declaresRequired, UNDECLARED)
-  .refine(isSmall, TOO_LARGE)
-  .refine(hasFewFields, TOO_MANY)
-  .superRefine(({ properties }, context) => {
-    for (const { path, kind, field } of kindsOf({ properties })) {
-      const { is, needs } = KIND_SHAPES[kind]
-      if (is(field)) continue
-      context.addIssue({
-        code: 'custom',
-        path: ['properties', ...path],
-        message: `is a ${kind}, so it must be ${needs}`,
-      })
-    }
-  })
+export const TelemetrySchema = bounded(
+  z
+    .strictObject({
+      ...objectKeywords(rootField),
+      $schema: z.literal(JSON_SCHEMA_DIALECT).optional(),
+    })
+    .refine(declaresRequired, UNDECLARED)
+    .refine(hasFewFields, TOO_MANY)
+    .superRefine(({ properties }, context) => {
+      for (const { path, kind, field } of kindsOf({ properties })) {
+        const { is, needs } = KIND_SHAPES[kind]
+        if (is(field)) continue
+        context.addIssue({
+          code: 'custom',
+          path: ['properties', ...path],
+          message: `is a ${kind}, so it must be ${needs}`,
+        })
+      }
+    }),
+)
 export type TelemetrySchema = z.infer<typeof TelemetrySchema>
 
 /** A field of a telemetry schema that has a kind. */
