@@ -1,12 +1,17 @@
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, loadEnv } from 'vite'
 
 const PUSH_WORKER = 'push-worker'
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** The platform that the development server proxies to. */
-const PLATFORM = `http://localhost:${process.env.PORT ?? 3000}`
+/** Returns what the development server has the platform answer. */
+const proxyTo = (target: string) => ({
+  ...Object.fromEntries(['/api', '/auth', '/idp', '/media'].map((path) => [path, { target }])),
+  // The development server has no built service worker.
+  [`/dashboard/${PUSH_WORKER}.js`]: { target },
+  '/socket.io': { target, ws: true },
+})
 
 export default defineConfig(({ mode }) => ({
   base: mode === 'gallery' ? '/' : '/dashboard/',
@@ -40,11 +45,6 @@ export default defineConfig(({ mode }) => ({
     // The platform needs this address as BASE_URL, see docs/console.md.
     port: 5173,
     strictPort: true,
-    proxy: {
-      ...Object.fromEntries(['/api', '/auth', '/idp', '/media'].map((path) => [path, { target: PLATFORM }])),
-      // The development server has no built service worker.
-      [`/dashboard/${PUSH_WORKER}.js`]: { target: PLATFORM },
-      '/socket.io': { target: PLATFORM, ws: true },
-    },
+    proxy: proxyTo(`http://localhost:${loadEnv(mode, '.', 'PORT').PORT || 3000}`),
   },
 }))

@@ -11,17 +11,16 @@ import {
   DAY_MS,
   days,
   flag,
-  HIGHEST_PORT,
   list,
   mailbox,
   milliseconds,
   origin,
-  port,
   rate,
   redisNodes,
   smtpUrl,
   urlOf,
 } from './config-values.ts'
+import { portProblems, portsFrom, portVariables } from './port-config.ts'
 import { localStorageIn, storageProblems, storageSettings, storageVariables } from './storage-config.ts'
 
 const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker', 'media', 'recorder'])
@@ -38,28 +37,18 @@ const Env = z.object({
   REDIS_URL: redisNodes.optional(),
   DATA_DIR: z.string().optional(),
   ...storageVariables,
-  /** The ports that `portsFrom` lists follow from it. */
-  PORT: port.default(3000),
-  HUB_PORT: port.optional(),
-  GATEWAY_PORT: port.optional(),
-  WORKER_PORT: port.optional(),
+  ...portVariables,
   /** Whether the gateway runs in a separate thread. */
   GATEWAY_THREAD: flag.default(true),
   /** Whether this thread asks for real-time scheduling. */
   GATEWAY_REALTIME: flag.default(false),
-  /** UDP port of the data channels, or `off`. By default the number of GATEWAY_PORT. */
-  GATEWAY_UDP_PORT: z.union([z.literal('off'), port]).optional(),
-  /** The IP address at which clients reach the UDP port, if this machine does not have it. */
+  /** The IP address at which clients reach the UDP port of the data channels, if this machine does not have it. */
   GATEWAY_UDP_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
-  /** TCP port of the recorder. 0 for a free one. */
-  RECORDER_PORT: port.optional(),
   /** The address at which gateways and media roles reach the recorder. By default this machine. */
   RECORDER_URL: urlOf(/^wss?$/)
     .transform((url) => url.replace(/\/+$/, ''))
     .optional(),
-  /** UDP port of the cameras. */
-  MEDIA_UDP_PORT: port.optional(),
-  /** The IP address at which clients reach it, if this machine does not have it. */
+  /** The IP address at which clients reach the UDP port of the cameras, if this machine does not have it. */
   MEDIA_UDP_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
   /** Highest bitrate of a camera. */
   MEDIA_MAX_KBPS: z
@@ -152,28 +141,9 @@ type Env = z.infer<typeof Env>
 /** The names of all variables. */
 export const variables: readonly string[] = Object.keys(Env.shape)
 
-/**
- * Returns the ports that follow from PORT, so that a second platform on a machine needs only another PORT. With PORT=0, all
- * are free ones.
- */
-function portsFrom(env: Env) {
-  const from = (distance: number) => (env.PORT === 0 ? 0 : env.PORT + distance)
-  return {
-    HUB_PORT: env.HUB_PORT ?? from(1),
-    GATEWAY_PORT: env.GATEWAY_PORT ?? from(2),
-    MEDIA_UDP_PORT: env.MEDIA_UDP_PORT ?? from(4),
-    RECORDER_PORT: env.RECORDER_PORT ?? from(5),
-  }
-}
-
 /** Returns the problems that concern several variables. Each problem names the variable and what to do. */
 function findCombinationProblems(env: Env): string[] {
   const problems: string[] = []
-  const tooHigh = Object.entries(portsFrom(env)).filter(([, number]) => number > HIGHEST_PORT)
-  if (tooHigh.length > 0) {
-    const followers = tooHigh.map(([name, number]) => `${name} would be ${number}`).join(', ')
-    problems.push(`PORT is too high: ${followers}. Set a lower PORT, or these ports`)
-  }
   const production = env.NODE_ENV === 'production'
   // Without media and recorder, there is no video and no recording; everything else works in one process.
   const split = ProcessRoles.options.some((role) => !OPTIONAL_ROLES.has(role) && !env.ROLES.includes(role))
@@ -225,7 +195,7 @@ function findCombinationProblems(env: Env): string[] {
     problems.push('ALLOW_INSECURE_DEV cannot be on in production: it gives admin accounts to anyone who asks')
   }
   if (production && env.DEMO) problems.push('DEMO cannot be on in production: it prints working credentials')
-  return [...problems, ...storageProblems(env), ...webhookProblems(env)]
+  return [...problems, ...portProblems(env), ...storageProblems(env), ...webhookProblems(env)]
 }
 
 /** Returns the environment of the process. A file `.env` in the working directory sets the missing variables. */

@@ -50,7 +50,7 @@ async function openDatabase(given: Config, deps: Deps) {
  * Opens the data directory and the embedded PostgreSQL in it, where they are needed.
  *
  * Without DATA_DIR and DATABASE_URL, the directory is the default one for every port, so that a platform finds its data when its
- * port changes. While a platform on another port uses it, the port gets a directory of its own, and keeps it: its data
+ * port changes. While a platform on another port uses it, the port gets a separate directory, and keeps it: its data
  * would otherwise depend on which platform began first. A platform on the same port is about to end, so it is an error.
  * @returns the configuration with the directory that is used
  */

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** Opens the data of a platform that is started in the folder with PORT alone. */
+/** Opens the data of a platform that is started in the folder with PORT only. */
 async function open(port: number) {
   const dataDir = join(folder, '.data')
   const closers: (() => Promise<unknown>)[] = []
