@@ -68,6 +68,11 @@ describe('an offer', () => {
     ['no fingerprint', sdp(video.filter((line) => !line.includes('fingerprint'))), 'fingerprint'],
     ['no mid', sdp(video.filter((line) => !line.includes('mid:'))), 'mid'],
     ['another text', 'hello', 'not a session description'],
+    ['nothing', '', 'not a session description'],
+    ['JSON', '{"sdp":"v=0"}', 'not a session description'],
+    ['binary garbage', '\u0000\u0001\u0002v=0', 'not a session description'],
+    ['plain RTP', sdp(video.map((line) => line.replace('UDP/TLS/RTP/SAVPF', 'RTP/AVP'))), 'RTP/AVP'],
+    ['too many media lines', sdp(video, video, video, video, video), '5 media lines'],
     ['thousands of lines', sdp(video) + 'a=\r\n'.repeat(5_000), 'more than 1000 lines'],
   ])('with %s is rejected with a reason', (_what, text, reason) => {
     expect(() => readOffer(text)).toThrow(OfferError)

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isDatabaseUnreachable } from '../../../src/core/errors/errors.ts'
 import type { RobotStop } from '../../../src/core/events/bus.ts'
 import { createPresenceStore, type PresenceStore } from '../../../src/modules/presence/presence.store.ts'
 import type {
@@ -12,9 +11,7 @@ import {
   bucketOf,
   upperBoundMs,
 } from '../../../src/modules/sessions/latency/latency-histogram.ts'
-import { createTestDatabase } from '../../support/database/database.ts'
 import { connectTo } from '../../support/database/sql.ts'
-import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -29,6 +26,17 @@ beforeAll(async () => {
   driving = world.platform.sessions.controlPersistence
   store = createPresenceStore({ databaseUrl: world.database.url, poolSize: 1 })
 })
+/** Returns a function that opens a session, each with the users and the robot of the one before, which it ends. */
+function inTurn(): () => Promise<SessionFixture> {
+  let latest: SessionFixture | undefined
+  return async () => {
+    await latest?.performAction(latest.client, 'end')
+    latest = await openSessionFixture(world, { of: latest })
+    return latest
+  }
+}
+const open = inTurn()
+const openReference = inTurn()
 afterAll(async () => {
   await store.close()
   await world[Symbol.asyncDispose]()
@@ -65,7 +73,7 @@ describe('a stop that is requested at the gateway', () => {
   test.each(['operator', 'client', 'admin'] as const)(
     'by the %s has the same effect as PATCH emergency_stop',
     async (who) => {
-      const [fixture, reference] = [await openSessionFixture(world), await openSessionFixture(world)]
+      const [fixture, reference] = [await open(), await openReference()]
       const user = who === 'admin' ? await world.admin() : fixture[who]
       const seq = await driving.recordStop(by(fixture, user), 'smoke')
       await reference.performAction(who === 'admin' ? user : reference[who], 'emergency_stop', 'smoke')
@@ -92,12 +100,11 @@ describe('a stop that is requested at the gateway', () => {
         who === 'admin' ? [{ action: 'session.stopped', actor_id: user.id, data: { reason: 'smoke' } }] : [],
       )
       expect(audit).toHaveLength((await audited(reference)).length)
-      for (const item of [fixture, reference]) await ended(item)
     },
   )
 
   test('several times at once is one stop, and all requests get its number', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     const users = [fixture.client, await world.admin(), fixture.client]
     const answers = await Promise.all(
       times(20).map((index) =>
@@ -109,11 +116,10 @@ describe('a stop that is requested at the gateway', () => {
     expect(typesOf(entries)).toEqual(['session.started', 'session.stopped'])
     expect((await fixture.read()).control.stop.reason).toBe(entries[1]?.data.reason)
     expect(await fixture.notificationsOf(fixture.client)).toHaveLength(1)
-    await ended(fixture)
   })
 
   test('while a stop is in force changes nothing and returns the present number', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     await fixture.performAction(fixture.client, 'emergency_stop', 'first')
     await fixture.operator.post(`${fixture.path}/messages`, { body: 'What is it?' })
     const before = await fixture.read()
@@ -121,11 +127,10 @@ describe('a stop that is requested at the gateway', () => {
     expect(await fixture.read()).toEqual(before)
     expect(await gaplessLog(fixture)).toHaveLength(3)
     expect((await seenByGateway(fixture))?.session).toMatchObject({ eventSeq: 3, stopReason: 'first' })
-    await ended(fixture)
   })
 
   test('is refused if the session is not open, or if the user is not a participant', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     const unrelatedUsers = [await world.client(), await world.operator(), await world.newUser()]
     for (const { id } of [...unrelatedUsers, { id: randomUUID() }]) {
       expect(await driving.recordStop({ sessionId: fixture.id, userId: id }, 'mine')).toBe('over')
@@ -154,51 +159,16 @@ describe('a stop that is requested at the gateway', () => {
     ],
     ['a very long one', 'é'.repeat(60_000), 'é'.repeat(500)],
   ])('is recorded for any reason: %s', async (_name, reason, stored) => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     expect(await driving.recordStop(by(fixture, fixture.operator), reason)).toBe(2)
     expect((await fixture.read()).control.stop.reason).toBe(stored)
     expect((await fixture.log())[1]?.data.reason).toBe(stored)
-    await ended(fixture)
-  })
-
-  test('and an end at the same time: the session ends, and the stop precedes the end or is refused', async () => {
-    for (let round = 0; round < 10; round++) {
-      const fixture = await openSessionFixture(world)
-      const [answer] = await Promise.all([
-        driving.recordStop(by(fixture, fixture.client), 'race'),
-        fixture.performAction(fixture.operator, 'end'),
-      ])
-      expect(await fixture.read()).toMatchObject({ status: 'COMPLETED', control: { stop: null } })
-      const stopped = answer === 'over' ? [] : ['session.stopped']
-      expect(typesOf(await gaplessLog(fixture))).toEqual(['session.started', ...stopped, 'session.ended'])
-      await fixture.link.close()
-    }
-  })
-
-  test('throws while the database is unavailable', async () => {
-    const database = await createTestDatabase()
-    const proxy = await createTcpProxy(database.url)
-    try {
-      await using behind = await createWorld({ env: { DATABASE_URL: proxy.url } })
-      const fixture = await openSessionFixture(behind)
-      const stop = () =>
-        behind.platform.sessions.controlPersistence.recordStop(by(fixture, fixture.client), 'now')
-      proxy.cut()
-      await expect(stop()).rejects.toSatisfy(isDatabaseUnreachable)
-      proxy.restore()
-      await waitFor(async () => expect(await stop()).toBe(2))
-      await fixture.performAction(fixture.client, 'end')
-      behind.errors.length = 0
-    } finally {
-      await proxy[Symbol.asyncDispose]()
-      await database.drop()
-    }
   })
 })
 
 describe('the gateway', () => {
   test('receives every stop with its number, also a repeated one, but no refused one', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     using stops = listenToStops()
     const stop = {
       robotId: fixture.robot.id,
@@ -221,15 +191,14 @@ describe('the gateway', () => {
     await ended(fixture)
     expect(await fixture.performAction(fixture.client, 'emergency_stop')).toMatchObject({ status: 409 })
     await driving.recordStop(by(fixture, fixture.client), 'smoke')
-    const next = await openSessionFixture(world)
+    const next = await open()
     await next.performAction(next.client, 'emergency_stop')
     await waitFor(() => expect(stops.received.at(-1)?.sessionId).toBe(next.id))
     expect(stops.received.filter(({ sessionId }) => sessionId === fixture.id)).toHaveLength(3)
-    await ended(next)
   })
 
   test('receives a stop after its commit', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     const found: Promise<unknown>[] = []
     const unsubscribe = world.platform.core.bus.subscribe('robot.stop', () =>
       found.push(seenByGateway(fixture)),
@@ -238,7 +207,6 @@ describe('the gateway', () => {
     await waitFor(() => expect(found).toHaveLength(1))
     unsubscribe()
     expect(await found[0]).toMatchObject({ session: { stopReason: 'smoke', eventSeq: 2 } })
-    await ended(fixture)
   })
 
   test('reads the operator, the number of the log and the latency limit with the robot', async () => {
@@ -310,7 +278,7 @@ describe('the gateway', () => {
 
 describe('an operator who is lost', () => {
   test('pauses the session, which notifies both sides and ends the billing', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     clockMs += 30_000
     expect(await driving.operatorLost(fixture.id)).toBe(true)
     expect(await fixture.read()).toMatchObject({ status: 'PAUSED', pause_reason: 'operator_lost' })
@@ -328,7 +296,7 @@ describe('an operator who is lost', () => {
   })
 
   test('changes nothing if the session is not ACTIVE', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     await fixture.performAction(fixture.operator, 'pause', 'coffee')
     expect(await driving.operatorLost(fixture.id)).toBe(false)
     expect(await fixture.read()).toMatchObject({ status: 'PAUSED', pause_reason: 'coffee' })
@@ -339,7 +307,7 @@ describe('an operator who is lost', () => {
   })
 
   test('may return: the operator resumes as after any pause', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     expect(await driving.operatorLost(fixture.id)).toBe(true)
     expect(await fixture.performAction(fixture.operator, 'resume')).toMatchObject({ status: 200 })
     expect(await driving.operatorLost(fixture.id)).toBe(true)
@@ -349,42 +317,10 @@ describe('an operator who is lost', () => {
       'session.resumed',
       'session.paused',
     ])
-    await ended(fixture)
-  })
-
-  test('and pauses at the same time: exactly one of them pauses the session', async () => {
-    for (let round = 0; round < 10; round++) {
-      const fixture = await openSessionFixture(world)
-      const [lost, again, ...replies] = await Promise.all([
-        driving.operatorLost(fixture.id),
-        driving.operatorLost(fixture.id),
-        fixture.performAction(fixture.client, 'pause'),
-        fixture.performAction(fixture.operator, 'pause'),
-      ])
-      expect(replies.every(({ status }) => status === 200 || status === 409)).toBe(true)
-      const paused = [lost, again, ...replies.map(({ status }) => status === 200)].filter(Boolean)
-      expect(paused).toHaveLength(1)
-      expect(typesOf(await gaplessLog(fixture))).toEqual(['session.started', 'session.paused'])
-      await ended(fixture)
-    }
-  })
-
-  test('and an end at the same time: the session ends, and may be paused before', async () => {
-    for (let round = 0; round < 10; round++) {
-      const fixture = await openSessionFixture(world)
-      const [lost, end] = await Promise.all([
-        driving.operatorLost(fixture.id),
-        fixture.performAction(fixture.operator, 'end'),
-      ])
-      expect(end.status).toBe(200)
-      const paused = lost ? ['session.paused'] : []
-      expect(typesOf(await gaplessLog(fixture))).toEqual(['session.started', ...paused, 'session.ended'])
-      await fixture.link.close()
-    }
   })
 
   test('and pauses and resumptions at the same time: they alternate in the log', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     let [paused, resumed] = [0, 0]
     for (let round = 0; round < 8; round++) {
       await Promise.all(
@@ -409,29 +345,12 @@ describe('an operator who is lost', () => {
     expect(entries.filter((type) => type === 'session.resumed')).toHaveLength(resumed)
     expect(resumed).toBeGreaterThan(0)
     expect((await fixture.read()).status).toBe(paused > resumed ? 'PAUSED' : 'ACTIVE')
-    await ended(fixture)
-  })
-
-  test('and a stop at the same time: the stop is in force', async () => {
-    for (let round = 0; round < 10; round++) {
-      const fixture = await openSessionFixture(world)
-      await Promise.all([
-        driving.operatorLost(fixture.id),
-        driving.recordStop(by(fixture, fixture.client), 'race'),
-        driving.operatorLost(fixture.id),
-      ])
-      expect(await fixture.read()).toMatchObject({ status: 'PAUSED', control: { stop: { reason: 'race' } } })
-      const entries = typesOf(await gaplessLog(fixture))
-      expect(entries.filter((type) => type === 'session.stopped')).toHaveLength(1)
-      expect(entries.length).toBeLessThanOrEqual(3)
-      await ended(fixture)
-    }
   })
 })
 
 describe('the first operator of a session', () => {
   test('is recorded for every gateway, once', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     await using database = await connectTo(world.database.url)
     const version = async () =>
       (await database.query('select xmin::text from sessions where id = $1', [fixture.id])).rows[0]
@@ -462,7 +381,7 @@ describe('the latency of a session', () => {
   const bound = (ms: number) => rounded(upperBoundMs(bucketOf(ms)))
 
   test('is null before the first command, and then the same in every response', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     expect((await fixture.read()).latency).toBe(null)
     await driving.addLatency(fixture.id, { ...interval(1, 1, 1, 20.04), dropped: 3 })
     const latency = { p50_ms: bound(1), p95_ms: 20, max_ms: 20, frames: 4, dropped: 3 }
@@ -480,7 +399,7 @@ describe('the latency of a session', () => {
   })
 
   test('contains how far it limited the speed, over all increments', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     const limited = { budgetedMs: 4_000, scaledMs: 2_600, limitedMs: 2_800, minScale: 0.35 }
     const full = { budgetedMs: 6_000, scaledMs: 6_000, limitedMs: 0, minScale: 1 }
     await driving.addLatency(fixture.id, {
@@ -496,7 +415,7 @@ describe('the latency of a session', () => {
   })
 
   test('contains how old the picture was, over all increments', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     const videoOf = (dropped: number, ...ages: number[]) => {
       const { buckets, maxMs } = interval(...ages)
       return { ...interval(1), video: { buckets: ages.length === 0 ? null : buckets, maxMs, dropped } }
@@ -514,7 +433,7 @@ describe('the latency of a session', () => {
   })
 
   test('adds up concurrent increments in any order, also after the session is over', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     const ages = times(40).map((index) => 1.5 ** (index % 20))
     await Promise.all(ages.map((age) => driving.addLatency(fixture.id, { ...interval(age), dropped: 1 })))
     await ended(fixture)
@@ -538,7 +457,7 @@ describe('the latency of a session', () => {
   })
 
   test('of a session with dropped commands only has no ages', async () => {
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     await driving.addLatency(fixture.id, { ...interval(), dropped: 7 })
     expect((await fixture.read()).latency).toEqual({
       p50_ms: null,
@@ -549,12 +468,11 @@ describe('the latency of a session', () => {
       speed: null,
       video: null,
     })
-    await ended(fixture)
   })
 
   test('ignores an unknown session, and refuses a histogram of another size', async () => {
     await driving.addLatency(randomUUID(), interval(1))
-    const fixture = await openSessionFixture(world)
+    const fixture = await open()
     for (const size of [0, 63, 65]) {
       const odd = { ...interval(1), buckets: times(size) }
       await expect(driving.addLatency(fixture.id, odd)).rejects.toMatchObject({
@@ -562,7 +480,6 @@ describe('the latency of a session', () => {
       })
     }
     expect((await fixture.read()).latency).toBe(null)
-    await ended(fixture)
   })
 })
 

@@ -1,34 +1,21 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import {
   type ControlFixture,
-  createControlFixture,
   DEADMAN_MS,
+  GRACE_MS,
+  type TestParticipant,
 } from '../../support/gateway/control-fixture.ts'
 import { UNRELATED_USER_ID } from '../../support/gateway/fake-session-store.ts'
+import { simulateControl } from '../../support/gateway/simulated-control.ts'
 
+const { open, session, robot, join } = simulateControl()
 let fixture: ControlFixture
 let id: string
 beforeEach(async () => {
-  vi.useFakeTimers({
-    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
-  })
-  fixture = await createControlFixture({ heartbeatTimeoutMs: 500 })
-  fixture.connectRobot()
-  await fixture.attend()
-  fixture.book.start(fixture.nowMs())
-  await fixture.attend()
+  fixture = await open({ heartbeatTimeoutMs: 500 })
   id = session().id
 })
-afterEach(async () => {
-  // Also after a failure: other files of this process need real timers.
-  await fixture?.end().finally(vi.useRealTimers)
-  vi.useRealTimers()
-  expect(fixture.violations).toEqual([])
-  expect(fixture.errors).toEqual([])
-})
 
-const session = () => fixture.book.open() as NonNullable<ReturnType<typeof fixture.book.open>>
-const robot = () => fixture.machine() as NonNullable<ReturnType<typeof fixture.machine>>
 const stopped = () => session().log.filter(({ type }) => type === 'session.stopped')
 /** Returns the state that a new participant receives. */
 async function currentState(): Promise<string | null> {
@@ -37,12 +24,163 @@ async function currentState(): Promise<string | null> {
   probe.socket.lose()
   return probe.state
 }
-async function join(part: 'control' | 'watch' = 'control', options = {}) {
-  const participant = fixture.join(id, part, options)
-  await fixture.attend()
-  expect(participant.state).not.toBeNull()
-  return participant
+
+/** Drives for this long, with a frame every 50 ms. */
+async function drive(participant: TestParticipant, ms: number): Promise<void> {
+  for (let atMs = 0; atMs < ms; atMs += 50) {
+    fixture.control(participant)
+    await fixture.pass(50)
+  }
 }
+const shown = ({ state }: TestParticipant) => JSON.parse(state as string)
+
+describe('the deadman', () => {
+  test('halts the robot once when control frames stop; the next frame moves it again', async () => {
+    const [console, observer] = [await join(), await join('watch')]
+    fixture.control(console)
+    await fixture.pass(DEADMAN_MS - 10)
+    expect(robot()).toMatchObject({ moving: true, stops: [] })
+    await fixture.pass(20)
+    expect(robot()).toMatchObject({ moving: false, stops: ['deadman'] })
+    for (const participant of [console, observer])
+      expect(shown(participant).stop).toEqual({ reason: 'deadman', latched: false, recorded: false })
+    await fixture.pass(10 * DEADMAN_MS)
+    expect(robot().stops).toEqual(['deadman'])
+
+    fixture.control(console)
+    expect(robot()).toMatchObject({ moving: true, controls: 2 })
+    expect(shown(observer).stop).toBeNull()
+    await fixture.pass(DEADMAN_MS + 10)
+    expect(robot().stops).toEqual(['deadman', 'deadman'])
+  })
+
+  test('sends nothing before the first frame and while frames arrive', async () => {
+    const console = await join()
+    await fixture.pass(4 * DEADMAN_MS)
+    await drive(console, 8 * DEADMAN_MS)
+    expect(robot()).toMatchObject({ moving: true, stops: [] })
+  })
+})
+
+describe('a control frame is dropped, and its operator learns why,', () => {
+  test('if it is not newer than the last one, or older than its lifetime', async () => {
+    const console = await join()
+    fixture.control(console)
+    fixture.control(console, { seqBy: 0 })
+    fixture.control(console, { delayMs: DEADMAN_MS + 1 })
+    expect(console.dropped).toEqual(['out_of_order', 'expired'])
+    expect(robot().controls).toBe(1)
+  })
+
+  test('while the session is paused', async () => {
+    const console = await join()
+    fixture.control(console)
+    fixture.book.pause()
+    await fixture.attend()
+    expect(robot()).toMatchObject({ moving: false, stops: ['session_paused'] })
+    fixture.control(console)
+    expect(console.dropped).toEqual(['session_paused'])
+    expect(shown(console)).toMatchObject({
+      status: 'PAUSED',
+      stop: { reason: 'session_paused', latched: false },
+    })
+    fixture.book.resume(fixture.nowMs())
+    await fixture.attend()
+    expect(shown(console)).toMatchObject({ status: 'ACTIVE', stop: null })
+    fixture.control(console)
+    expect(robot().controls).toBe(2)
+  })
+
+  test('while the robot is disconnected', async () => {
+    const console = await join()
+    robot().socket.lose()
+    await fixture.attend()
+    expect(shown(console).robot_connected).toBe(false)
+    fixture.control(console)
+    expect(console.dropped).toEqual(['robot_offline'])
+    fixture.connectRobot()
+    await fixture.attend()
+    expect(shown(console).robot_connected).toBe(true)
+  })
+})
+
+describe('an operator who disconnects', () => {
+  test('and reconnects within the grace period continues; otherwise the session pauses', async () => {
+    const console = await join()
+    await drive(console, 100)
+    console.socket.lose()
+    expect(robot()).toMatchObject({ moving: false, stops: ['operator_lost'] })
+    await fixture.pass(GRACE_MS - 100)
+    const again = await join()
+    await drive(again, 2 * GRACE_MS)
+    expect(session().status).toBe('ACTIVE')
+    again.socket.lose()
+    await fixture.pass(GRACE_MS - 10)
+    expect(session().status).toBe('ACTIVE')
+    await fixture.pass(500)
+    expect(session()).toMatchObject({ status: 'PAUSED' })
+    expect(session().log.at(-1)).toEqual({ type: 'session.paused', reason: 'operator_lost' })
+  })
+
+  test('because of a second console is closed with 4000, and the robot is not halted', async () => {
+    const console = await join()
+    fixture.control(console)
+    const second = await join()
+    expect(console.socket.closed).toBe(4000)
+    fixture.control(second)
+    expect(robot()).toMatchObject({ moving: true, controls: 2, stops: [] })
+  })
+})
+
+test('the end of a session halts the robot and closes the connections of all participants', async () => {
+  const [console, observer] = [await join(), await join('watch')]
+  fixture.control(console)
+  fixture.book.end()
+  await fixture.attend()
+  expect(robot()).toMatchObject({ moving: false, stops: ['session_over'] })
+  expect([console.socket.closed, observer.socket.closed]).toEqual([4410, 4410])
+})
+
+describe('while the database is unavailable', () => {
+  test('a ticket admits nobody, admitted operators continue, and it is accepted afterwards', async () => {
+    const console = await join()
+    fixture.book.setAway(true)
+    const later = fixture.join(id, 'watch')
+    await fixture.pass(1_000)
+    expect(later).toMatchObject({ state: null, socket: { closed: null } })
+    fixture.control(console)
+    expect(robot().controls).toBe(1)
+    fixture.book.setAway(false)
+    await fixture.pass(1_000)
+    expect(later.state).toBe(console.state)
+  })
+
+  test('a ticket that cannot be checked for five seconds is refused with 4503, and its control does not count', async () => {
+    await join('watch')
+    fixture.book.setAway(true)
+    const later = fixture.join(id, 'control')
+    for (let second = 0; second < 6; second++) {
+      later.socket.receiveFrame({ type: 'control', seq: second, t: fixture.nowMs(), data: {} })
+      await fixture.pass(1_000)
+    }
+    expect(later.socket.closed).toBe(4503)
+    expect(robot().controls).toBe(0)
+    fixture.book.setAway(false)
+  })
+
+  test('a stop of a ticket holder halts the robot, and is recorded afterwards', async () => {
+    const console = await join()
+    fixture.control(console)
+    fixture.book.setAway(true)
+    const holder = fixture.join(id, 'watch')
+    holder.socket.receiveFrame({ type: 'stop', reason: 'fire' })
+    expect(robot()).toMatchObject({ moving: false, latched: 'fire' })
+    fixture.book.setAway(false)
+    await fixture.pass(1_000)
+    expect(stopped()).toEqual([{ type: 'session.stopped', reason: 'fire' }])
+    expect(shown(holder).stop).toMatchObject({ reason: 'fire', recorded: true })
+  })
+})
 
 describe('a robot that does not read', () => {
   test('accepts control again once it reads: its latency is not measured while it is blocked', async () => {
@@ -57,6 +195,19 @@ describe('a robot that does not read', () => {
     const before = robot().controls
     fixture.control(console)
     expect(robot().controls).toBe(before + 1)
+  })
+
+  test('is closed with 4008 after ten seconds', async () => {
+    const console = await join()
+    fixture.control(console)
+    const blocked = robot()
+    blocked.socket.pause()
+    fixture.control(console) // queued: it is blocked
+    await fixture.pass(10_000)
+    expect(blocked.socket.closed).toBeNull()
+    await fixture.pass(300)
+    expect(blocked.socket.closed).toBe(4008)
+    expect(shown(console).robot_connected).toBe(false)
   })
 
   test('gets the newest frame afterwards, and no frame over its limit', async () => {
@@ -152,7 +303,7 @@ describe('participants', () => {
     console.socket.limitBytes = 1
     fixture.control(console) // ends the stop, and the new state does not fit into the buffer of that console
     expect(console.socket.closed).toBe(4008)
-    expect(JSON.parse(observer.state as string).stop.reason).toBe('operator_lost')
+    expect(shown(observer).stop.reason).toBe('operator_lost')
     expect(observer.state).toBe(await currentState())
   })
 
@@ -212,20 +363,19 @@ describe('a stop', () => {
     fixture.book.clear()
     fixture.resolve(id)
     fixture.stopRequest(console, 'second')
-    const shown = () => JSON.parse(console.state as string).stop
-    expect(shown(), 'the earlier stop does not count as recorded').toMatchObject({
+    expect(shown(console).stop, 'the earlier stop does not count as recorded').toMatchObject({
       reason: 'first',
       recorded: false,
     })
     await fixture.pass(50)
     fixture.book.deliverHints()
     await fixture.pass(50)
-    expect(shown().recorded).toBe(false)
+    expect(shown(console).stop.recorded).toBe(false)
     fixture.setQuick(true)
     await fixture.pass(1_000)
     expect(stopped().map(({ reason }) => reason)).toEqual(['first', 'second'])
     expect(robot().latched).toBe('second')
-    expect(shown()).toMatchObject({ reason: 'second', recorded: true })
+    expect(shown(console).stop).toMatchObject({ reason: 'second', recorded: true })
   })
 
   test('that is requested again while the first request is recorded and cleared is in force again', async () => {

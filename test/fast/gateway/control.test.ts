@@ -5,12 +5,14 @@ import { waitFor } from '../../support/world/wait.ts'
 import { stopWallClock } from '../../support/world/wall-clock.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
+// Real sockets and a real database, once for each promise. `control-relay` has the cases, on a simulated clock.
+
 const GRACE_MS = 1_000
 
 let world: World
 beforeAll(async () => {
   world = await createWorld({
-    env: { OPERATOR_GRACE_MS: String(GRACE_MS), DEADMAN_MS: '1000', HEARTBEAT_TIMEOUT_MS: '30000' },
+    env: { OPERATOR_GRACE_MS: String(GRACE_MS), DEADMAN_MS: '500', HEARTBEAT_TIMEOUT_MS: '30000' },
   })
 })
 afterAll(async () => await world[Symbol.asyncDispose]())
@@ -26,171 +28,104 @@ async function controlledFixture() {
   return { ...fixture, console: operator, observer, first }
 }
 
-describe('an operator', () => {
-  test('receives the state, sends control, and receives acknowledgements and telemetry', async () => {
-    const { link, console, observer, first, id } = await controlledFixture()
-    expect(first).toEqual({ type: 'state', status: 'ACTIVE', robot_connected: true, stop: null })
+test('control passes to the robot, its acknowledgement to the operator, telemetry and latencies to all', async () => {
+  const { link, console, observer, first, id } = await controlledFixture()
+  expect(first).toEqual({ type: 'state', status: 'ACTIVE', robot_connected: true, stop: null })
 
-    const seq = console.control({ linear: 0.5, angular: 0 }, { ttl_ms: 2_000 })
-    const control = await link.next('control')
-    expect(control).toEqual({
-      type: 'control',
-      session_id: id,
-      seq,
-      ttl_ms: expect.any(Number), // the rest of 2,000 ms
-      t: expect.any(Number),
-      data: { linear: 0.5, angular: 0 },
+  const seq = console.control({ linear: 0.5, angular: 0 }, { ttl_ms: 2_000 })
+  expect(await link.next('control')).toEqual({
+    type: 'control',
+    session_id: id,
+    seq,
+    ttl_ms: expect.any(Number), // the rest of 2,000 ms
+    t: expect.any(Number),
+    data: { linear: 0.5, angular: 0 },
+  })
+  link.send({ type: 'ack', seq })
+  expect(await console.next('ack')).toEqual({ type: 'ack', seq })
+
+  const sample = '{"type":"telemetry","data":{"x":1.50,"name":"Zoë"},"extra":1}'
+  link.send(sample)
+  for (const user of [console, observer]) expect(await user.next('telemetry')).toEqual(JSON.parse(sample))
+  expect(observer.frames.filter(({ type }) => type === 'ack')).toEqual([])
+
+  console.send({ type: 'ping', t: 12.5 })
+  expect(await console.next('pong')).toEqual({ type: 'pong', t: 12.5, server_t: expect.any(Number) })
+  for (const user of [console, observer]) {
+    await waitFor(async () => {
+      const { operator_ms, robot_ms } = await user.next('latency')
+      expect(operator_ms).toBeGreaterThan(0)
+      expect(robot_ms).toBeGreaterThan(0)
     })
-    link.send({ type: 'ack', seq })
-    expect(await console.next('ack')).toEqual({ type: 'ack', seq })
-
-    const sample = '{"type":"telemetry","data":{"x":1.50,"name":"Zoë"},"extra":1}'
-    link.send(sample)
-    for (const user of [console, observer]) {
-      expect(await user.next('telemetry')).toEqual(JSON.parse(sample))
-    }
-    expect(observer.frames.filter(({ type }) => type === 'ack')).toEqual([])
-  })
-
-  test('sends binary frames, which arrive unchanged', async () => {
-    const { link, console, observer } = await controlledFixture()
-    const payload = Uint8Array.from({ length: 300 }, (_, index) => index % 256)
-    const header = { kind: 1, flags: 3, ttlMs: 10_000, seq: 4_000_000_000, t: performance.now() }
-    console.send(encodeBinaryFrame(header, payload))
-    const received = (await link.next('binary')).data
-    const { ttlMs } = decodeBinaryHeader(received) as BinaryHeader
-    expect(ttlMs).toBeLessThanOrEqual(10_000)
-    expect(received).toEqual(Buffer.from(encodeBinaryFrame({ ...header, ttlMs }, payload)))
-
-    const sensed = encodeBinaryFrame({ ...header, kind: 2, seq: 7 }, payload)
-    link.send(sensed)
-    for (const user of [console, observer]) {
-      const { data } = await user.next('binary')
-      expect(data).toEqual(Buffer.from(sensed))
-      expect(decodeBinaryHeader(data)).toEqual({ ...header, kind: 2, seq: 7 })
-    }
-  })
-
-  test('receives pongs and latencies', async () => {
-    const { console, observer } = await controlledFixture()
-    console.send({ type: 'ping', t: 12.5 })
-    expect(await console.next('pong')).toEqual({ type: 'pong', t: 12.5, server_t: expect.any(Number) })
-    for (const user of [console, observer]) {
-      await waitFor(async () => {
-        const { operator_ms, robot_ms } = await user.next('latency')
-        expect(operator_ms).toBeGreaterThan(0)
-        expect(robot_ms).toBeGreaterThan(0)
-      })
-    }
-  })
+  }
 })
 
-describe('the deadman', () => {
-  test('halts the robot once when control frames stop; the next frame moves it again', async () => {
-    const { link, console, observer } = await controlledFixture()
-    console.control()
-    await link.next('control')
-    expect(await link.next('stop')).toEqual({ type: 'stop', reason: 'deadman', latched: false })
-    const stop = { reason: 'deadman', latched: false, recorded: false }
-    expect(await observer.state(({ stop }) => stop !== null)).toMatchObject({ stop })
-    for (let count = 0; count < 3; count++) await console.next('latency') // three times the deadman
-    expect(link.frames.filter(({ type }) => type === 'stop')).toEqual([])
+test('binary frames arrive unchanged', async () => {
+  const { link, console, observer } = await controlledFixture()
+  const payload = Uint8Array.from({ length: 300 }, (_, index) => index % 256)
+  const header = { kind: 1, flags: 3, ttlMs: 10_000, seq: 4_000_000_000, t: performance.now() }
+  console.send(encodeBinaryFrame(header, payload))
+  const received = (await link.next('binary')).data
+  const { ttlMs } = decodeBinaryHeader(received) as BinaryHeader
+  expect(ttlMs).toBeLessThanOrEqual(10_000)
+  expect(received).toEqual(Buffer.from(encodeBinaryFrame({ ...header, ttlMs }, payload)))
 
-    console.control()
-    await link.next('control')
-    expect(await observer.state()).toMatchObject({ stop: null })
-    await link.next('stop')
-  })
-
-  test('sends nothing before the first frame and while frames arrive', async () => {
-    const { link, console } = await controlledFixture()
-    await console.next('latency')
-    expect(link.frames.filter(({ type }) => type === 'stop')).toEqual([])
-    const timer = setInterval(() => console.control(), 50)
-    await console.next('latency')
-    await console.next('latency')
-    clearInterval(timer)
-    expect(link.frames.filter(({ type }) => type === 'stop')).toEqual([])
-    expect((await link.next('stop')).reason).toBe('deadman')
-  })
+  const sensed = encodeBinaryFrame({ ...header, kind: 2, seq: 7 }, payload)
+  link.send(sensed)
+  for (const user of [console, observer]) {
+    const { data } = await user.next('binary')
+    expect(data).toEqual(Buffer.from(sensed))
+    expect(decodeBinaryHeader(data)).toEqual({ ...header, kind: 2, seq: 7 })
+  }
 })
 
-describe('a dropped control frame is answered with the reason', () => {
-  test.each<[string, string, Record<string, unknown>]>([
-    ['a number that is not above the last one', 'out_of_order', { seq: 1 }],
-    ['a frame that is older than its ttl', 'expired', { seq: 9, t: performance.now() - 60_000 }],
-  ])('%s', async (_name, why, frame) => {
-    const { link, console } = await controlledFixture()
-    console.control({}, { seq: 5 })
-    await link.next('control')
-    console.control({}, frame)
-    expect(await console.next('dropped')).toEqual({ type: 'dropped', seq: frame.seq, why })
-    expect(link.frames.filter(({ type }) => type === 'control')).toEqual([])
-  })
+test('a late or repeated frame is dropped, and the operator learns why; the deadman halts the robot', async () => {
+  const { link, console, observer } = await controlledFixture()
+  console.control({}, { seq: 5 })
+  await link.next('control')
+  console.control({}, { seq: 1 })
+  expect(await console.next('dropped')).toEqual({ type: 'dropped', seq: 1, why: 'out_of_order' })
+  console.control({}, { seq: 9, t: performance.now() - 60_000 })
+  expect(await console.next('dropped')).toEqual({ type: 'dropped', seq: 9, why: 'expired' })
 
-  test('while the session is paused', async () => {
-    const { link, console, operator, id } = await controlledFixture()
-    await performAction(operator, id, 'pause')
-    await console.state(({ status }) => status === 'PAUSED')
-    expect((await link.next('stop')).reason).toBe('session_paused')
-    const seq = console.control()
-    expect(await console.next('dropped')).toEqual({ type: 'dropped', seq, why: 'session_paused' })
-    await performAction(operator, id, 'resume')
-    expect(await console.state(({ status }) => status === 'ACTIVE')).toMatchObject({ stop: null })
-    console.control()
-    await link.next('control')
-  })
-
-  test('while the robot is disconnected', async () => {
-    const { link, console, robot } = await controlledFixture()
-    link.destroy()
-    await console.state((state) => !state.robot_connected)
-    const seq = console.control()
-    expect(await console.next('dropped')).toEqual({ type: 'dropped', seq, why: 'robot_offline' })
-    const back = (await world.connect(robot)).beat()
-    await console.state((state) => state.robot_connected)
-    expect(back.socket.readyState).toBe(1)
-  })
+  expect(await link.next('stop')).toEqual({ type: 'stop', reason: 'deadman', latched: false })
+  const stop = { reason: 'deadman', latched: false, recorded: false }
+  expect(await observer.state(({ stop }) => stop !== null)).toMatchObject({ stop })
+  console.control({}, { seq: 10 })
+  await link.next('control')
+  expect(await observer.state()).toMatchObject({ stop: null })
 })
 
 describe('a stop', () => {
-  test.each(['operator', 'observer'] as const)(
-    'of the %s latches at once, is recorded, and is cleared and resumed in two steps',
-    async (who) => {
-      const { link, console, observer, operator, client, id, read } = await controlledFixture()
+  test('of the operator, then of an observer, latches at once, is recorded, and is cleared and resumed in two steps', async () => {
+    const { link, console, observer, operator, client, id, read } = await controlledFixture()
+    for (const [requester, reason, by] of [
+      [console, 'a cat', { by_role: 'operator', clearable_by: 'anyone' }],
+      [observer, 'a child on the floor', { by_role: 'client', clearable_by: 'owner' }],
+    ] as const) {
       console.control()
       await link.next('control')
-      const requester = who === 'operator' ? console : observer
-      requester.send({ type: 'stop', reason: 'a child on the floor' })
-      const stop = { type: 'stop', reason: 'a child on the floor', latched: true }
+      requester.send({ type: 'stop', reason })
+      const stop = { type: 'stop', reason, latched: true }
       await waitFor(async () => expect(await link.next('stop')).toEqual(stop)) // on a slow machine after the deadman's
-      link.send({ type: 'stopped', reason: 'a child on the floor' })
+      link.send({ type: 'stopped', reason })
       for (const user of [console, observer]) {
-        const recorded = await user.state(({ stop }) => stop?.recorded)
-        expect(recorded.stop).toEqual({
-          reason: 'a child on the floor',
-          latched: true,
-          recorded: true,
-          by_role: who === 'operator' ? 'operator' : 'client',
-          clearable_by: who === 'operator' ? 'anyone' : 'owner',
-        })
+        const recorded = await user.state((state) => state.stop?.recorded && state.stop.reason === reason)
+        expect(recorded.stop).toEqual({ reason, latched: true, recorded: true, ...by })
       }
       expect(await console.state(({ status }) => status === 'PAUSED')).toBeTruthy()
       const seq = console.control()
       expect(await console.next('dropped')).toEqual({ type: 'dropped', seq, why: 'stopped' })
-      expect(await read()).toMatchObject({
-        status: 'PAUSED',
-        control: { stop: { reason: 'a child on the floor' } },
-      })
+      expect(await read()).toMatchObject({ status: 'PAUSED', control: { stop: { reason } } })
 
       await performAction(client, id, 'clear_stop')
       await link.next('stop_cleared')
       await performAction(operator, id, 'resume')
       await console.state(({ status, stop }) => status === 'ACTIVE' && stop === null)
-      console.control()
-      await link.next('control')
-    },
-  )
+    }
+    console.control()
+    await link.next('control')
+  })
 
   test('of the API reaches the robot and all participants', async () => {
     const { link, console, observer, client, performAction: patch } = await controlledFixture()
@@ -202,60 +137,24 @@ describe('a stop', () => {
   })
 })
 
-describe('an operator who disconnects', () => {
-  test('halts the robot at once; the session pauses after the grace period', async () => {
-    const { link, console, observer, read, log } = await controlledFixture()
-    await waitFor(async () => {
-      const { rows } = await driven()
-      expect(rows).toBe(true)
-    })
-    async function driven() {
-      const row = await world.platform.core.db
-        .selectFrom('sessions')
-        .select('driven')
-        .where('id', '=', (await read()).id)
-        .executeTakeFirstOrThrow()
-      return { rows: row.driven }
-    }
-    const clock = stopWallClock()
-    console.control()
-    await link.next('control')
-    console.destroy()
-    expect(await link.next('stop')).toEqual({ type: 'stop', reason: 'operator_lost', latched: false })
-    clock.advance(GRACE_MS)
-    await observer.state(({ status }) => status === 'PAUSED')
-    expect((await log()).at(-1)).toMatchObject({ type: 'session.paused', data: { reason: 'operator_lost' } })
+test('an operator who disconnects halts the robot at once; the session pauses after the grace period', async () => {
+  const { link, console, observer, id, log } = await controlledFixture()
+  await waitFor(async () => {
+    const { driven } = await world.platform.core.db
+      .selectFrom('sessions')
+      .select('driven')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    expect(driven).toBe(true)
   })
-
-  test('and reconnects within the grace period continues', async () => {
-    const { link, console, operator, id, read } = await controlledFixture()
-    const clock = stopWallClock()
-    console.control()
-    await link.next('control')
-    console.destroy()
-    await link.next('stop')
-    clock.advance(GRACE_MS - 1)
-    const again = await world.drive(operator, id)
-    expect(await again.state()).toMatchObject({ status: 'ACTIVE' })
-    again.control()
-    await link.next('control')
-    clock.advance(GRACE_MS)
-    await again.next('latency')
-    await again.next('latency')
-    expect((await read()).status).toBe('ACTIVE')
-  })
-
-  test('because of a second console is closed with 4000, and the robot is not halted', async () => {
-    const { link, console, operator, id } = await controlledFixture()
-    console.control()
-    await link.next('control')
-    const second = await world.drive(operator, id)
-    expect(await console.closed).toBe(4000)
-    await second.state()
-    second.control()
-    expect((await link.next('control')).seq).toBe(1)
-    expect(link.frames.filter(({ reason }) => reason === 'operator_lost')).toEqual([])
-  })
+  const clock = stopWallClock()
+  console.control()
+  await link.next('control')
+  console.destroy()
+  expect(await link.next('stop')).toEqual({ type: 'stop', reason: 'operator_lost', latched: false })
+  clock.advance(GRACE_MS)
+  await observer.state(({ status }) => status === 'PAUSED')
+  expect((await log()).at(-1)).toMatchObject({ type: 'session.paused', data: { reason: 'operator_lost' } })
 })
 
 test('the end of a session halts the robot and closes the connections of all participants', async () => {

@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { TestRobot } from '../../support/gateway/frame-socket.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { stopWallClock } from '../../support/world/wall-clock.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
@@ -13,16 +11,17 @@ const KIB = 1_024
 const FRAME_LIMIT = 64 * KIB
 
 let world: World
+let owner: TestUser
 beforeAll(async () => {
   world = await createWorld()
+  owner = await world.client()
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Connects a robot of a new owner, and waits for its welcome. */
+/** Connects a new robot, and waits for its welcome. */
 async function connectedRobot() {
-  const owner = await world.client()
   const robot = await world.robot(owner)
-  return { owner, robot, link: await world.connect(robot) }
+  return { robot, link: await world.connect(robot) }
 }
 
 /** Sends a heartbeat and waits for its answer: the gateway has read all earlier frames by then. */
@@ -83,7 +82,7 @@ describe('heartbeats', () => {
   })
 
   test('beyond 50 a second are answered together, with the number and the time of the newest one', async () => {
-    const { owner, robot, link } = await connectedRobot()
+    const { robot, link } = await connectedRobot()
     const { link: other } = await connectedRobot()
     const coalesced = async () => {
       const page = await (await fetch(`${world.baseUrl}/metrics`)).text()
@@ -110,7 +109,7 @@ describe('heartbeats', () => {
   })
 
   test('that are sent before the welcome are acknowledged after it', async () => {
-    const robot = await world.robot(await world.client())
+    const robot = await world.robot(owner)
     const link = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)
     link.socket.on('open', () => {
       for (let seq = 1; seq <= 10; seq++) link.send({ type: 'heartbeat', seq })
@@ -164,7 +163,7 @@ describe('malformed frames', () => {
   })
 
   test('in a row close the connection with 4002', async () => {
-    const { owner, robot, link } = await connectedRobot()
+    const { robot, link } = await connectedRobot()
     for (let n = 0; n < 10; n++) link.send('nonsense')
     expect(await link.closed).toBe(4002)
     expect(link.frames.filter(({ type }) => type === 'error').length).toBeGreaterThanOrEqual(2)
@@ -230,13 +229,13 @@ test('any other path responds 404', async () => {
 
 describe("a robot's session", () => {
   async function inSession() {
-    const { robot, link, owner } = await connectedRobot()
+    const { robot, link } = await connectedRobot()
     link.beat()
     const operator = await world.operator()
     const started = await operator.post('/api/sessions', { robotId: robot.id })
     expect(started.status).toBe(201)
     const sessionId = started.body.sessionId as string
-    const performAction = async (who: typeof owner, action: string) => {
+    const performAction = async (who: TestUser, action: string) => {
       const reply = await who.patch(`/api/sessions/${sessionId}`, { action })
       expect(reply.status, JSON.stringify(reply.body)).toBe(200)
     }
@@ -246,14 +245,14 @@ describe("a robot's session", () => {
       status,
       operator_name: operator.name,
     })
-    return { robot, link, owner, operator, sessionId, performAction, frame }
+    return { robot, link, operator, sessionId, performAction, frame }
   }
   /** Returns the frames that a robot received, without heartbeat answers. */
   const notified = (link: TestRobot) => link.frames.filter(({ type }) => type !== 'heartbeat_ack')
   const stop = expect.objectContaining({ type: 'stop', latched: false, reason: expect.any(String) })
 
   test('sends start, pause, resume and end to the robot, and a stop whenever it must not move', async () => {
-    const { link, owner, operator, performAction, frame } = await inSession()
+    const { link, operator, performAction, frame } = await inSession()
     const expected: unknown[] = [frame('ACTIVE')]
     const saw = () => waitFor(() => expect(notified(link)).toEqual(expected))
     await saw()
@@ -272,7 +271,7 @@ describe("a robot's session", () => {
   })
 
   test('sends an end during a pause', async () => {
-    const { link, owner, performAction, frame } = await inSession()
+    const { link, performAction, frame } = await inSession()
     await performAction(owner, 'pause')
     await performAction(owner, 'end')
     await waitFor(() => expect(notified(link)).toContainEqual(frame('COMPLETED')))
@@ -292,7 +291,7 @@ describe("a robot's session", () => {
   })
 
   test('is part of the welcome when the robot reconnects', async () => {
-    const { robot, sessionId, operator, owner, performAction } = await inSession()
+    const { robot, sessionId, operator, performAction } = await inSession()
     const again = new TestRobot(`${world.gatewayUrl}/robots/${robot.id}/control`, robot.token)
     const session = { session_id: sessionId, operator_name: operator.name }
     expect((await again.next('welcome')).session).toEqual({ ...session, status: 'ACTIVE' })
@@ -304,95 +303,5 @@ describe("a robot's session", () => {
     await performAction(owner, 'end')
     await third.next('session')
     await third.close()
-  })
-})
-
-/** Connects a robot without a WebSocket library, so that it can stop reading. */
-async function rawRobot(robot: { id: string; token: string }, { gatewayUrl }: World) {
-  const { hostname, port } = new URL(gatewayUrl)
-  const socket = connect(Number(port), hostname)
-  socket.on('error', () => {})
-  const key = randomBytes(16).toString('base64')
-  socket.write(
-    [
-      `GET /robots/${robot.id}/control HTTP/1.1`,
-      `Host: ${hostname}`,
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      'Sec-WebSocket-Version: 13',
-      `Sec-WebSocket-Key: ${key}`,
-      `Authorization: Bearer ${robot.token}`,
-      '\r\n',
-    ].join('\r\n'),
-  )
-  let tail = ''
-  socket.on('data', (chunk) => {
-    tail = (tail + chunk.toString('latin1')).slice(-1_000)
-  })
-  await waitFor(() => expect(tail).toContain('"welcome"'))
-  return { socket, tail: () => tail }
-}
-
-const TEXT = 0x81
-const PING = 0x89
-/** Returns a frame of a client: masked, with a mask of zeroes. */
-function clientFrame(opcode: number, payload: string): Buffer {
-  return Buffer.concat([Buffer.from([opcode, 0x80 | payload.length, 0, 0, 0, 0]), Buffer.from(payload)])
-}
-const beat = clientFrame(TEXT, '{"type":"heartbeat"}')
-/** A thousand pings. The answer to each has its length, which makes the gateway send many bytes fast. */
-const pings = Buffer.concat(Array.from({ length: 1_000 }, () => clientFrame(PING, 'x'.repeat(125))))
-
-/** Makes the gateway send this many bytes. Returns early if the connection closes. */
-async function provoke(socket: Socket, bytes: number): Promise<void> {
-  const closed = once(socket, 'close')
-  for (let sent = 0; sent < bytes && !socket.destroyed; sent += pings.length) {
-    socket.write(pings)
-    if (!socket.write(beat)) await Promise.race([once(socket, 'drain'), closed])
-  }
-}
-
-describe('robots that do not read', () => {
-  test('cost the gateway no memory, and are closed after ten seconds unless they read again', async () => {
-    const floodBytes = 80_000_000 // far more than the kernel buffers
-    const clock = stopWallClock()
-    await using slow = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '60000' } })
-    const closeBlocked = () => slow.platform.core.guards.gateway.runRound('timer:blocked')
-    const owner = await slow.client()
-    const robots = { blocked: await slow.robot(owner), recovered: await slow.robot(owner) }
-    const links = {
-      blocked: await rawRobot(robots.blocked, slow),
-      recovered: await rawRobot(robots.recovered, slow),
-    }
-    const statusOf = async (robot: { id: string }) =>
-      (await owner.get(`/api/client/robots/${robot.id}`)).body.status
-
-    const memoryBefore = process.memoryUsage.rss()
-    for (const { socket } of Object.values(links)) {
-      socket.pause()
-      await provoke(socket, floodBytes)
-    }
-    expect(process.memoryUsage.rss() - memoryBefore).toBeLessThan(floodBytes / 2)
-
-    links.recovered.socket.resume()
-    // The gateway answers again once the robot has read everything.
-    await waitFor(() => {
-      links.recovered.socket.write(clientFrame(TEXT, '{"type":"heartbeat","seq":4321}'))
-      expect(links.recovered.tail()).toContain('4321')
-    })
-    clock.advance(10_000)
-    closeBlocked()
-    expect(await statusOf(robots.blocked)).toBe('AVAILABLE')
-    clock.advance(1)
-    closeBlocked()
-    await waitFor(async () => expect(await statusOf(robots.blocked)).toBe('OFFLINE'))
-    expect(await statusOf(robots.recovered)).toBe('AVAILABLE')
-
-    // The buffers are full, so there is no room for a close frame: the connection just ends.
-    const ended = once(links.blocked.socket, 'close')
-    links.blocked.socket.resume()
-    await ended
-    links.recovered.socket.destroy()
-    await waitFor(async () => expect(await statusOf(robots.recovered)).toBe('OFFLINE'))
   })
 })

@@ -1,5 +1,5 @@
 import type { WebSocket as GatewaySocket } from 'uWebSockets.js'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SocketData } from '../../../gateway/connections/connection.ts'
 import { RobotConnection } from '../../../gateway/connections/robot-connection.ts'
 import { createRobotSync } from '../../../gateway/connections/robot-sync.ts'
@@ -12,7 +12,8 @@ import { plainGuard } from '../../support/gateway/plain-guard.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { serviceUrl } from '../../support/runner/service-url.ts'
 import { openSessionFixture } from '../../support/world/session-fixtures.ts'
-import { createWorld } from '../../support/world/world.ts'
+import { waitFor } from '../../support/world/wait.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
 
 const id = '00000000-0000-4000-8000-000000000001'
 const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
@@ -197,38 +198,44 @@ describe('a robot whose gateway misses states', () => {
     await fixture.answer(2, 6)
     expect(fixture.closed).toEqual(['replaced', 'draining'])
   })
+})
+
+describe('a robot at a real gateway', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld({ bus: 'redis' })
+  })
+  afterAll(() => world[Symbol.asyncDispose]())
 
   test('is stopped, whether or not its gateway reads the state between stop and resumption', async () => {
     await using redis = await createTcpProxy(serviceUrl('redisUrl'))
-    await using world = await createWorld({ bus: 'redis' })
     const gateway = await world.addNode('gateway', { REDIS_URL: redis.url })
     const fixture = await openSessionFixture(world)
     const link = (await world.connect(fixture.robot, gateway.gatewayUrl)).beat()
     redis.cut() // without hints the gateway polls once a second
-    for (let round = 0; round < 3; round++) {
-      link.frames.length = 0
-      for (const action of ['emergency_stop', 'clear_stop', 'resume']) {
-        expect(await fixture.performAction(fixture.operator, action)).toMatchObject({ status: 200 })
-      }
-      await link.next('stop')
-      await expect
-        .poll(() => link.frames.filter(({ type }) => type === 'session').at(-1)?.status)
-        .toBe('ACTIVE')
+    for (const action of ['emergency_stop', 'clear_stop', 'resume']) {
+      expect(await fixture.performAction(fixture.operator, action)).toMatchObject({ status: 200 })
     }
+    await link.next('stop')
+    await waitFor(() =>
+      expect(link.frames.filter(({ type }) => type === 'session').at(-1)?.status).toBe('ACTIVE'),
+    )
     await fixture.performAction(fixture.operator, 'end')
+    redis.restore()
+    await link.close()
+    await gateway.stop()
   })
 
   test('is marked for the next poll when the change commits, however long the change waited', async () => {
-    await using world = await createWorld()
     const fixture = await openSessionFixture(world)
     await using database = await connectTo(world.database.url)
     const ask = async (sql: string) => (await database.query(sql)).rows[0]
     await ask('begin')
     await ask(`select from robots where id = '${fixture.robot.id}' for update`)
     const stopping = fixture.performAction(fixture.client, 'emergency_stop')
-    await expect
-      .poll(async () => (await ask(`select count(*)::int from pg_locks where not granted`)).count)
-      .toBeGreaterThan(0)
+    const waiting = `select count(*)::int from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
+    await waitFor(async () => expect((await ask(waiting)).count).toBeGreaterThan(0))
     const { at } = await ask('select clock_timestamp() as at')
     await ask('commit')
     expect(await stopping).toMatchObject({ status: 200 })

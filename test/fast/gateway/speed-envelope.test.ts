@@ -1,7 +1,8 @@
 import { encodeBinaryFrame } from '@wheelhouse/protocol'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type ControlFixture, createControlFixture } from '../../support/gateway/control-fixture.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ControlFixture } from '../../support/gateway/control-fixture.ts'
 import type { TestDriver, TestRobot } from '../../support/gateway/frame-socket.ts'
+import { simulateControl } from '../../support/gateway/simulated-control.ts'
 import { start, tolerateLatency } from '../../support/world/session-fixtures.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
@@ -10,31 +11,10 @@ const UNKNOWN = { type: 'limits', speed_scale: 0.05, reason: 'latency_unknown' }
 const FULL = { type: 'limits', speed_scale: 1, reason: null }
 
 describe('under a simulated clock, with a budget of 100 ms', () => {
+  const { open: openSession, robot, join } = simulateControl()
   let fixture: ControlFixture
   const open = async (latencyBudgetMs: number | null = 100) => {
-    fixture = await createControlFixture({ latencyBudgetMs })
-    fixture.connectRobot()
-    await fixture.attend()
-    fixture.book.start(fixture.nowMs())
-    await fixture.attend()
-  }
-  beforeEach(() => {
-    vi.useFakeTimers({
-      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
-    })
-  })
-  afterEach(async () => {
-    // Also after a failure: other files of this process need real timers.
-    await fixture?.end().finally(vi.useRealTimers)
-    vi.useRealTimers()
-    expect(fixture.violations).toEqual([])
-    expect(fixture.errors).toEqual([])
-  })
-  const robot = () => fixture.machine() as NonNullable<ReturnType<typeof fixture.machine>>
-  const join = async (part: 'control' | 'watch' = 'control') => {
-    const participant = fixture.join(fixture.book.open()?.id as string, part)
-    await fixture.attend()
-    return participant
+    fixture = await openSession({ latencyBudgetMs })
   }
   /** Returns what the robot has received since the last call: the speeds of commands, and the allowed speeds. */
   const received = () =>
@@ -245,17 +225,5 @@ describe('over sockets', () => {
       console.control({ speed: 3 }) // dropped until the gateway knows the new settings
       expect((await link.next('control', 500)).data).toEqual({ speed: 3 })
     })
-  })
-
-  test('a malformed scale of an operator is an error', async () => {
-    const [client, operator] = [await world.client(), await world.operator()]
-    const robot = await world.robot(client)
-    ;(await world.connect(robot)).beat()
-    const console = await world.drive(operator, await start(operator, robot.id))
-    await console.state()
-    for (const speed_scale of [0, 1.5, 'half']) {
-      console.control({}, { speed_scale })
-      expect((await console.next('error')).message).toContain('speed_scale')
-    }
   })
 })

@@ -1,47 +1,61 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
+import { createPresenceStore } from '../../../src/modules/presence/presence.store.ts'
+import type { ControlFixture } from '../../support/gateway/control-fixture.ts'
 import { TestRobot } from '../../support/gateway/frame-socket.ts'
+import { simulateControl } from '../../support/gateway/simulated-control.ts'
 import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
 import { query } from '../../support/processes/processes.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
+import { stopWallClock } from '../../support/world/wall-clock.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-/** Short enough to wait for, long enough for a busy machine. */
-const TIMEOUT_MS = 4_000
-
-async function watchedRobot(world: World) {
+interface Watcher {
+  readonly owner: TestUser
+  readonly observer: TestHubSocket
+}
+async function watcherOf(world: World): Promise<Watcher> {
   const owner = await world.client()
-  const robot = await world.robot(owner)
   const observer = await owner.hub()
   await observer.send('robots:watch')
-  const view = async () => (await owner.get(`/api/client/robots/${robot.id}`)).body
-  return { owner, robot, observer, view, statuses: () => statusesOf(observer, robot.id) }
+  return { owner, observer }
 }
 
-/** Returns the statuses of a robot that a subscriber received, in order. */
-const statusesOf = (observer: TestHubSocket, robotId: string): string[] =>
-  observer
-    .of('robot:status')
-    .filter((event) => event.robot_id === robotId)
-    .map((event) => event.status)
+/** Registers a robot, with functions that return how its owner sees it, and the statuses that a subscriber received, in order. */
+async function watchedRobot(world: World, { owner, observer }: Watcher) {
+  const robot = await world.robot(owner)
+  return {
+    robot,
+    view: async () => (await owner.get(`/api/client/robots/${robot.id}`)).body,
+    statuses: (): string[] =>
+      observer
+        .of('robot:status')
+        .filter((event) => event.robot_id === robot.id)
+        .map((event) => event.status),
+  }
+}
 
-const urlOf = (world: World, robot: { id: string }, gateway = world.gatewayUrl) =>
-  `${gateway}/robots/${robot.id}/control`
+const urlOf = (robot: { id: string }, gatewayUrl: string) => `${gatewayUrl}/robots/${robot.id}/control`
 
 const reaches = (read: () => unknown, expected: unknown) =>
   waitFor(async () => expect(await read()).toEqual(expected))
 
 describe('connect and disconnect', () => {
-  // So long that no timeout occurs in these tests.
   let world: World
+  let other: Awaited<ReturnType<World['addNode']>>
+  let watcher: Watcher
   beforeAll(async () => {
-    world = await createWorld({ env: { HEARTBEAT_INTERVAL_MS: '1000', HEARTBEAT_TIMEOUT_MS: '60000' } })
+    // So long that no timeout occurs in these tests.
+    const env = { HEARTBEAT_INTERVAL_MS: '1000', HEARTBEAT_TIMEOUT_MS: '60000' }
+    world = await createWorld({ bus: 'redis', env })
+    other = await world.addNode('gateway', env)
+    watcher = await watcherOf(world)
   })
   afterAll(() => world[Symbol.asyncDispose]())
 
   test('a robot is AVAILABLE after its welcome, before its first heartbeat', async () => {
-    const { robot, view, statuses } = await watchedRobot(world)
+    const { robot, view, statuses } = await watchedRobot(world, watcher)
     expect(await view()).toMatchObject({ status: 'OFFLINE', last_online: null, last_heartbeat: null })
     await world.connect(robot)
     expect(await view()).toMatchObject({ status: 'AVAILABLE', last_heartbeat: null })
@@ -52,7 +66,7 @@ describe('connect and disconnect', () => {
     ['closes its connection', (link: TestRobot) => link.close()],
     ['loses its connection', (link: TestRobot) => link.destroy()],
   ])('a robot that %s is OFFLINE immediately, without a timeout', async (_name, leave) => {
-    const { robot, view, statuses } = await watchedRobot(world)
+    const { robot, view, statuses } = await watchedRobot(world, watcher)
     const link = await world.connect(robot)
     await leave(link)
     await reaches(statuses, ['AVAILABLE', 'OFFLINE'])
@@ -60,7 +74,7 @@ describe('connect and disconnect', () => {
   })
 
   test('subscribers receive every connect and the last disconnect of a robot that reconnects many times', async () => {
-    const { robot, statuses } = await watchedRobot(world)
+    const { robot, statuses } = await watchedRobot(world, watcher)
     const rounds = 10
     for (let n = 0; n < rounds; n++) await (await world.connect(robot)).close()
     // A reconnect may precede the persisted disconnect, so OFFLINE may be missing, except for the last one.
@@ -69,9 +83,9 @@ describe('connect and disconnect', () => {
   })
 
   test('a robot that disconnects before its welcome does not remain AVAILABLE', async () => {
-    const { robot, view } = await watchedRobot(world)
+    const { robot, view } = await watchedRobot(world, watcher)
     for (let n = 0; n < 5; n++) {
-      const link = new TestRobot(urlOf(world, robot), robot.token)
+      const link = new TestRobot(urlOf(robot, world.gatewayUrl), robot.token)
       link.socket.on('open', () => link.destroy())
       await link.closed
     }
@@ -82,7 +96,7 @@ describe('connect and disconnect', () => {
   })
 
   test('last_online is the start of the connection, and after it the last sign of life', async () => {
-    const { robot, view } = await watchedRobot(world)
+    const { robot, view } = await watchedRobot(world, watcher)
     const beforeMs = Date.now()
     const link = await world.connect(robot)
     const afterMs = Date.now()
@@ -108,7 +122,7 @@ describe('connect and disconnect', () => {
   })
 
   test('the last heartbeat of a connection is never lost, however soon it ends', async () => {
-    const { robot, view } = await watchedRobot(world)
+    const { robot, view } = await watchedRobot(world, watcher)
     const link = await world.connect(robot)
     link.send({ type: 'heartbeat', seq: 1 })
     const { t } = await link.next('heartbeat_ack')
@@ -118,7 +132,7 @@ describe('connect and disconnect', () => {
   })
 
   test('heartbeats are persisted', async () => {
-    const { robot, view } = await watchedRobot(world)
+    const { robot, view } = await watchedRobot(world, watcher)
     const link = await world.connect(robot)
     for (let seq = 0; seq < 2; seq++) {
       link.send({ type: 'heartbeat', seq })
@@ -127,206 +141,168 @@ describe('connect and disconnect', () => {
     }
   })
 
-  test('a second connection replaces the first, which is closed with 4000 and does not affect presence', async () => {
-    const { robot, view, statuses } = await watchedRobot(world)
-    const first = await world.connect(robot)
-    const second = await world.connect(robot)
-    expect(await first.closed).toBe(4000)
-    second.send({ type: 'heartbeat', seq: 1 })
-    await second.next('heartbeat_ack')
-    await world.drained()
-    expect((await view()).status).toBe('AVAILABLE')
-    expect(statuses()).not.toContain('OFFLINE')
-    await second.close()
-    await reaches(async () => (await view()).status, 'OFFLINE')
+  test.each([
+    ['of the same gateway', () => world.gatewayUrl],
+    ['of another gateway', () => other.gatewayUrl],
+  ])(
+    'a second connection, %s, replaces the first, which is closed with 4000 and does not affect presence',
+    async (_name, gatewayUrl) => {
+      const { robot, view, statuses } = await watchedRobot(world, watcher)
+      const first = (await world.connect(robot)).beat()
+      const second = (await world.connect(robot, gatewayUrl())).beat()
+      expect(await first.closed).toBe(4000)
+      const third = (await world.connect(robot)).beat()
+      expect(await second.closed).toBe(4000)
+      await third.next('heartbeat_ack')
+      await world.drained()
+      expect((await view()).status).toBe('AVAILABLE')
+      expect(statuses()).not.toContain('OFFLINE')
+      await third.close()
+      await reaches(async () => (await view()).status, 'OFFLINE')
+    },
+  )
+
+  test('the end of an earlier connection that is recorded late never takes a newer one offline', async () => {
+    const { robot, view } = await watchedRobot(world, watcher)
+    const store = createPresenceStore({ databaseUrl: world.database.url, poolSize: 1 })
+    try {
+      const end = async (epoch: number) => {
+        await store.disconnect([{ robotId: robot.id, epoch, lastSignMs: Date.now(), lastHeartbeatMs: 0 }])
+        return (await view()).status
+      }
+      const [first, second] = [await world.connect(robot), await world.connect(robot, other.gatewayUrl)]
+      expect(await first.closed).toBe(4000)
+      expect(await end(1)).toBe('AVAILABLE')
+      expect(await end(2)).toBe('OFFLINE')
+      await second.close()
+    } finally {
+      await store.close()
+    }
   })
 
   test('exactly one of many concurrent connections remains', async () => {
-    const { robot, view } = await watchedRobot(world)
-    const links = Array.from({ length: 20 }, () => new TestRobot(urlOf(world, robot), robot.token))
+    const { robot, view } = await watchedRobot(world, watcher)
+    const count = 12
+    const links = Array.from(
+      { length: count },
+      () => new TestRobot(urlOf(robot, world.gatewayUrl), robot.token),
+    )
     const codes: number[] = []
     for (const link of links) link.closed.then((code) => codes.push(code))
-    await reaches(() => codes, Array(19).fill(4000))
+    await reaches(() => codes, Array(count - 1).fill(4000))
     const [left] = links.filter((link) => link.socket.readyState === WebSocket.OPEN)
-    expect((await left?.next('welcome'))?.epoch).toBe(20)
+    expect((await left?.next('welcome'))?.epoch).toBe(count)
     left?.send({ type: 'heartbeat', seq: 1 })
     await left?.next('heartbeat_ack')
     expect((await view()).status).toBe('AVAILABLE')
     await left?.close()
   })
-})
-
-describe('silence', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: String(TIMEOUT_MS) } })
-  })
-  afterAll(() => world[Symbol.asyncDispose]())
-
-  test('a silent robot is OFFLINE after the timeout and not before', async () => {
-    const { robot, observer, view } = await watchedRobot(world)
-    const link = await world.connect(robot)
-    await observer.saw('robot:status', { robot_id: robot.id, status: 'AVAILABLE' })
-    for (let seq = 0; seq < 3; seq++) {
-      link.send({ type: 'heartbeat', seq })
-      await link.next('heartbeat_ack')
-    }
-    const lastSignMs = Date.now()
-    link.send({ type: 'heartbeat', seq: 3 })
-    const { t } = await link.next('heartbeat_ack')
-    await observer.saw('robot:status', { robot_id: robot.id, status: 'OFFLINE' })
-    const silenceMs = Date.now() - lastSignMs
-    expect(silenceMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 1)
-    await link.closed
-    // last_online is the last sign of life, not the time of detection.
-    expect(Date.parse((await view()).last_online)).toBe(t)
-  })
-
-  test('any data frame keeps a robot connected; pings and pongs of its library do not', async () => {
-    const owner = await world.client()
-    const sendFrame: Record<string, (link: TestRobot) => void> = {
-      telemetry: (link) => link.send({ type: 'telemetry', data: 1 }),
-      binary: (link) => link.send(Buffer.concat([Buffer.from([2]), Buffer.alloc(15)])),
-      unknown: (link) => link.send({ type: 'from_the_future' }),
-      pong: (link) => link.socket.pong(),
-      ping: (link) => link.socket.ping(),
-    }
-    const links: Record<string, TestRobot> = {}
-    for (const name of Object.keys(sendFrame)) links[name] = await world.connect(await world.robot(owner))
-    const timer = setInterval(() => {
-      for (const [name, link] of Object.entries(links)) {
-        if (link.socket.readyState === WebSocket.OPEN) sendFrame[name]?.(link)
-      }
-    }, 100)
-    try {
-      await Promise.all([links.ping?.closed, links.pong?.closed])
-      // Waits for the same time again, measured by another silent robot.
-      await (await world.connect(await world.robot(owner))).closed
-      const open = Object.keys(links).filter((name) => links[name]?.socket.readyState === WebSocket.OPEN)
-      expect(open).toEqual(['telemetry', 'binary', 'unknown'])
-    } finally {
-      clearInterval(timer)
-    }
-  })
-
-  test('a gateway whose event loop was blocked does not time out its robots', async () => {
-    const timeoutMs = 2_000
-    await using blocked = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: String(timeoutMs) } })
-    const { robot, view } = await watchedRobot(blocked)
-    const link = await blocked.connect(robot)
-    // The event loop is blocked for longer than the timeout, while the robot continues to send heartbeats.
-    // The block is right before the timers phase, which is the worst case.
-    await new Promise<void>((resolve) => {
-      setImmediate(() => {
-        const until = performance.now() + timeoutMs + 500
-        for (let next = 0; performance.now() < until; ) {
-          if (performance.now() < next) continue
-          next = performance.now() + 100
-          link.send({ type: 'heartbeat' })
-        }
-        resolve()
-      })
-    })
-    await link.next('heartbeat_ack')
-    expect(link.socket.readyState).toBe(WebSocket.OPEN)
-    expect((await view()).status).toBe('AVAILABLE')
-  })
-})
-
-test('hundreds of robots that connect and disconnect together are all handled', async () => {
-  const count = 300
-  await using world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '120000' } })
-  const owner: TestUser = await world.client()
-  const observer = await owner.hub()
-  await observer.send('robots:watch')
-  const robots: Awaited<ReturnType<World['robot']>>[] = []
-  // One after another: the registrations are not what is tested, and a busy platform refuses many at once.
-  while (robots.length < count) robots.push(await world.robot(owner))
-  const seen = (status: string) =>
-    new Set(
-      observer
-        .of('robot:status')
-        .filter((event) => event.status === status)
-        .map((event) => event.robot_id),
-    ).size
-
-  const links = await Promise.all(robots.map((robot) => world.connect(robot)))
-  await reaches(() => seen('AVAILABLE'), count)
-  for (const link of links) link.send({ type: 'heartbeat', seq: 1 })
-  await Promise.all(links.map((link) => link.next('heartbeat_ack')))
-  for (const link of links) link.destroy()
-  await reaches(() => seen('OFFLINE'), count)
-  expect(observer.of('robot:status')).toHaveLength(2 * count)
-
-  // Half of the robots connect while the other half disconnects.
-  const firstHalf = robots.slice(0, count / 2)
-  const secondHalf = robots.slice(count / 2)
-  const staying = await Promise.all(firstHalf.map((robot) => world.connect(robot)))
-  for (const link of staying) link.destroy()
-  await Promise.all(secondHalf.map((robot) => world.connect(robot)))
-  await reaches(
-    async () =>
-      await query(world.database.url, `select status, count(*)::int as n from robots group by 1 order by 1`),
-    [
-      { status: 'AVAILABLE', n: secondHalf.length },
-      { status: 'OFFLINE', n: firstHalf.length },
-    ],
-  )
-  expect(
-    await query(world.database.url, 'select count(*)::int as n from robot_presence where connected'),
-  ).toEqual([{ n: secondHalf.length }])
-})
-
-test('a gateway that shuts down while robots connect leaves no robot connected', async () => {
-  await using world = await createWorld({ bus: 'redis' })
-  const gateway = await world.addNode('gateway')
-  const owner = await world.client()
-  const robots = await Promise.all(Array.from({ length: 40 }, () => world.robot(owner)))
-  const links = robots.map((robot) => new TestRobot(urlOf(world, robot, gateway.gatewayUrl), robot.token))
-  for (const link of links) link.socket.on('open', () => link.send({ type: 'heartbeat' }))
-  await Promise.race(links.map((link) => link.next('welcome')))
-  await gateway.stop()
-  const codes = await Promise.all(links.map((link) => link.closed))
-  expect(codes.filter((code) => code !== 4503 && code !== 1006)).toEqual([])
-  expect(codes).toContain(4503)
-  expect(await query(world.database.url, 'select robot_id from robot_presence where connected')).toEqual([])
-  expect(await query(world.database.url, `select id from robots where status <> 'OFFLINE'`)).toEqual([])
-})
-
-describe('two gateways', () => {
-  test('a robot that connects to the other gateway is taken over, and its old socket is closed with 4000', async () => {
-    await using world = await createWorld({ bus: 'redis' })
-    const other = await world.addNode('gateway')
-    const { robot, view, statuses } = await watchedRobot(world)
-    const first = (await world.connect(robot)).beat()
-    const second = (await world.connect(robot, other.gatewayUrl)).beat()
-    expect(await first.closed).toBe(4000)
-    await world.drained()
-    expect((await view()).status).toBe('AVAILABLE')
-
-    const third = (await world.connect(robot)).beat()
-    expect(await second.closed).toBe(4000)
-    await third.next('heartbeat_ack')
-    await world.drained()
-    expect((await view()).status).toBe('AVAILABLE')
-    expect(statuses()).not.toContain('OFFLINE')
-  })
 
   test('the session continues at the other gateway', async () => {
-    await using world = await createWorld({ bus: 'redis' })
-    const other = await world.addNode('gateway')
-    const owner = await world.client()
+    const { robot } = await watchedRobot(world, watcher)
     const operator = await world.operator()
-    const robot = await world.robot(owner)
     await world.connect(robot)
     const { sessionId } = (await operator.post('/api/sessions', { robotId: robot.id })).body
-    const link = new TestRobot(urlOf(world, robot, other.gatewayUrl), robot.token).beat()
+    const link = new TestRobot(urlOf(robot, other.gatewayUrl), robot.token).beat()
     expect((await link.next('welcome')).session).toMatchObject({ session_id: sessionId, status: 'ACTIVE' })
-    await owner.patch(`/api/sessions/${sessionId}`, { action: 'pause' })
+    await watcher.owner.patch(`/api/sessions/${sessionId}`, { action: 'pause' })
     expect(await link.next('session')).toMatchObject({ status: 'PAUSED' })
     await link.next('stop')
-    await owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    await watcher.owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })
     expect(await link.next('session')).toMatchObject({ status: 'COMPLETED' })
     await link.close()
+  })
+
+  test('a gateway that shuts down while robots connect leaves no robot connected', async () => {
+    const gateway = await world.addNode('gateway')
+    const robots = await Promise.all(Array.from({ length: 10 }, () => world.robot(watcher.owner)))
+    const links = robots.map((robot) => new TestRobot(urlOf(robot, gateway.gatewayUrl), robot.token))
+    for (const link of links) link.socket.on('open', () => link.send({ type: 'heartbeat' }))
+    await Promise.race(links.map((link) => link.next('welcome')))
+    await gateway.stop()
+    const codes = await Promise.all(links.map((link) => link.closed))
+    expect(codes.filter((code) => code !== 4503 && code !== 1006)).toEqual([])
+    expect(codes).toContain(4503)
+    const left = `select robot_id from robot_presence join robots on id = robot_id
+      where robot_id = any($1) and (connected or status <> 'OFFLINE')`
+    expect(await query(world.database.url, left, [robots.map(({ id }) => id)])).toEqual([])
+  })
+})
+
+test('a silent robot is OFFLINE after the timeout and not before; others stay, also if their gateway stalls', async () => {
+  const timeoutMs = 10_000
+  const clock = stopWallClock()
+  await using world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: String(timeoutMs) } })
+  const watcher = await watcherOf(world)
+  const [silent, lively] = [await watchedRobot(world, watcher), await watchedRobot(world, watcher)]
+  const [silentLink, livelyLink] = [await world.connect(silent.robot), await world.connect(lively.robot)]
+  /** Looks for silent robots. The first round after a stall does not. */
+  const findSilent = () => {
+    for (let round = 0; round < 2; round++) world.platform.core.guards.gateway.runRound('timer:wheel')
+  }
+  const beat = async (link: TestRobot): Promise<number> => {
+    link.send({ type: 'heartbeat' })
+    return (await link.next('heartbeat_ack')).t
+  }
+  const signMs = await beat(silentLink)
+  clock.advance(timeoutMs - 1)
+  findSilent()
+  await beat(livelyLink)
+  expect(silentLink.socket.readyState).toBe(WebSocket.OPEN)
+  expect((await silent.view()).status).toBe('AVAILABLE')
+
+  clock.advance(50) // silence is noticed within a turn of the wheel
+  findSilent()
+  await silentLink.closed
+  await reaches(silent.statuses, ['AVAILABLE', 'OFFLINE'])
+  // last_online is the last sign of life, not the time of detection.
+  expect(Date.parse((await silent.view()).last_online)).toBe(signMs)
+
+  livelyLink.send({ type: 'heartbeat', seq: 7 })
+  clock.advance(timeoutMs + 1) // the gateway reads the heartbeat after the stall
+  await livelyLink.next('heartbeat_ack')
+  findSilent()
+  await beat(livelyLink)
+  expect(lively.statuses()).toEqual(['AVAILABLE'])
+})
+
+describe('the timeout of a robot, on a simulated clock,', () => {
+  const TIMEOUT_MS = 1_000
+  const { open, robot } = simulateControl()
+  let fixture: ControlFixture
+  beforeEach(async () => {
+    fixture = await open({ heartbeatTimeoutMs: TIMEOUT_MS, robotBeats: false })
+  })
+
+  test('ends its connection', async () => {
+    const { socket } = robot()
+    await fixture.pass(TIMEOUT_MS - 10)
+    expect(socket.open).toBe(true)
+    await fixture.pass(100)
+    expect(socket.closed).toBe(1006)
+    expect(fixture.book.isHere).toBe(false)
+  })
+
+  test.each([
+    ['telemetry', { type: 'telemetry', data: 1 }],
+    ['a binary frame', Uint8Array.of(2, ...new Uint8Array(15))],
+    ['a frame of an unknown type', { type: 'from_the_future' }],
+  ])('begins again with %s', async (_name, frame) => {
+    const { socket } = robot()
+    for (let atMs = 0; atMs < 3 * TIMEOUT_MS; atMs += 100) {
+      socket.receiveFrame(frame)
+      await fixture.pass(100)
+    }
+    expect(socket.open).toBe(true)
+  })
+
+  test('does not begin again with a pong of its library', async () => {
+    const { socket } = robot()
+    for (let atMs = 0; atMs < TIMEOUT_MS + 100; atMs += 100) {
+      socket.pings = 1
+      socket.pong()
+      await fixture.pass(100)
+    }
+    expect(socket.closed).toBe(1006)
   })
 })

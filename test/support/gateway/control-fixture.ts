@@ -19,7 +19,7 @@ import { plainGuard } from './plain-guard.ts'
 export const DEADMAN_MS = 250
 const LATENCY_LIMIT_MS = 400
 const LATENCY_BUDGET_MS = 100
-const GRACE_MS = 2_000
+export const GRACE_MS = 2_000
 const ROBOT_ID = '00000000-0000-4000-9000-000000000000'
 const OPERATOR_ID = '00000000-0000-4000-a000-000000000000'
 const SLICE_MS = 10
@@ -38,6 +38,11 @@ interface Made {
   readonly raw: Uint8Array | undefined
 }
 
+interface Answer {
+  readonly type: 'error' | 'pong'
+  readonly message?: string
+}
+
 /** A participant, at the client's end of a socket. */
 export interface TestParticipant {
   readonly number: number
@@ -50,6 +55,8 @@ export interface TestParticipant {
   readonly dropped: string[]
   /** The allowed speeds, as it received them. */
   readonly limits: SpeedLimits[]
+  /** The errors and pongs that it received. */
+  readonly answers: Answer[]
   seq: number
   /** Its clock is behind the gateway's by this much, and runs faster by this factor. */
   readonly apartMs: number
@@ -74,6 +81,8 @@ export interface Machine {
   /** It may move: control arrived, and no stop since. */
   moving: boolean
   controls: number
+  /** The reasons of the stops that arrived. */
+  readonly stops: string[]
   /** The speed scale that it received last in this session; null before the first one. */
   speedScale: number | null
   /** The JSON commands and the allowed speeds in the order in which they arrived. */
@@ -120,6 +129,8 @@ export async function createControlFixture({
   heartbeatTimeoutMs = 1_000,
   latencyBudgetMs = LATENCY_BUDGET_MS as number | null,
   videoLimitMs = null as number | null,
+  /** Whether robots send heartbeats. */
+  robotBeats = true,
 } = {}) {
   const violations: string[] = []
   const participants: TestParticipant[] = []
@@ -308,6 +319,7 @@ export async function createControlFixture({
         wrong('a welcome omits a requested stop')
     } else if (value.type === 'stop_cleared') to.latched = null
     else if (value.type === 'stop') {
+      to.stops.push(value.reason)
       if (value.reason === 'deadman' && !value.latched && !to.moving) wrong('a deadman stop without motion')
       to.moving = false
       if (!value.latched) return
@@ -357,7 +369,7 @@ export async function createControlFixture({
       for (let leftMs = ms; leftMs > 0; leftMs -= SLICE_MS) {
         vi.advanceTimersByTime(Math.min(leftMs, SLICE_MS))
         for (const { socket } of [...machines, ...participants]) socket.pong()
-        if (nowMs() - beatMs >= BEAT_MS) {
+        if (robotBeats && nowMs() - beatMs >= BEAT_MS) {
           beatMs = nowMs()
           for (const { socket } of machines) socket.receiveFrame({ type: 'heartbeat' })
         }
@@ -374,6 +386,7 @@ export async function createControlFixture({
         answered: false,
         moving: false,
         controls: 0,
+        stops: [],
         speedScale: null,
         received: [],
         ttlsMs: [],
@@ -414,6 +427,7 @@ export async function createControlFixture({
         state: null,
         dropped: [],
         limits: [],
+        answers: [],
         seq: 0,
         apartMs,
         ppm,
@@ -440,6 +454,7 @@ export async function createControlFixture({
           if (value?.type === 'state') participant.state = frame as string
           else if (value?.type === 'limits') participant.limits.push(value)
           else if (value?.type === 'dropped') participant.dropped.push(value.why)
+          else if (value?.type === 'error' || value?.type === 'pong') participant.answers.push(value)
         },
       })
       Object.assign(participant, { socket })

@@ -59,6 +59,8 @@ export function runCamera(link: RobotLink, options: Partial<CameraOptions> = {})
 /** Creates a session whose robot publishes the camera `front`, and its viewers. */
 export async function openVideoFixture(world: World) {
   const cleanups: (() => unknown)[] = []
+  // On a busy machine, the first offer waits in vain for the process that starts for it. The robot tries again.
+  world.tolerateErrors('The media server did not answer in time')
   const [owner, operator] = [await world.client(), await world.operator()]
   const robot = await world.robot(owner)
   const link = new RobotLink({
@@ -78,11 +80,16 @@ export async function openVideoFixture(world: World) {
     expect(reply.status, JSON.stringify(reply.body)).toBe(201)
     return reply.body.ticket
   }
+  const viewers: TestViewer[] = []
   const viewer = () => {
     const made = new TestViewer()
-    cleanups.push(() => made.close())
+    viewers.push(made)
     return made
   }
+  const closeViewers = () => {
+    for (const made of viewers.splice(0)) made.close()
+  }
+  cleanups.push(closeViewers)
   const url = `${world.baseUrl}/api/sessions/${sessionId}/whep/front`
   return {
     owner,
@@ -95,6 +102,7 @@ export async function openVideoFixture(world: World) {
     ticketOf,
     listOf,
     viewer,
+    closeViewers,
     isLive: () => waitFor(async () => expect((await listOf(operator))[0]?.live).toBe(true)),
     /** Connects a viewer and waits for its first frames. */
     async watch(user: TestUser = operator, part: 'control' | 'watch' = 'control'): Promise<TestViewer> {

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { TestRobot } from '../gateway/frame-socket.ts'
 import type { TestUser } from './test-user.ts'
 import type { World } from './world.ts'
 
@@ -24,16 +25,31 @@ export const tolerateLatency = ({ platform }: World, robotId: string) =>
 
 export type SessionFixture = Awaited<ReturnType<typeof openSessionFixture>>
 
-/**
- * Creates a session that has just begun, with its client, its operator, and its connected robot. With `readEvents` both
- * users have read their event streams before, so that the streams contain everything.
- */
-export async function openSessionFixture(world: World, { readEvents = false } = {}) {
+interface Participants {
+  readonly client: TestUser
+  readonly operator: TestUser
+  readonly robot: Awaited<ReturnType<World['robot']>>
+  readonly link: TestRobot
+}
+
+async function createParticipants(world: World, readEvents: boolean): Promise<Participants> {
   const [client, operator] = [await world.client(), await world.operator()]
   if (readEvents) for (const user of [client, operator]) await user.get('/api/events')
   const robot = await world.robot(client)
   await tolerateLatency(world, robot.id)
-  const link = (await world.connect(robot)).beat()
+  return { client, operator, robot, link: (await world.connect(robot)).beat() }
+}
+
+/**
+ * Creates a session that has just begun, with its client, its operator, and its connected robot, or with those of an earlier
+ * session, which its client ended. With `readEvents` both users have read their event streams before, so that the streams contain
+ * everything.
+ */
+export async function openSessionFixture(
+  world: World,
+  { readEvents = false, of }: { readEvents?: boolean; of?: Participants | undefined } = {},
+) {
+  const { client, operator, robot, link } = of ?? (await createParticipants(world, readEvents))
   const id = await start(operator, robot.id)
   const path = `${SESSIONS}/${id}`
   return {
