@@ -26,15 +26,24 @@ export interface Serving {
 export type Wheelhouse = ReturnType<typeof startWheelhouse>
 
 /**
- * Starts a process as `npm start` does, with this environment and only PATH and HOME of the test's own.
+ * Starts a process as `npm start` does, with this environment and only PATH, HOME and the compile cache of the test's own.
  * @param wrapper a program with its arguments that executes the given command in an environment that it prepares
  */
-export function startWheelhouse(env: Record<string, string>, wrapper: readonly string[] = []) {
-  const { PATH, HOME } = process.env
-  const [program = process.execPath, ...args] = [...wrapper, process.execPath, 'src/main.ts']
+export function startWheelhouse(
+  env: Record<string, string>,
+  wrapper: readonly string[] = [],
+  command: readonly string[] = [process.execPath, 'src/main.ts'],
+) {
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+  const [program = process.execPath, ...args] = [...wrapper, ...command]
   const child = spawn(program, args, {
     cwd: ROOT,
-    env: { ...(PATH && { PATH }), ...(HOME && { HOME }), ...env },
+    env: {
+      ...(PATH && { PATH }),
+      ...(HOME && { HOME }),
+      ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const killAtExit = () => void child.kill('SIGKILL')
