@@ -151,47 +151,6 @@ function npmRunDrive(env: Record<string, string>, ...args: string[]) {
 }
 
 describe('wheelhouse drive', () => {
-  test('starts a session, drives with the keyboard, stops the robot and ends the session', async () => {
-    const [owner, operator] = [await world.client(), await world.operator()]
-    const { id, robot } = await robotOnline(world, owner, 'Ronja')
-    const start = { ...robot.state }
-    const drive = startCli(await at(operator), ['drive', id])
-    const type = (keys: string) => void drive.child.stdin?.write(keys)
-    await drive.expectText(/session [0-9a-f-]{36}/)
-    const sessionId = /session ([0-9a-f-]{36})/.exec(drive.stdout())?.[1] as string
-    await waitFor(() => {
-      type('w')
-      expect(robot.state.xM - start.xM).toBeGreaterThan(0.3)
-    })
-    await waitFor(() => {
-      type('\u001b[D')
-      expect(robot.state.headingRad - start.headingRad).toBeGreaterThan(0.2)
-    })
-
-    type('x')
-    const read = async () => (await owner.get(`/api/sessions/${sessionId}`)).body
-    await waitFor(async () => {
-      expect((await read()).control.stop?.reason).toBe('stopped with the keyboard')
-    })
-    await waitFor(() => expect([robot.state.leftMps, robot.state.rightMps]).toEqual([0, 0]))
-    type('w')
-    type('c')
-    await waitFor(async () => expect((await read()).control.stop).toBeNull())
-    type('r')
-    await waitFor(async () => expect((await read()).status).toBe('ACTIVE'))
-    const haltedXM = robot.state.xM
-    await waitFor(() => {
-      type('s')
-      expect(robot.state.xM).not.toBe(haltedXM)
-    })
-    type('q')
-    const { code, stdout } = await drive.ended
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/you quit\n$/)
-    expect((await read()).status).toBe('COMPLETED')
-    await waitFor(async () => expect((await read()).latency?.frames).toBeGreaterThan(10))
-  })
-
   test('in a terminal, Ctrl-C halts a moving robot and ends the session', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const { id, robot } = await robotOnline(world, owner, 'Ronja')

@@ -59,34 +59,6 @@ async function drivenElsewhere(world: World, graceEnv: Record<string, string> = 
 }
 
 describe('kill -9 of the gateway', () => {
-  test('under a latched stop: the stop is in force at the next gateway, and is cleared there', async () => {
-    const { gateway, operator, robot, link, id, console } = await drivenElsewhere(world)
-    console.send({ type: 'stop', reason: 'smoke' })
-    await console.state(({ stop }) => stop?.recorded)
-    await gateway.end('SIGKILL')
-    expect(await link.closed).toBe(1006)
-    expect(await console.closed).toBe(1006)
-
-    const back = (await world.connect(robot)).beat()
-    expect((await back.next('stop')).reason).toBe('smoke') // repeated, because no frame reported that it has halted
-    const again = await world.drive(operator, id)
-    expect((await again.state()).stop).toEqual({
-      reason: 'smoke',
-      latched: true,
-      recorded: true,
-      by_role: 'operator',
-      clearable_by: 'anyone',
-    })
-    const seq = again.control()
-    expect(await again.next('dropped')).toMatchObject({ seq, why: 'stopped' })
-    await performAction(operator, id, 'clear_stop')
-    await back.next('stop_cleared')
-    await performAction(operator, id, 'resume')
-    await again.state(({ status }) => status === 'ACTIVE')
-    again.control()
-    await back.next('control')
-  })
-
   test('during control: participants reconnect to another gateway and continue, after a resume at most', async () => {
     const { gateway, operator, robot, id, session } = await drivenElsewhere(world)
     await gateway.end('SIGKILL')

@@ -15,6 +15,7 @@ import { serviceUrl } from '../runner/service-url.ts'
 import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 import { freePorts } from './free-ports.ts'
 
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const PROGRAM = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 /** Ends a hang. Several processes that start at once on a busy machine need minutes. */
 const START_LIMIT_MS = 2 * WAIT_LIMIT_MS
@@ -30,18 +31,30 @@ export interface Serving {
 export type Wheelhouse = ReturnType<typeof startWheelhouse>
 
 /**
- * Starts a process as `npm start` does, with this environment and only PATH and HOME of the test's own. By default it shares
- * nothing with a platform that runs in the checkout: free ports, an empty folder for its data, and no `.env`.
+ * Starts a process as `npm start` does, with this environment and only PATH, HOME and the compile cache of the test's own. By
+ * default it shares nothing with a platform that runs in the checkout: free ports, an empty folder for its data, and no `.env`.
  * @param wrapper a program with its arguments that executes the given command in an environment that it prepares
+ * @param command runs in the checkout instead
  */
-export function startWheelhouse(env: Record<string, string>, wrapper: readonly string[] = []) {
-  const { PATH, HOME } = process.env
-  const [program = process.execPath, ...args] = [...wrapper, process.execPath, PROGRAM]
+export function startWheelhouse(
+  env: Record<string, string>,
+  wrapper: readonly string[] = [],
+  command?: readonly string[],
+) {
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+  const [program = process.execPath, ...args] = [...wrapper, ...(command ?? [process.execPath, PROGRAM])]
   const folder = mkdtempSync(join(tmpdir(), 'wheelhouse-process-'))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   const child = spawn(program, args, {
-    cwd: folder,
-    env: { ...(PATH && { PATH }), ...(HOME && { HOME }), ...freePorts, DATA_DIR: folder, ...env },
+    cwd: command ? ROOT : folder,
+    env: {
+      ...(PATH && { PATH }),
+      ...(HOME && { HOME }),
+      ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
+      ...freePorts,
+      DATA_DIR: folder,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const killAtExit = () => {

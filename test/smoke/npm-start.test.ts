@@ -1,39 +1,37 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { isHalted, SimulatedRobot } from '../../../packages/sdk/index.ts'
-import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
-import { type ConsoleBrowser, heading, openConsole } from '../../support/browser/console.ts'
-import { costsOf } from '../../support/browser/session-costs.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
-import { startWheelhouse, type Wheelhouse } from '../../support/processes/processes.ts'
-import { waitFor } from '../../support/world/wait.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isHalted, SimulatedRobot } from '../../packages/sdk/index.ts'
+import { freePort } from '../../src/core/database/embedded-postmaster.ts'
+import { waitUntilDriving } from '../support/browser/cockpit.ts'
+import { type ConsoleBrowser, heading, openConsole } from '../support/browser/console.ts'
+import { costsOf } from '../support/browser/session-costs.ts'
+import { startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
+import { waitFor } from '../support/world/wait.ts'
 
-// Runs the whole program with a browser per user, from the first sign-in to the rating of a session.
+// Runs what `npm start` runs, with nothing but a new data folder, and a browser per user.
 
-let database: TestDatabase
 let dataDir: string
 let app: Wheelhouse
+let baseUrl: string
 let browser: ConsoleBrowser
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-story-'))
-  app = startWheelhouse({
-    DATABASE_URL: database.url,
-    DATA_DIR: dataDir,
-    DEMO: 'true',
-    PORT: String(await freePort()),
-  })
-  browser = await openConsole((await app.serving()).baseUrl)
+  dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-start-'))
+  const { scripts } = JSON.parse(await readFile('package.json', 'utf8'))
+  const [, ...args] = scripts.start.split(' ')
+  // A busy machine sends the heartbeats of the robots late.
+  const env = { DATA_DIR: dataDir, HEARTBEAT_TIMEOUT_MS: '60000', PORT: String(await freePort()) }
+  app = startWheelhouse(env, [], [process.execPath, ...args])
+  baseUrl = (await app.serving()).baseUrl
+  browser = await openConsole(baseUrl)
 })
-afterEach(() => browser.closePages())
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
-  await app?.[Symbol.asyncDispose]()
-  await database?.drop()
+  await app?.end('SIGTERM')
   await rm(dataDir, { recursive: true, force: true })
 })
 
@@ -82,6 +80,21 @@ async function becomeCertified(operator: Page): Promise<void> {
   await context.close()
 }
 
+test('it serves, and a visitor drives a robot of the demo by its live picture', async () => {
+  expect(await (await fetch(`${baseUrl}/api/health`)).json()).toMatchObject({ status: 'ok', db: 'ok' })
+  const { page, context } = await browser.signIn('operator@demo.local', '/dashboard/available')
+  await button(page, 'Drive now: Ronja').click()
+  await waitUntilDriving(page)
+  await page.getByTestId('freshness').getByText('LIVE').waitFor()
+  await page.keyboard.down('ArrowUp')
+  await waitFor(async () => expect(await page.getByTestId('speed').innerText()).toMatch(/0\.[1-9]/))
+  await page.keyboard.up('ArrowUp')
+  await button(page, 'End').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
+  await page.getByText('Session ended').first().waitFor()
+  await context.close()
+})
+
 test('from the first sign-in to the rating', async () => {
   const owner = await newUser('story-owner', 'Continue as owner')
   const operator = await newUser('story-operator', 'Continue as operator')
@@ -104,6 +117,7 @@ test('from the first sign-in to the rating', async () => {
   await go(owner, 'Sessions')
   await owner.getByRole('link', { name: 'Watch' }).first().click()
   await owner.getByRole('log', { name: 'Chat' }).getByText('Where to?').waitFor()
+  await region(owner, 'Telemetry').getByText(/\d m\/s/).first().waitFor()
   await owner.getByLabel('Extra minutes').fill('20')
   await button(owner, 'Request extension').click()
   await button(operator, 'Accept').click()
@@ -119,6 +133,7 @@ test('from the first sign-in to the rating', async () => {
   await region(owner, 'Remote stop')
     .getByText(/^You stopped the robot/)
     .waitFor()
+  await operator.getByTestId('stop-banner').getByText('Stopped by the owner:').waitFor()
   await button(owner, 'Clear stop').click()
   await owner.getByRole('dialog').getByRole('button', { name: 'Clear stop' }).click()
   await button(operator, 'Resume').click()
@@ -148,4 +163,11 @@ test('from the first sign-in to the rating', async () => {
   await robot.close()
   await owner.getByRole('row', { name: /Courier.*Offline/ }).waitFor()
   expect(await region(owner, 'Remote stop').count(), 'the stop bar disappears').toBe(0)
+})
+
+test('SIGTERM ends it with code 0, and its PostgreSQL with it', async () => {
+  const pidFile = join(dataDir, 'postgres/cluster/data/postmaster.pid')
+  expect(existsSync(pidFile)).toBe(true)
+  expect(await app.end('SIGTERM'), app.output()).toEqual({ code: 0, signal: null })
+  expect(existsSync(pidFile)).toBe(false)
 })
