@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addMonths, monthOf, startOf } from '../../core/time/month.ts'
-import { type Chargeable, charge } from './charge.ts'
+import { type Chargeable, charge, earnedShare } from './charge.ts'
 
 const MINUTE_MS = 60_000
 const DAYS_30_MS = 30 * 24 * 60 * MINUTE_MS
@@ -42,6 +42,19 @@ describe('a charge', () => {
       sharePercent: 50,
     })
     expect([clientChargeCents, operatorEarningsCents]).toEqual([33, 16])
+  })
+
+  test('stays within what the row of a session can store', () => {
+    const endless = charge({ activeMs: 1e15, outageMs: 0, rateCentsPerMinute: 10_000, sharePercent: 70 })
+    expect(endless).toMatchObject({ clientChargeCents: 2_147_483_647, operatorEarningsCents: 1_503_238_552 })
+  })
+
+  test.each([
+    ['another robot', 'owner', 70],
+    ['the operator’s own robot', 'operator', 0],
+  ])('on %s earns the operator the share of the plan', (_whose, owner, share) => {
+    const session = { operator_id: 'operator', client_id: owner, operator_share_percent: 70 }
+    expect(earnedShare(session)).toBe(share)
   })
 
   test('is whole cents, never negative, and earns the operator no more than it costs the client', () => {

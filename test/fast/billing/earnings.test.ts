@@ -167,31 +167,6 @@ test('an invoice that an admin marks PAID releases its earnings', async () => {
   expect(await users.stats()).toEqual([2_100, 350, 2_450])
 })
 
-test('the worker releases the earnings of several operators to each operator', async () => {
-  let clockMs = Date.parse('2026-01-15T12:00:00Z')
-  const env = { EARNINGS_HOLD_DAYS: '7' }
-  await using world = await createWorld({ now: () => new Date(clockMs), bus: 'redis', env })
-  await using gateway = await createSilentGateway(world, () => clockMs)
-  const { operator, robotId } = await actors(world, gateway)
-  const secondOperator = await world.operator()
-  for (const user of [operator, secondOperator, operator]) {
-    const id = await start(user, robotId)
-    clockMs += 10 * MINUTE_MS
-    await performAction(user, id, 'end')
-  }
-  const stats = async (user: typeof operator) => (await user.get('/api/operator/stats')).body
-  expect(await stats(operator)).toMatchObject({ available_for_payout_cents: 0, pending_earnings_cents: 700 })
-  clockMs += 7 * DAY_MS
-  await world.addNode('worker', env) // runs its jobs at once
-  for (const [user, cents] of [
-    [operator, 700],
-    [secondOperator, 350],
-  ] as const) {
-    await expect.poll(async () => (await stats(user)).available_for_payout_cents).toBe(cents)
-    expect(await stats(user)).toMatchObject({ pending_earnings_cents: 0 })
-  }
-})
-
 test('earnings are available at the end of the session if EARNINGS_HOLD_DAYS is 0', async () => {
   let clockMs = Date.parse('2026-01-15T12:00:00Z')
   await using world = await createWorld({ now: () => new Date(clockMs), env: { EARNINGS_HOLD_DAYS: '0' } })

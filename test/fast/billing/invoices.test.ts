@@ -1,4 +1,4 @@
-import { type CompiledQuery, sql } from 'kysely'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMonthlyClose } from '../../../src/modules/billing/invoice-close.ts'
 import { connectTo } from '../../support/database/sql.ts'
@@ -6,7 +6,7 @@ import { actors, createSilentGateway, HOUR_MS, MINUTE_MS } from '../../support/w
 import { performAction, start } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
-import { createWorld, type World } from '../../support/world/world.ts'
+import { createWorld, type World, type WorldOptions } from '../../support/world/world.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const START = '2026-01-15T12:00:00'
@@ -14,10 +14,10 @@ const START = '2026-01-15T12:00:00'
 type Fixture = Awaited<ReturnType<typeof createFixture>>
 
 /** Creates a platform with a test-controlled clock and a helper for sessions that end at a given time. */
-async function createFixture(bus: 'memory' | 'redis' = 'memory') {
+async function createFixture(options: Pick<WorldOptions, 'bus' | 'env'> = {}) {
   let clockMs = utc(START)
   const now = () => new Date(clockMs)
-  const world = await createWorld({ now, bus })
+  const world = await createWorld({ now, ...options })
   const gateway = await createSilentGateway(world, () => clockMs)
   const close = createMonthlyClose({ ...world.platform.core, now })
   return {
@@ -232,10 +232,13 @@ async function insertSessions(
 ) {
   // Not through the platform's connections: on a busy machine, so many rows take longer than its queries may.
   await using database = await connectTo(world.database.url)
+  // Without the triggers, which take most of the time: they update the totals of the platform for each session.
+  await database.query('set session_replication_role = replica')
   await database.query(
     `insert into sessions (id, robot_id, operator_id, client_id, status, billable_minutes, started_at, ended_at,
-       client_charge_cents, operator_earnings_cents)
-     select gen_random_uuid(), $1, $2, $3, 'COMPLETED', 2, at, at, 100, 70
+       client_charge_cents, operator_earnings_cents,
+       recorded_robot_name, recorded_robot_type, recorded_operator_name, recorded_client_name)
+     select gen_random_uuid(), $1, $2, $3, 'COMPLETED', 2, at, at, 100, 70, 'Robot', 'testbot', 'Operator', 'Owner'
      from generate_series(0, $4::int - 1) n,
        lateral (select $5::timestamptz + n * $6::float8 * interval '1 ms' as at) times`,
     [users.robotId, users.operator.id, users.owner.id, count, new Date(utc(first)), everyMs],
@@ -245,9 +248,9 @@ async function insertSessions(
 describe('several workers', () => {
   test('create each invoice once, with every session on exactly one invoice', async () => {
     const { world, now } = fixture
-    const clients = await Promise.all(Array.from({ length: 6 }, () => fixture.begin()))
-    const days = { first: '2025-11-01T00:00:00', everyMs: 24 * HOUR_MS }
-    for (const users of clients) await insertSessions(world, users, 80, days) // November to January
+    const clients = await Promise.all(Array.from({ length: 3 }, () => fixture.begin()))
+    const days = { first: '2025-11-01T00:00:00', everyMs: 4 * 24 * HOUR_MS }
+    for (const users of clients) await insertSessions(world, users, 20, days) // November to January
     fixture.setClock('2026-02-01T00:00:00')
     const workers = Array.from({ length: 4 }, () => createMonthlyClose({ ...world.platform.core, now }))
     await Promise.all(workers.map((worker) => worker.run()))
@@ -256,9 +259,9 @@ describe('several workers', () => {
     for (const { owner } of clients) {
       expect((await fixture.invoicesOf(owner)).map(brief)).toEqual(
         [
-          ['2026-01', 19],
-          ['2025-12', 31],
-          ['2025-11', 30],
+          ['2026-01', 4],
+          ['2025-12', 8],
+          ['2025-11', 8],
         ].map(([month, count]) => ({
           month,
           status: 'OPEN',
@@ -305,22 +308,35 @@ describe('several workers', () => {
   test('put more sessions on one invoice than one statement can update', async () => {
     const users = await fixture.begin()
     const seconds = { first: '2026-01-01T00:00:00', everyMs: 1_000 }
-    await insertSessions(fixture.world, users, 10_001, seconds)
+    await insertSessions(fixture.world, users, 5_001, seconds)
     fixture.setClock('2026-02-01T00:00:00')
     await fixture.close.run()
     expect((await fixture.invoicesOf(users.owner)).map(brief)).toEqual([
-      { month: '2026-01', status: 'OPEN', total_cents: 1_000_100, session_count: 10_001, minutes: 20_002 },
+      { month: '2026-01', status: 'OPEN', total_cents: 500_100, session_count: 5_001, minutes: 10_002 },
     ])
   })
+})
 
-  test('close months without a request', async () => {
-    await using separate = await createFixture('redis')
-    const users = await actors(separate.world, separate.gateway)
-    await separate.session(users, '2026-01-15T12:00:00')
-    separate.setClock('2026-02-01T00:00:00')
-    await separate.world.addNode('worker') // runs its jobs at once
-    await waitFor(async () => expect(await separate.invoicesOf(users.owner)).toHaveLength(1))
-  })
+test('a worker closes months and releases earnings without a request', async () => {
+  const env = { EARNINGS_HOLD_DAYS: '7' }
+  await using separate = await createFixture({ bus: 'redis', env })
+  const { world } = separate
+  const users = await separate.begin()
+  const second = await world.operator()
+  await separate.session(users, '2026-01-15T12:00:00', 20)
+  await separate.session({ ...users, operator: second }, '2026-01-15T13:00:00', 10)
+  const stats = async (user: TestUser) => (await user.get('/api/operator/stats')).body
+  expect(await stats(second)).toMatchObject({ available_for_payout_cents: 0, pending_earnings_cents: 350 })
+  separate.setClock('2026-02-01T00:00:00')
+  await world.addNode('worker', env) // runs its jobs at once
+  await waitFor(async () => expect(await separate.invoicesOf(users.owner)).toHaveLength(1))
+  for (const [user, cents] of [
+    [users.operator, 700],
+    [second, 350],
+  ] as const) {
+    const released = { available_for_payout_cents: cents, pending_earnings_cents: 0 }
+    await waitFor(async () => expect(await stats(user)).toMatchObject(released))
+  }
 })
 
 test('a failure for one client does not block the invoices of other clients', async () => {
@@ -344,38 +360,4 @@ test('a failure for one client does not block the invoices of other clients', as
   await world.platform.core.db.schema.alterTable('invoices').dropConstraint('trouble').execute()
   await fixture.close.run()
   expect((await fixture.invoicesOf(failing.owner)).map(brief)).toMatchObject([{ session_count: 600 }])
-})
-
-test('the query for due invoices reads only sessions that need an invoice', async () => {
-  await using separate = await createFixture() // its tables have the rows of this test only
-  const { world, now } = separate
-  const {
-    core: { db },
-  } = world.platform
-  const users = await actors(world, separate.gateway)
-  await insertSessions(world, users, 5_000, { first: '2026-01-20T00:00:00' })
-  separate.setClock('2026-01-25T00:00:00')
-  const statements: CompiledQuery[] = []
-  const recordingDb = db.withPlugin({
-    transformQuery: ({ node, queryId }) => {
-      statements.push(db.getExecutor().compileQuery(node, queryId))
-      return node
-    },
-    transformResult: async ({ result }) => result,
-  })
-  await createMonthlyClose({ ...world.platform.core, db: recordingDb, now }).run()
-  expect(statements, 'one query only').toHaveLength(1)
-
-  const [{ sql: text, parameters }] = statements as [CompiledQuery]
-  await using client = await connectTo(world.database.url)
-  await client.query('vacuum analyze sessions')
-  const { rows } = await client.query(`explain (analyze, format json) ${text}`, [...parameters])
-  const plan = JSON.stringify(rows)
-  expect(plan).toContain('sessions_uninvoiced')
-  expect(plan).not.toContain(
-    'Seq Scan","Parallel Aware":false,"Async Capable":false,"Relation Name":"sessions',
-  )
-  const read = [...plan.matchAll(/"(?:Actual Rows|Rows Removed by [a-zA-Z ]+)":([\d.]+)/g)]
-  expect(read.length).toBeGreaterThan(0)
-  for (const [, count] of read) expect(Number(count)).toBe(0)
 })

@@ -177,3 +177,81 @@ test('a session of the first schema version starts, stops, ends and is counted a
     await database.drop()
   }
 })
+
+test('the migration of money records writes the current names into existing rows and keeps earnings available', async () => {
+  const database = await createEmptyDatabase()
+  const orm = await connectOrm({ url: database.url, poolSize: 1, applicationName: 'migration-test' })
+  try {
+    await orm.migrator.up({ to: '0018_outbound_events' })
+    await using client = await connectTo(database.url)
+    const [owner, operator, robot] = [randomUUID(), randomUUID(), randomUUID()]
+    for (const [id, name] of [
+      [owner, 'Owner'],
+      [operator, 'Operator'],
+    ]) {
+      await client.query(
+        `insert into users (id, issuer, subject, display_name) values ($1, 'test', $1::uuid::text, $2)`,
+        [id, name],
+      )
+    }
+    await client.query(
+      `insert into robots (id, owner_id, name, robot_type, hardware_id) values ($1, $2, 'Robot', 'testbot', 'h')`,
+      [robot, owner],
+    )
+    const insert = async (status: string, operatorId: string, rating: number | null) => {
+      const id = randomUUID()
+      const cents = status === 'COMPLETED' ? [100, 70] : [null, null]
+      await client.query(
+        `insert into sessions (id, robot_id, operator_id, client_id, status, started_at, ended_at, scheduled_for,
+           planned_minutes, client_charge_cents, operator_earnings_cents, rating)
+         values ($1, $2, $3, $4, $5, now(), now(), now(), 60, $6, $7, $8)`,
+        [id, robot, operatorId, owner, status, ...cents, rating],
+      )
+      return id
+    }
+    const done = await insert('COMPLETED', operator, 5)
+    const own = await insert('COMPLETED', owner, 5)
+    const cancelled = await insert('CANCELLED', operator, null)
+    const pending = await insert('PENDING', operator, null)
+    const posting = randomUUID()
+    await client.query(
+      `insert into ledger_entries (posting_id, account, user_id, amount_cents, kind) values
+       ($1, 'operator_payable', $2, -70, 'session_charge'), ($1, 'platform_revenue', null, 70, 'session_charge')`,
+      [posting, operator],
+    )
+    await client.query(
+      `insert into invoices (id, client_id, month, status, currency, total_cents, session_count, minutes, issued_at)
+       values (gen_random_uuid(), $1, '2026-01', 'OPEN', 'EUR', 100, 1, 2, now())`,
+      [owner],
+    )
+    await orm.migrator.up()
+
+    const { rows } = await client.query(
+      `select id, rating, earnings_held_until as held, recorded_robot_name as robot, recorded_robot_type as type,
+         recorded_operator_name as operator, recorded_client_name as client from sessions`,
+    )
+    const names = { robot: 'Robot', type: 'testbot', operator: 'Operator', client: 'Owner' }
+    const none = { robot: null, type: null, operator: null, client: null }
+    expect(rows).toHaveLength(4)
+    expect(rows).toContainEqual({ id: done, rating: 5, held: null, ...names })
+    expect(rows).toContainEqual({ id: own, rating: null, held: null, ...names, operator: 'Owner' })
+    expect(rows).toContainEqual({ id: cancelled, rating: null, held: null, ...names })
+    expect(rows).toContainEqual({ id: pending, rating: null, held: null, ...none })
+    const invoices = await client.query('select billing_name from invoices')
+    expect(invoices.rows).toEqual([{ billing_name: 'Owner' }])
+    const payable = await client.query(
+      `select -sum(amount_cents)::int as cents from ledger_entries where account = 'operator_payable'`,
+    )
+    expect(payable.rows).toEqual([{ cents: 70 }])
+    // An existing session on the operator's own robot can still be invoiced.
+    await client.query(`insert into invoices (id, client_id, month, status, currency, total_cents, session_count, minutes)
+      values (gen_random_uuid(), '${owner}', '2026-02', 'DRAFT', 'EUR', 0, 0, 0)`)
+    await client.query(
+      `update sessions set invoice_id = (select id from invoices where status = 'DRAFT') where id = $1`,
+      [own],
+    )
+  } finally {
+    await orm.close(true)
+    await database.drop()
+  }
+})
