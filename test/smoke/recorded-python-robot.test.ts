@@ -79,7 +79,7 @@ test('the robot sends its camera, obeys commands, and halts by itself when they 
   }
   await waitFor(() => expect(sample?.standing).toBe(true))
   await mark('success')
-  expect(link.state).toMatchObject({ status: 'ACTIVE', stop: null })
+  expect(link.state).toMatchObject({ status: 'ACTIVE', stop: { reason: 'deadman', latched: false } })
   await performAction(owner, session, 'end')
   sessionId = session
 })
