@@ -1,11 +1,12 @@
+// First: the parent may end while the other modules are loaded.
+import './core/process/parent-process.ts'
 import { inspect } from 'node:util'
 import { loadConfig } from './app/config.ts'
 import { type RunningPlatform, startRoles } from './app/roles.ts'
 import { createLog } from './core/log.ts'
 import { ignoreClosedOutput } from './core/process/closed-output.ts'
+import { whenOrphaned } from './core/process/parent-process.ts'
 import { watchProcessErrors } from './core/process/process-errors.ts'
-
-const PARENT_CHECK_MS = 500
 
 /** Starts the process: configuration, roles, and an orderly shutdown on SIGTERM or SIGINT. */
 async function main(): Promise<void> {
@@ -14,6 +15,9 @@ async function main(): Promise<void> {
   const config = loadConfig()
   const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
   const processErrors = watchProcessErrors(log)
+  // A start that is cut off leaves nothing that the next one could not continue with.
+  let onNpmEnded = (): unknown => process.exit(1)
+  if (config.runByNpm) whenOrphaned(() => onNpmEnded())
   // The demo is a tool for development: a production installation does not contain it.
   const demoTool = config.demo ? await import('../tools/demo/start.ts') : undefined
   const cameras = demoTool?.createCameraPages()
@@ -42,7 +46,7 @@ async function main(): Promise<void> {
     log.fatal(cause.message)
     return stop('failure', 1)
   })
-  if (config.runByNpm) whenOrphaned(() => stop('npm ended'))
+  onNpmEnded = () => stop('npm ended')
 
   const { baseUrl, hubUrl, gatewayUrl } = running
   log.info(
@@ -58,19 +62,6 @@ function endAndRethrow(running: RunningPlatform): (cause: unknown) => Promise<ne
     await running.stop()
     throw cause
   }
-}
-
-/**
- * Calls `then` when the parent process ends. npm passes SIGTERM only to the shell between npm and this process, and
- * that shell exits without passing it on.
- */
-function whenOrphaned(then: () => void): void {
-  const parent = process.ppid
-  const timer = setInterval(() => {
-    if (process.ppid === parent) return
-    clearInterval(timer)
-    then()
-  }, PARENT_CHECK_MS)
 }
 
 main().catch((cause: unknown) => {

@@ -1,6 +1,5 @@
 // Runs before `npm run check` and `npm run format`: restores the program of Biome, 65 MB, which an installation by
 // ensure-installed.mjs omits because nothing else needs it. Its source is npm's cache or the registry.
-import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,8 +14,8 @@ const program = windows ? 'biome.exe' : 'biome'
 
 try {
   if (missing().length > 0) {
-    await withLock(lock, 'installation of Biome', () => {
-      for (const name of missing()) restore(name)
+    await withLock(lock, 'installation of Biome', async (run) => {
+      for (const name of missing()) await restore(run, name)
     })
   }
 } catch (error) {
@@ -30,14 +29,14 @@ function missing() {
   return readdirSync(home).filter((name) => name.startsWith('cli-') && !existsSync(join(home, name, program)))
 }
 
-function restore(name) {
+async function restore(run, name) {
   console.log('Installing Biome (first check, or it has changed) …')
   rmSync(fresh, { recursive: true, force: true })
   const path = `node_modules/@biomejs/${name}`
   const { version, integrity } = readJson(join(root, 'package-lock.json')).packages[path]
   const options = ['--no-save', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
   const args = ['install', '--prefix', fresh, ...options, '--loglevel=error', `@biomejs/${name}@${version}`]
-  const done = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], shell: windows })
+  const done = await run('npm', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], shell: windows })
   if (done.error) throw new Problem(`npm could not be run (${done.error.message}).`)
   if (done.status !== 0)
     throw new Problem('Biome could not be installed. The message of npm is printed above.')

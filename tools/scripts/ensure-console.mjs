@@ -1,6 +1,5 @@
 // Builds the console (packages/console/dist) when its sources have changed since the last build; --again builds in any
 // case. Runs before every start, under whatever Node the machine has: plain JavaScript.
-import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,8 +21,8 @@ const ownNode = join(root, 'node_modules/.bin', windows ? 'node.cmd' : 'node')
 try {
   const again = process.argv.includes('--again')
   if (again || !isBuilt()) {
-    await withLock(lock, 'build of the console', () => {
-      if (again || !isBuilt()) build()
+    await withLock(lock, 'build of the console', async (run) => {
+      if (again || !isBuilt()) await build(run)
     })
   }
 } catch (error) {
@@ -36,7 +35,7 @@ function isBuilt() {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === sourceHash(root, SOURCES)
 }
 
-function build() {
+async function build(run) {
   if (!existsSync(vite)) {
     // A production installation contains the built console, or serves none.
     console.log('The console is not built: its tools are not installed (npm ci installs them).')
@@ -47,10 +46,11 @@ function build() {
   const args = [vite, 'build', 'packages/console', '--outDir', fresh, '--emptyOutDir', '--logLevel', 'warn']
   // A test's NODE_ENV would make it the development build of React.
   const env = { ...process.env, NODE_ENV: 'production' }
-  const done = spawnSync(ownNode, args, { cwd: root, stdio: 'inherit', env, shell: windows })
+  const done = await run(ownNode, args, { cwd: root, stdio: 'inherit', env, shell: windows })
   if (done.status !== 0) throw new Problem('The console could not be built. The reason is printed above.')
   compress(join(fresh, 'assets'))
   writeFileSync(join(fresh, 'stamp'), hash)
+  rmSync(stamp, { force: true }) // a build without it is not complete
   rmSync(built, { recursive: true, force: true })
   renameSync(fresh, built)
 }

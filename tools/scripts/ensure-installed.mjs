@@ -21,8 +21,8 @@ const ownNode = join(modules, '.bin', windows ? 'node.cmd' : 'node')
 try {
   // One installation at a time: two npm ci in one folder destroy each other's work.
   if (existsSync(lock) || !isInstalled()) {
-    await withLock(lock, 'installation', () => {
-      if (!isInstalled()) install()
+    await withLock(lock, 'installation', async (run) => {
+      if (!isInstalled()) await install(run)
     })
   }
 } catch (error) {
@@ -31,7 +31,7 @@ try {
   process.exitCode = 1
 }
 
-function install() {
+async function install(run) {
   console.log(
     'Installing the packages of package-lock.json with npm ci (first start, or they have changed) …',
   )
@@ -41,7 +41,7 @@ function install() {
   const path = (process.env.PATH ?? '').split(delimiter)
   const outside = path.filter((folder) => !folder.includes(join('node_modules', '.bin')))
   const env = { ...process.env, PATH: outside.join(delimiter) }
-  const done = spawnSync('npm', args, { cwd: root, stdio: 'inherit', env, shell: windows })
+  const done = await run('npm', args, { cwd: root, stdio: 'inherit', env, shell: windows })
   if (done.error)
     throw new Problem(`npm could not be run (${done.error.message}). Install npm, or put it on PATH.`)
   if (done.signal) throw new Problem(`npm ci was ended by ${done.signal}. Run the command again.`)
@@ -60,8 +60,8 @@ function install() {
 /** Returns quickly, because it runs before every start. A stamp identifies the last installation and pruning. */
 function isInstalled() {
   if (!existsSync(ownNode)) return false
-  if (readOr(stamp, '') === installHash()) return true
-  if (!matchesLockfile()) return false
+  if (readOr(stamp, '') === installHash()) return hasAllPackages()
+  if (!matchesLockfile() || !hasAllPackages()) return false
   try {
     verify()
   } catch {
@@ -80,17 +80,38 @@ function prune(options = []) {
 
 /** Returns whether npm's own record shows an installation of exactly this lockfile. */
 function matchesLockfile() {
-  const record = readOr(join(modules, '.package-lock.json'), '')
-  if (record === '') return false
-  const installed = JSON.parse(record).packages
-  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
-  return Object.entries(wanted).every(([path, entry]) => {
-    if (!path.includes('node_modules/')) return true
+  const installed = installedPackages()
+  return wantedPackages().every(([path, entry]) => {
     const found = installed[path]
-    // An optional package may be for another platform.
-    if (!found) return entry.optional || entry.devOptional || entry.peer
+    if (!found) return mayBeMissing(entry)
     return found.version === entry.version && found.integrity === entry.integrity
   })
+}
+
+/** Returns whether each package has its folder. An interrupted deletion of node_modules may leave the records of all. */
+function hasAllPackages() {
+  return wantedPackages().every(
+    ([path, entry]) => mayBeMissing(entry) || existsSync(join(root, path, 'package.json')),
+  )
+}
+
+/** Returns whether npm may omit a package: an optional one may be for another platform. */
+function mayBeMissing(entry) {
+  return entry.optional || entry.devOptional || entry.peer
+}
+
+function wantedPackages() {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  return Object.entries(packages).filter(([path]) => path.includes('node_modules/'))
+}
+
+/** Returns npm's record of what is installed, which npm writes last. A killed npm may leave a part of it. */
+function installedPackages() {
+  try {
+    return JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')).packages
+  } catch {
+    return {}
+  }
 }
 
 /** Throws a Problem that says what npm ci has left missing and what to do about it. */

@@ -1,6 +1,5 @@
 // Packs the files that the platform serves at /downloads (dist/packages) when their sources have changed; --again packs
 // in any case and fails if it cannot. Runs before every start, under whatever Node the machine has: plain JavaScript.
-import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,8 +31,8 @@ const strict = again || process.argv.includes('--strict')
 
 try {
   if (again || !isPacked()) {
-    await withLock(lock, 'packing of the downloads', () => {
-      if (again || !isPacked()) pack()
+    await withLock(lock, 'packing of the downloads', async (run) => {
+      if (again || !isPacked()) await pack(run)
     })
   }
 } catch (error) {
@@ -47,7 +46,7 @@ function isPacked() {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === sourceHash(root, SOURCES)
 }
 
-function pack() {
+async function pack(run) {
   if (!existsSync(compiler)) {
     // An installation without development packages contains the downloads already, or does not serve any.
     console.log('The downloads are not packed: the compiler is not installed (npm ci installs it).')
@@ -58,9 +57,10 @@ function pack() {
   const hash = sourceHash(root, SOURCES)
   rmSync(fresh, { recursive: true, force: true })
   const args = [join(root, 'tools/scripts/pack.mjs'), '--to', fresh]
-  const done = spawnSync(ownNode, args, { cwd: root, stdio: 'inherit', shell: windows })
+  const done = await run(ownNode, args, { cwd: root, stdio: 'inherit', shell: windows })
   if (done.status !== 0) throw new Problem('The downloads could not be packed. The reason is printed above.')
   writeFileSync(join(fresh, 'stamp'), hash)
+  rmSync(stamp, { force: true }) // a folder without it is not complete
   rmSync(packed, { recursive: true, force: true })
   renameSync(fresh, packed)
 }

@@ -26,7 +26,12 @@ const [program, ...args] = programAt === -1 ? [] : words.slice(programAt)
 // Compiled scripts and stripped types, for every process that a script starts: each start needs a fifth less processor time.
 process.env.NODE_COMPILE_CACHE ??= join(modules, '.cache', 'node')
 
-for (const name of ['installed', ...options.map((option) => option.slice(2))]) ensure(name)
+// npm ends without ending this process when it is killed. The program would then serve unnoticed, and keep its port.
+const parent = process.ppid
+for (const name of ['installed', ...options.map((option) => option.slice(2))]) {
+  ensure(name)
+  if (process.ppid !== parent) process.exit(1)
+}
 if (program !== undefined) run(program === 'node' ? args : [binOf(program), ...args])
 
 function ensure(name) {
@@ -53,7 +58,6 @@ function runAsChild(nodeArgs) {
   const child = spawn(ownNode, nodeArgs, { stdio: 'inherit' })
   for (const signal of FORWARDED_SIGNALS) process.on(signal, () => child.kill(signal))
   // A shell between npm and this process may die without forwarding npm's signal.
-  const parent = process.ppid
   const parentCheck = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(parentCheck)

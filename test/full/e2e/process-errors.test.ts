@@ -6,10 +6,13 @@ import { closeCodes } from '@wheelhouse/protocol'
 import { expect, onTestFinished, test } from 'vitest'
 import { createSecrets } from '../../../src/core/secrets.ts'
 import { createRobotTokens } from '../../../src/modules/robots/robot-token.ts'
+import { connectTo } from '../../support/database/sql.ts'
 import { TestRobot } from '../../support/gateway/frame-socket.ts'
 import { createEmptyDatabase, query, startWheelhouse } from '../../support/processes/processes.ts'
 import { waitFor } from '../../support/world/wait.ts'
 
+/** The lock of the process that migrates the schema. */
+const MIGRATION_LOCK = 7_466_301
 const SECRET_KEY = 'a key for tests only, at least 32 characters'
 
 async function startFailing() {
@@ -74,4 +77,22 @@ test('an uncaught exception ends the process in order, with exit code 1', async 
   await wheelhouse.line(logged('injected exception'))
   expect(await robot.closed).toBe(closeCodes.draining.code)
   expect(await wheelhouse.exited).toEqual({ code: 1, signal: null })
+})
+
+test('a start ends when npm is killed: a platform that nobody sees would keep its port', async () => {
+  const database = await createEmptyDatabase()
+  onTestFinished(() => database.drop())
+  await using migration = await connectTo(database.url)
+  await migration.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
+  const env = { DATABASE_URL: database.url, DEMO: 'false', npm_lifecycle_event: 'start' }
+  await using npm = startWheelhouse(env, ['sh', '-c', '"$@" & wait', 'sh'])
+  await waitFor(async () => {
+    const { rows } = await migration.query(
+      `select from pg_locks where locktype = 'advisory' and not granted and objid = $1`,
+      [MIGRATION_LOCK],
+    )
+    expect(rows).toHaveLength(1)
+  })
+  // Settles when the last process with its output has ended.
+  expect(await npm.end('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' })
 })
