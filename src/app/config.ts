@@ -27,7 +27,8 @@ const ProcessRoles = z.enum(['api', 'hub', 'gateway', 'worker', 'media', 'record
 /** Roles without which the platform works, with fewer functions. */
 const OPTIONAL_ROLES: ReadonlySet<string> = new Set(['media', 'recorder'])
 
-const Env = z.object({
+/** The variables of the environment. */
+export const Env = z.object({
   NODE_ENV: z.string().optional(),
   /** Set by npm when it runs a script of package.json. */
   npm_lifecycle_event: z.string().optional(),
@@ -137,9 +138,6 @@ const Env = z.object({
   OPERATOR_GONE_MS: milliseconds(0).default(300_000),
 })
 type Env = z.infer<typeof Env>
-
-/** The names of all variables. */
-export const variables: readonly string[] = Object.keys(Env.shape)
 
 /** Returns the problems that concern several variables. Each problem names the variable and what to do. */
 function findCombinationProblems(env: Env): string[] {

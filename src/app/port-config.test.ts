@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { freePorts } from '../../test/support/processes/free-ports.ts'
-import { loadConfig, variables } from './config.ts'
+import { Env, loadConfig } from './config.ts'
 
 /** Returns the ports in a configuration, with their paths. Parts without a port have none. */
 const portsOf = (value: unknown, path = ''): [string, number][] =>
@@ -50,7 +50,7 @@ test('the ports of every setting are covered by the environment of tests', () =>
       return false // its values are no numbers
     }
   }
-  const settings = variables.filter(setsAPort)
+  const settings = Object.keys(Env.shape).filter(setsAPort)
   expect(settings.length).toBeGreaterThan(5)
   expect(Object.keys(freePorts)).toEqual(expect.arrayContaining(settings))
 })

@@ -146,9 +146,6 @@ export function createJobs(deps: JobsOptions) {
     /** Waits until this process runs no job of a queue. */
     idle: async (queue: Queue): Promise<void> => await runnerOf(queue.name).idle(),
 
-    /** Fails jobs whose process sends no heartbeats any more, so that they run again. */
-    recoverAbandoned: async (): Promise<void> => await (await engine()).supervise(),
-
     /** Stops to fetch jobs. Aborts running ones after a grace period; they are due for other processes at once. */
     async drain(): Promise<void> {
       for (const end of unsubscribe) end()

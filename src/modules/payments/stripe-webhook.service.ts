@@ -13,7 +13,7 @@ export type StripeEventOutcome = 'handled' | 'repeated' | 'ignored' | 'other_mod
 type Kind = 'customer' | 'recipient' | 'transfer' | 'invoice'
 
 /** The event types that the platform handles, and the kind of object of each. */
-const kinds: Readonly<Record<string, Kind>> = {
+export const eventKinds: Readonly<Record<string, Kind>> = {
   'setup_intent.succeeded': 'customer',
   'payment_method.attached': 'customer',
   'payment_method.detached': 'customer',
@@ -36,8 +36,6 @@ const kinds: Readonly<Record<string, Kind>> = {
   'v2.core.account[configuration.recipient].updated': 'recipient',
   'v2.core.account[configuration.recipient].capability_status_updated': 'recipient',
 }
-/** The event types to subscribe to at Stripe. */
-export const eventTypes: readonly string[] = Object.keys(kinds)
 
 export interface StripeWebhookOptions {
   readonly stripe: StripeClient
@@ -68,7 +66,7 @@ export function createStripeWebhook(deps: StripeWebhookOptions) {
 
   async function handle(event: SignedEvent): Promise<StripeEventOutcome> {
     if (event.livemode !== isLive) return 'other_mode' // Stripe sends test-mode events to live endpoints too
-    const kind = kinds[event.type]
+    const kind = eventKinds[event.type]
     const objectId = kind && objectOf(kind, event)
     if (!kind || !objectId) return 'ignored'
     if (await stripeSync.isKnown(event.id)) return 'repeated'

@@ -33,7 +33,7 @@ interface FinishedFile {
 export type FinishWorkerDeps = Pick<CoreServices, 'db' | 'transact' | 'now'> & {
   readonly store: ObjectStore
   /** Called in the transaction that completes a recording. */
-  readonly onFinished: (tx: Tx, recording: FinishedRecording) => Promise<void>
+  readonly onFinished: (tx: Tx, recording: Row) => Promise<void>
 }
 
 /** Creates the handler that merges the segments of a recording into one indexed file. */
@@ -143,8 +143,6 @@ export function createFinishWorker(deps: FinishWorkerDeps) {
     throw new ClaimLostError('Another process has finished the recording, or it was deleted')
   }
 }
-
-export type FinishedRecording = Row
 
 /** Returns a source of messages for each stream, in the order of its segments. */
 function sourcesOf(

@@ -51,7 +51,6 @@ export function createBatteryJob(deps: { transact: Transact; now: () => Date }) 
     run: (): Promise<void> => inBatches(ROBOTS_PER_BATCH, notifyBatch),
   }
 }
-export type BatteryJob = ReturnType<typeof createBatteryJob>
 
 function notificationsOf(row: LowBattery): NewNotification[] {
   const { robot_id, robot_name, battery, owner_id, operator_id, session_id } = row

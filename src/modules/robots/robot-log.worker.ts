@@ -10,8 +10,8 @@ export const EVENT_INTERVAL_MS = 60_000
 /** Robots in one transaction, and so in one domain event. */
 const ROBOTS_PER_BATCH = 200
 /** Bounds of one robot's log: number of lines, and bytes of their messages. */
-export const LINES_KEPT = 10_000
-export const BYTES_KEPT = 4 * 1024 * 1024
+const LINES_KEPT = 10_000
+const BYTES_KEPT = 4 * 1024 * 1024
 /** Lines that one statement selects for removal. */
 const LINES_PER_BATCH = 5_000
 
@@ -122,4 +122,3 @@ export function createRobotLogJobs(deps: {
     },
   }
 }
-export type RobotLogJobs = ReturnType<typeof createRobotLogJobs>

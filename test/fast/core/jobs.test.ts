@@ -3,7 +3,7 @@ import { ClaimLostError, RetryAt } from '../../../src/core/jobs/queue.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
 import { query } from '../../support/processes/processes.ts'
 import { createEngine, testQueue } from '../../support/world/job-engine.ts'
-import { abandonJobs } from '../../support/world/jobs.ts'
+import { abandonJobs, recoverAbandoned } from '../../support/world/jobs.ts'
 import { waitFor } from '../../support/world/wait.ts'
 
 let database: TestDatabase
@@ -270,13 +270,13 @@ describe('several processes', () => {
     await dead.enqueue({ name: 'x' })
     const hanging = dead.jobs.runDue(queue)
     await waitFor(async () => expect(await allJobs()).toMatchObject([{ state: 'active' }]))
-    await alive.jobs.recoverAbandoned()
+    await recoverAbandoned(alive.jobs)
     await makeDue()
     await alive.jobs.runDue(queue)
     expect(previous, 'its heartbeats are recent').toEqual([])
 
     await abandonJobs(database.url)
-    await alive.jobs.recoverAbandoned()
+    await recoverAbandoned(alive.jobs)
     await makeDue()
     await alive.jobs.runDue(queue)
     expect(previous).toEqual(['abandoned'])

@@ -18,6 +18,7 @@ import {
   MINUTE_MS,
   type SilentGateway,
 } from '../../support/world/billing.ts'
+import { recoverAbandoned } from '../../support/world/jobs.ts'
 import { performAction, start } from '../../support/world/session-fixtures.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
@@ -155,7 +156,7 @@ async function createScenario() {
     return payments.webhook.receive(raw, signatureOf(raw, { atMs: clockMs }))
   }
   const work = async (_payments: Payments, jobs: Jobs) => {
-    await jobs.recoverAbandoned()
+    await recoverAbandoned(jobs)
     await jobs.runDue(PAYOUTS)
     await enqueueOpenInvoices(world.platform.core.transact, now)
     await jobs.runDue(INVOICE_COLLECTIONS)

@@ -9,7 +9,7 @@ import {
   MINUTE_MS,
   stored,
 } from '../../support/world/contact-fixture.ts'
-import { abandonJobs } from '../../support/world/jobs.ts'
+import { abandonJobs, recoverAbandoned } from '../../support/world/jobs.ts'
 import { waitFor } from '../../support/world/wait.ts'
 
 /** Runs the due jobs, and waits until the server has accepted a message once. */
@@ -254,7 +254,7 @@ describe('an outage of the database', () => {
 
   test('after the server’s 250: the delivery is recorded after the outage', async () => {
     const { mail, send, later, run, world } = fixture
-    await waitFor(() => world.platform.core.jobs.recoverAbandoned()) // the database is available again
+    await waitFor(() => recoverAbandoned(world.platform.core.jobs)) // the database is available again
     mail.is('waits')
     const sending = send('before the outage')
     await waitFor(() => expect(mail.held()).toBe(1))
@@ -266,7 +266,7 @@ describe('an outage of the database', () => {
     later(HOUR_MS)
     await abandonJobs(database.url)
     proxy.restore()
-    await waitFor(() => world.platform.core.jobs.recoverAbandoned())
+    await waitFor(() => recoverAbandoned(world.platform.core.jobs))
     await waitFor(async () => expect(await subjects('before the outage')).toEqual([{ delivered: true }]))
     later(HOUR_MS)
     await run()

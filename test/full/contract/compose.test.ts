@@ -7,7 +7,7 @@ import ajv from '@redocly/ajv'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { loadConfig, variables } from '../../../src/app/config.ts'
+import { Env, loadConfig } from '../../../src/app/config.ts'
 import { isLoopback } from '../../../src/core/http/loopback.ts'
 import { requireProgram } from '../../../tools/cluster/programs.ts'
 
@@ -102,13 +102,13 @@ describe('docker-compose.yml', () => {
   test('sets only existing settings', () => {
     const unknown = ours.flatMap(([name, { environment }]) =>
       Object.keys(environment)
-        .filter((key) => !variables.includes(key))
+        .filter((key) => !(key in Env.shape))
         .map((key) => `${name}: ${key}`),
     )
     expect(unknown).toEqual([])
     const image = [...dockerfile.matchAll(/^(?:ENV)? +([A-Z_]+)=/gm)].map(([, key]) => key as string)
     expect(image.length).toBeGreaterThan(4)
-    expect(image.filter((key) => key !== 'PATH' && !variables.includes(key))).toEqual([])
+    expect(image.filter((key) => key !== 'PATH' && !(key in Env.shape))).toEqual([])
   })
 
   test('contains no secret, and names the step that creates them', () => {

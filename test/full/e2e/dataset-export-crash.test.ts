@@ -13,7 +13,7 @@ import {
   settledExport,
 } from '../../support/recordings/recorded-episodes.ts'
 import { serviceUrl } from '../../support/runner/service-url.ts'
-import { abandonJobs } from '../../support/world/jobs.ts'
+import { abandonJobs, recoverAbandoned } from '../../support/world/jobs.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
@@ -37,7 +37,7 @@ const startWorker = (world: World, dataDir: string) =>
 /** Makes the job of a killed process due at once. */
 async function recover(world: World): Promise<void> {
   await abandonJobs(world.database.url)
-  await world.platform.core.jobs.recoverAbandoned()
+  await recoverAbandoned(world.platform.core.jobs)
   await query(
     world.database.url,
     `update pgboss.job set start_after = now() where name = '${DATASET_EXPORTS.name}'`,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ok, silence, startReceiver, verify } from '../../support/network/webhook-receiver.ts'
 import { startWheelhouse } from '../../support/processes/processes.ts'
 import { serviceUrl } from '../../support/runner/service-url.ts'
-import { abandonJobs } from '../../support/world/jobs.ts'
+import { abandonJobs, recoverAbandoned } from '../../support/world/jobs.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
@@ -52,7 +52,7 @@ async function createWebhook(owner: TestUser, url: string) {
 /** Makes the jobs of a crashed worker look abandoned, and recovers them. A worker does it after seconds of silence. */
 async function expireClaims(): Promise<void> {
   await abandonJobs(world.database.url)
-  await world.platform.core.jobs.recoverAbandoned()
+  await recoverAbandoned(world.platform.core.jobs)
 }
 
 test('no delivery is lost if a worker is killed before, between or during deliveries: another worker sends them with the same ids', async () => {

@@ -5,7 +5,7 @@ import {
 } from '../../../src/modules/sessions/stored-exports/export-queue.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { query } from '../../support/processes/processes.ts'
-import { abandonJobs, runningJobs } from '../../support/world/jobs.ts'
+import { abandonJobs, recoverAbandoned, runningJobs } from '../../support/world/jobs.ts'
 import { ownerOf } from '../../support/world/past-sessions.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -95,7 +95,7 @@ test('an export that its process abandons continues after the last stored chunk'
   })
   expect(await runningJobs(world.database.url, SESSION_EXPORTS.name)).toBe(1)
   await abandonJobs(world.database.url)
-  await jobs.recoverAbandoned()
+  await recoverAbandoned(jobs)
   await database.query('rollback')
   await first
   await database.query(`update pgboss.job set start_after = now() where name = $1`, [SESSION_EXPORTS.name])
@@ -217,7 +217,7 @@ test('an export whose job will not run again fails; one whose job waits or runs 
   await cleanUp()
   await settled(owner, made.id, 'RUNNING')
   await abandonJobs(world.database.url)
-  await jobs.recoverAbandoned()
+  await recoverAbandoned(jobs)
   await database.query('rollback')
   await last
   await settled(owner, made.id, 'RUNNING')

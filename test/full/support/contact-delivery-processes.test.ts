@@ -8,7 +8,7 @@ import {
   MINUTE_MS,
   stored,
 } from '../../support/world/contact-fixture.ts'
-import { runningJobs } from '../../support/world/jobs.ts'
+import { recoverAbandoned, runningJobs } from '../../support/world/jobs.ts'
 import { waitFor } from '../../support/world/wait.ts'
 
 /** Its first process has no mail server, so that only the processes of a test deliver. */
@@ -121,7 +121,7 @@ test('another process takes over from a killed process after its heartbeats stop
   const worker = await start('worker')
   const recover = async () => {
     await world.syncJobClock()
-    await worker.platform.core.jobs.recoverAbandoned()
+    await recoverAbandoned(worker.platform.core.jobs)
     await worker.platform.core.jobs.runDue(CONTACT_MAILS)
   }
   await recover()
@@ -143,7 +143,7 @@ test('a job lasts while its process is alive, even with a slow server', async ()
   await waitFor(() => expect(mail.held()).toBe(1))
   for (let round = 0; round < 5; round++) {
     for (const { platform } of workers) {
-      await platform.core.jobs.recoverAbandoned()
+      await recoverAbandoned(platform.core.jobs)
       await platform.core.jobs.runDue(CONTACT_MAILS)
     }
   }

@@ -20,6 +20,9 @@ export const abandonJobs = (databaseUrl: string): Promise<unknown> =>
      update pgboss.queue set monitor_on = null, monitor_claim_on = null`,
   )
 
+/** Fails jobs whose process sends no heartbeats any more, so that they run again. The platform does so every ten seconds. */
+export const recoverAbandoned = async (jobs: Jobs): Promise<void> => await (await jobs.engine()).supervise()
+
 /** Returns the first attempt of a job that a test runs without the job engine. */
 export const attemptOf = <Data extends object>(data: Data): Attempt<Data> => ({
   id: randomUUID(),
