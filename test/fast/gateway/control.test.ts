@@ -153,55 +153,6 @@ describe('a dropped control frame is answered with the reason', () => {
   })
 })
 
-describe('a stop', () => {
-  test.each(['operator', 'observer'] as const)(
-    'of the %s latches at once, is recorded, and is cleared and resumed in two steps',
-    async (who) => {
-      const { link, console, observer, operator, client, id, read } = await controlledFixture()
-      console.control()
-      await link.next('control')
-      const requester = who === 'operator' ? console : observer
-      requester.send({ type: 'stop', reason: 'a child on the floor' })
-      const stop = { type: 'stop', reason: 'a child on the floor', latched: true }
-      await waitFor(async () => expect(await link.next('stop')).toEqual(stop)) // on a slow machine after the deadman's
-      link.send({ type: 'stopped', reason: 'a child on the floor' })
-      for (const user of [console, observer]) {
-        const recorded = await user.state(({ stop }) => stop?.recorded)
-        expect(recorded.stop).toEqual({
-          reason: 'a child on the floor',
-          latched: true,
-          recorded: true,
-          by_role: who === 'operator' ? 'operator' : 'client',
-          clearable_by: who === 'operator' ? 'anyone' : 'owner',
-        })
-      }
-      expect(await console.state(({ status }) => status === 'PAUSED')).toBeTruthy()
-      const seq = console.control()
-      expect(await console.next('dropped')).toEqual({ type: 'dropped', seq, why: 'stopped' })
-      expect(await read()).toMatchObject({
-        status: 'PAUSED',
-        control: { stop: { reason: 'a child on the floor' } },
-      })
-
-      await performAction(client, id, 'clear_stop')
-      await link.next('stop_cleared')
-      await performAction(operator, id, 'resume')
-      await console.state(({ status, stop }) => status === 'ACTIVE' && stop === null)
-      console.control()
-      await link.next('control')
-    },
-  )
-
-  test('of the API reaches the robot and all participants', async () => {
-    const { link, console, observer, client, performAction: patch } = await controlledFixture()
-    expect((await patch(client, 'emergency_stop', 'smoke')).status).toBe(200)
-    expect(await link.next('stop')).toEqual({ type: 'stop', reason: 'smoke', latched: true })
-    for (const user of [console, observer]) {
-      await user.state(({ stop, status }) => stop?.reason === 'smoke' && status === 'PAUSED')
-    }
-  })
-})
-
 describe('an operator who disconnects', () => {
   test('halts the robot at once; the session pauses after the grace period', async () => {
     const { link, console, observer, read, log } = await controlledFixture()
