@@ -1,348 +1,515 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestDatabase } from '../../support/database/database.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { SessionAction } from '@wheelhouse/protocol'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { AppError } from '../../../src/core/errors/errors.ts'
+import type { RobotStop } from '../../../src/core/events/bus.ts'
+import type { Caller } from '../../../src/core/http/endpoint.ts'
+import { sessionDetail } from '../../../src/modules/sessions/index.ts'
 import { connectTo } from '../../support/database/sql.ts'
-import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
-import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
+// Permissions of stop and clear, and the records of both: at the services that REST, hub, gateway and MCP share.
+// emergency-stop.test.ts has each of these ways from the caller to the robot.
+
+/** The participants of a session, and other users. The owner and the other operator have an API key, the others a token. */
+const participants = ['owner', 'operator', 'admin'] as const
+const others = ['another owner', 'another operator', 'a user without a role'] as const
+type CallerName = (typeof participants | typeof others)[number]
+
+/** A status, and which stops are latched. */
+type State =
+  | 'PENDING'
+  | 'ACTIVE'
+  | 'PAUSED'
+  | 'COMPLETED'
+  | 'CANCELLED'
+  | 'stopped by operator'
+  | 'stopped by owner'
+  | 'stopped by admin'
+  | 'stopped by operator, owner'
+
+const actions = ['emergency_stop', 'clear_stop', 'request_clear_stop', 'resume'] as const
+/** The statuses that the owner, the operator and an admin receive for each action. Everyone else receives 404. */
+const table: Record<State, Record<(typeof actions)[number], string>> = {
+  PENDING: closed(),
+  ACTIVE: { ...closed(), emergency_stop: '200 200 200' },
+  PAUSED: { ...closed(), emergency_stop: '200 200 200', resume: '403 200 403' },
+  'stopped by operator': {
+    emergency_stop: '200 200 200',
+    clear_stop: '200 200 200',
+    request_clear_stop: '403 409 403',
+    resume: '403 409 403',
+  },
+  'stopped by owner': ownerClears(),
+  'stopped by admin': ownerClears(),
+  'stopped by operator, owner': ownerClears(),
+  COMPLETED: closed(),
+  CANCELLED: closed(),
+}
+
+function closed() {
+  return {
+    emergency_stop: '409 409 409',
+    clear_stop: '409 409 409',
+    request_clear_stop: '403 409 403',
+    resume: '403 409 403',
+  }
+}
+
+function ownerClears() {
+  return {
+    emergency_stop: '200 200 200',
+    clear_stop: '200 403 200',
+    request_clear_stop: '403 200 403',
+    resume: '403 409 403',
+  }
+}
+
+const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
+
 let world: World
 let clockMs = Date.now()
+let owner: TestUser
+let operator: TestUser
+let admin: TestUser
+let robotId: string
+/** The session of the present test. */
+let id: string
+const callers = new Map<string, Caller>()
+const stops: RobotStop[] = []
 beforeAll(async () => {
   world = await createWorld({ now: () => new Date(clockMs) })
+  ;[owner, operator, admin] = [await world.client(), await world.operator(), await world.admin()]
+  const robot = await world.robot(owner)
+  robotId = robot.id
+  ;(await world.connect(robot)).beat()
+  const otherOperator = await world.operator()
+  const tokens: Record<CallerName, string> = {
+    owner: (await owner.key()).key,
+    operator: operator.token,
+    admin: admin.token,
+    'another owner': (await world.client()).token,
+    'another operator': (await otherOperator.key()).key,
+    'a user without a role': (await world.newUser()).token,
+  }
+  // As REST, hub and MCP do.
+  for (const [name, token] of Object.entries(tokens))
+    callers.set(name, await world.platform.identity.auth.authenticateToken(token))
+  world.platform.core.bus.subscribe('robot.stop', (message) => stops.push(message))
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-const stop = (fixture: SessionFixture, user: TestUser) =>
-  fixture.performAction(user, 'emergency_stop', 'smoke')
-const clear = (fixture: SessionFixture, user: TestUser) => fixture.performAction(user, 'clear_stop')
-const ask = (fixture: SessionFixture, user: TestUser) => fixture.performAction(user, 'request_clear_stop')
-const typesOf = (entries: readonly { type: string }[]) => entries.map(({ type }) => type)
-const stopSeenBy = async (fixture: SessionFixture, user: TestUser) => (await fixture.read(user)).control.stop
-const onlyOwner = { status: 403, body: { error: expect.stringContaining('owner or an admin') } }
-const set = (fixture: SessionFixture, stop_clear: string) =>
-  fixture.client.patch(`/api/client/robots/${fixture.robotId}`, { stop_clear })
+/** Returns the stops that the bus has delivered to gateways since the last call. */
+async function newStops(): Promise<RobotStop[]> {
+  await new Promise(setImmediate)
+  return stops.splice(0)
+}
 
-/** Returns a participant of the fixture: owner, operator or admin. */
-const userWithRole = async (fixture: SessionFixture, who: 'client' | 'operator' | 'admin') =>
-  who === 'admin' ? await world.admin() : fixture[who]
+const callerOf = (name: string) => callers.get(name) as Caller
 
-describe('a robot whose session ends under a stop of the owner or an admin', () => {
-  const robotOf = async (fixture: SessionFixture) =>
-    (await fixture.client.get(`/api/client/robots/${fixture.robotId}`)).body
-  const available = async (fixture: SessionFixture) =>
-    (await fixture.operator.get('/api/operator/available-robots')).body.robots.some(
-      ({ id }: { id: string }) => id === fixture.robotId,
-    )
-  const start = (fixture: SessionFixture) =>
-    fixture.operator.post('/api/sessions', { robotId: fixture.robotId })
+const perform = (name: string, action: SessionAction, reason?: string) =>
+  world.platform.sessions.lifecycle.performAction(callerOf(name), id, action, reason)
 
-  test.each(['client', 'admin'] as const)('by the %s is on hold until its owner releases it', async (who) => {
-    const fixture = await openSessionFixture(world)
-    await stop(fixture, await userWithRole(fixture, who))
-    expect(await fixture.performAction(fixture.operator, 'end')).toMatchObject({ status: 200 })
+/** Performs an action; returns the status that REST would answer. */
+async function statusOf(name: string, action: SessionAction): Promise<number> {
+  try {
+    await perform(name, action, 'smoke')
+    return 200
+  } catch (cause) {
+    if (cause instanceof AppError) return cause.status
+    throw cause
+  }
+}
 
-    expect(await robotOf(fixture)).toMatchObject({ status: 'AVAILABLE', on_hold: true })
-    expect(await available(fixture)).toBe(false)
-    const onHold = { status: 409, body: { error: expect.stringContaining('on hold') } }
-    expect(await start(fixture)).toMatchObject(onHold)
-    const later = new Date(clockMs + 3_600_000).toISOString()
-    expect(
-      await fixture.operator.post('/api/sessions', { robotId: fixture.robotId, scheduledFor: later }),
-    ).toMatchObject(onHold)
+/** Records a stop as the gateway does. */
+const recordStop = ({ userId }: { userId: string }, reason?: string, ownerId?: string) =>
+  world.platform.sessions.controlPersistence.recordStop({ sessionId: id, userId, ownerId }, reason)
 
-    const released = await fixture.client.patch(`/api/client/robots/${fixture.robotId}`, { on_hold: false })
-    expect(released).toMatchObject({ status: 200, body: { on_hold: false } })
-    expect(await available(fixture)).toBe(true)
-    expect(await start(fixture)).toMatchObject({ status: 201 })
+const row = () =>
+  world.platform.core.db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+type Row = Awaited<ReturnType<typeof row>>
+
+/** Starts or schedules the session of a test. */
+async function begin(scheduled = false): Promise<void> {
+  const { starts } = world.platform.sessions
+  const session = scheduled
+    ? await starts.schedule(operator.id, { robotId }, new Date(clockMs + HOUR_MS), operator.id)
+    : await starts.startNow(operator.id, { robotId }, operator.id)
+  id = session.id
+}
+
+/** Brings the open session of a test, in whatever state, into a state. */
+async function bring(state: State): Promise<void> {
+  const before = await row()
+  if (before.stop_at) await perform('owner', 'clear_stop')
+  if (state === 'ACTIVE' && before.status === 'PAUSED') await perform('operator', 'resume')
+  if (state === 'PAUSED' && before.status === 'ACTIVE') await perform('operator', 'pause', 'lunch')
+  const [, requesters] = state.split('stopped by ')
+  for (const requester of requesters?.split(', ') ?? []) await perform(requester, 'emergency_stop', 'first')
+}
+
+/** Ends the session, so that robot and operator are free for the next test. */
+async function finish(): Promise<void> {
+  const { status } = await row()
+  if (status === 'PENDING') await perform('owner', 'cancel')
+  else if (status === 'ACTIVE' || status === 'PAUSED') await perform('owner', 'end')
+}
+
+describe.each(Object.keys(table) as State[])('a session that is %s', (state) => {
+  beforeAll(async () => {
+    await begin(state === 'PENDING' || state === 'CANCELLED')
+    if (state === 'COMPLETED' || state === 'CANCELLED') await finish()
   })
+  afterAll(finish)
+  const isOpen = !['PENDING', 'COMPLETED', 'CANCELLED'].includes(state)
 
-  test.each(['client', 'admin'] as const)('is free when the %s ends it', async (who) => {
-    const fixture = await openSessionFixture(world)
-    await stop(fixture, fixture.client)
-    await fixture.performAction(await userWithRole(fixture, who), 'end')
-    expect(await robotOf(fixture)).toMatchObject({ on_hold: false })
-  })
+  /** Returns what an action may change. A repeated stop changes the number of requests only. */
+  const stateOf = ({ status, stop_by_role, stop_by_owner }: Row) => [status, stop_by_role, stop_by_owner]
 
-  test('is free after a stop of only the operator, and when anyone may clear', async () => {
-    const fixture = await openSessionFixture(world)
-    await stop(fixture, fixture.operator)
-    await fixture.performAction(fixture.operator, 'end')
-    expect(await robotOf(fixture)).toMatchObject({ on_hold: false })
+  test.each(actions)('answers each caller of %s, and a refused action changes nothing', async (action) => {
+    if (isOpen) await bring(state)
+    let before = await row()
+    await newStops()
+    const expected = new Map<CallerName, number>(others.map((name) => [name, 404]))
+    for (const [index, status] of table[state][action].split(' ').entries())
+      expected.set(participants[index]!, Number(status))
 
-    const other = await openSessionFixture(world)
-    await set(other, 'anyone')
-    await stop(other, other.client)
-    await other.performAction(other.operator, 'end')
-    expect(await robotOf(other)).toMatchObject({ on_hold: false })
-  })
-})
-
-describe('a stop that the owner or an admin requested', () => {
-  test.each(['client', 'admin'] as const)('by the %s cannot be cleared by the operator', async (who) => {
-    const fixture = await openSessionFixture(world)
-    const user = await userWithRole(fixture, who)
-    expect(await stop(fixture, user)).toMatchObject({ status: 200 })
-
-    const refused = await clear(fixture, fixture.operator)
-    expect(refused).toMatchObject(onlyOwner)
-    expect(refused.body.error).toContain('Only the owner or an admin can clear this stop')
-    const hub = await fixture.operator.hub()
-    expect(await hub.send('session:action', { session_id: fixture.id, action: 'clear_stop' })).toMatchObject({
-      ok: false,
-      status: 403,
-    })
-    const seen = { by: user.id, by_role: who, clearable_by: 'owner', clear_requested_at: null }
-    expect(await stopSeenBy(fixture, fixture.operator)).toMatchObject({ ...seen, may_clear: false })
-    expect(await stopSeenBy(fixture, fixture.client)).toMatchObject({ ...seen, may_clear: true })
-    expect(await stopSeenBy(fixture, await world.admin())).toMatchObject({ ...seen, may_clear: true })
-
-    const other = await userWithRole(fixture, who === 'client' ? 'admin' : 'client')
-    expect(await clear(fixture, other)).toMatchObject({ status: 200, body: { control: { stop: null } } })
-    expect(await fixture.performAction(fixture.operator, 'resume')).toMatchObject({ status: 200 })
-    await fixture.performAction(fixture.client, 'end')
-  })
-
-  test('remains owner-clearable after further stops, and a stop of the operator becomes so when they repeat it', async () => {
-    const fixture = await openSessionFixture(world)
-    await stop(fixture, fixture.operator)
-    expect(await stopSeenBy(fixture, fixture.operator)).toMatchObject({
-      by_role: 'operator',
-      clearable_by: 'anyone',
-      may_clear: true,
-    })
-    await stop(fixture, fixture.client)
-    await stop(fixture, fixture.operator)
-    await stop(fixture, fixture.client)
-    expect(await stopSeenBy(fixture, fixture.operator)).toMatchObject({
-      by_role: 'operator',
-      clearable_by: 'owner',
-      may_clear: false,
-    })
-    expect(await clear(fixture, fixture.operator)).toMatchObject(onlyOwner)
-    // The log records once that the operator may no longer clear the stop.
-    expect(typesOf(await fixture.log())).toEqual(['session.started', 'session.stopped', 'session.stopped'])
-    expect((await fixture.log())[2]?.data).toMatchObject({ actor_id: fixture.client.id, status: 'PAUSED' })
-
-    expect((await clear(fixture, fixture.client)).status).toBe(200)
-    await stop(fixture, fixture.operator)
-    expect((await clear(fixture, fixture.operator)).status).toBe(200)
-    await fixture.performAction(fixture.client, 'end')
-  })
-
-  test('may be cleared by the operator when the current setting of the robot allows it', async () => {
-    const fixture = await openSessionFixture(world)
-    expect(await set(fixture, 'unknown')).toMatchObject({ status: 400 })
-    expect(await set(fixture, 'anyone')).toMatchObject({ status: 200, body: { stop_clear: 'anyone' } })
-    await stop(fixture, fixture.client)
-    expect(await stopSeenBy(fixture, fixture.operator)).toMatchObject({
-      clearable_by: 'anyone',
-      may_clear: true,
-    })
-    expect(await ask(fixture, fixture.operator)).toMatchObject({ status: 409 })
-    await set(fixture, 'owner')
-    expect(await clear(fixture, fixture.operator)).toMatchObject(onlyOwner)
-    await set(fixture, 'anyone')
-    expect((await clear(fixture, fixture.operator)).status).toBe(200)
-    await fixture.performAction(fixture.client, 'end')
-  })
-
-  test('on a self-operated robot can be cleared by its owner, who is the operator', async () => {
-    const both = await world.newUser()
-    for (const role of ['client', 'operator']) await both.post('/api/auth/profile', { role })
-    const robot = await world.robot(both)
-    await (await world.connect(robot)).beat()
-    const { sessionId } = (await both.post('/api/sessions', { robotId: robot.id })).body
-    const path = `/api/sessions/${sessionId}`
-    const stopped = await both.patch(path, { action: 'emergency_stop' })
-    expect(stopped.body.control.stop).toMatchObject({ by_role: 'client', may_clear: true })
-    expect(await both.patch(path, { action: 'request_clear_stop' })).toMatchObject({ status: 409 })
-    expect(await both.patch(path, { action: 'clear_stop' })).toMatchObject({ status: 200 })
-    await both.patch(path, { action: 'end' })
-  })
-
-  test('is never cleared by an operator who concurrently clears their own stop', async () => {
-    const fixture = await openSessionFixture(world)
-    for (let round = 0; round < 10; round++) {
-      await stop(fixture, fixture.operator)
-      const [cleared, stopped] = await Promise.all([
-        clear(fixture, fixture.operator),
-        stop(fixture, fixture.client),
-      ])
-      expect(stopped.status).toBe(200)
-      expect([200, 403, 409]).toContain(cleared.status)
-      expect(await stopSeenBy(fixture, fixture.operator)).toMatchObject({ clearable_by: 'owner' })
-      expect((await clear(fixture, fixture.client)).status).toBe(200)
+    for (const [name, status] of [...expected].filter(([, status]) => status !== 200)) {
+      expect(await statusOf(name, action), name).toBe(status)
+      if (action === 'emergency_stop') expect(await recordStop(callerOf(name)), name).toBe('over')
     }
-    await fixture.performAction(fixture.client, 'end')
-  })
+    expect(await row()).toEqual(before)
+    expect(await newStops()).toEqual([])
 
-  test('leaves no columns set in the row after it is cleared, enforced by the database', async () => {
-    const fixture = await openSessionFixture(world)
-    await stop(fixture, fixture.client)
-    await using database = await connectTo(world.database.url)
-    // Clears it like processes of the previous version, which do not know the requester columns.
-    await database.query(
-      'update sessions set stop_at = null, stop_reason = null, stop_by_id = null where id = $1',
-      [fixture.id],
-    )
-    const { rows } = await database.query('select stop_by_role, stop_by_owner from sessions where id = $1', [
-      fixture.id,
-    ])
-    expect(rows).toEqual([{ stop_by_role: null, stop_by_owner: false }])
-    expect((await fixture.performAction(fixture.operator, 'end')).status).toBe(200)
-  })
-})
-
-describe('a request of the operator to clear a stop', () => {
-  test('reaches the owner immediately: in the log, as a notification and in the session', async () => {
-    const fixture = await openSessionFixture(world)
-    await stop(fixture, fixture.client)
-    const hub = await fixture.client.hub()
-    expect(
-      await fixture.performAction(fixture.operator, 'request_clear_stop', 'It was my cat'),
-    ).toMatchObject({
-      status: 200,
-      body: { status: 'PAUSED', control: { stop: { may_clear: false } } },
-    })
-    await hub.saw('notification', { type: 'session.stop_clear_requested' })
-    expect(await fixture.notificationsOf(fixture.client)).toMatchObject([
-      { type: 'session.stopped' },
-      { type: 'session.stop_clear_requested', data: { session_id: fixture.id, reason: 'It was my cat' } },
-    ])
-    expect((await fixture.log()).at(-1)).toMatchObject({
-      type: 'session.stop_clear_requested',
-      data: { actor_id: fixture.operator.id, status: 'PAUSED' },
-    })
-    expect(await stopSeenBy(fixture, fixture.client)).toMatchObject({
-      clear_requested_at: new Date(clockMs).toISOString(),
-    })
-    await clear(fixture, fixture.client)
-    await stop(fixture, fixture.client)
-    expect(await stopSeenBy(fixture, fixture.client)).toMatchObject({ clear_requested_at: null })
-    await fixture.performAction(fixture.client, 'end')
-  })
-
-  test('takes effect at most once a minute, and also notifies the admin who requested the stop', async () => {
-    const fixture = await openSessionFixture(world)
-    const admin = await world.admin()
-    await stop(fixture, admin)
-    const replies = await Promise.all(Array.from({ length: 10 }, () => ask(fixture, fixture.operator)))
-    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
-    const asked = async (user: TestUser) =>
-      typesOf(await fixture.notificationsOf(user)).filter((type) => type === 'session.stop_clear_requested')
-    for (const user of [fixture.client, admin]) expect(await asked(user)).toHaveLength(1)
-    clockMs += MINUTE_MS
-    await ask(fixture, fixture.operator)
-    for (const user of [fixture.client, admin]) expect(await asked(user)).toHaveLength(2)
-    await fixture.performAction(fixture.client, 'end')
-  })
-
-  test('is allowed only for the operator, and only for a stop that the operator cannot clear', async () => {
-    const fixture = await openSessionFixture(world)
-    expect(await ask(fixture, fixture.operator)).toMatchObject({ status: 409 })
-    await stop(fixture, fixture.operator)
-    expect(await ask(fixture, fixture.operator)).toMatchObject({
-      status: 409,
-      body: { error: 'You may clear this stop yourself.' },
-    })
-    for (const user of [fixture.client, await world.admin()]) {
-      expect(await ask(fixture, user)).toMatchObject({ status: 403 })
+    for (const [name] of [...expected].filter(([, status]) => status === 200)) {
+      expect(await statusOf(name, action), name).toBe(200)
+      const after = await row()
+      if (action === 'emergency_stop') {
+        const first = before.stop_at ? before.stop_reason : 'smoke'
+        expect(after).toMatchObject({ status: 'PAUSED', stop_at: expect.any(Date), stop_reason: first })
+        expect(after.stop_by_owner).toBe(before.stop_by_owner || name !== 'operator')
+        expect(after.pause_reason).toBe(before.pause_reason ?? 'emergency_stop')
+        expect(await recordStop(callerOf(name)), 'at the gateway').toBe(after.event_seq)
+        const stop = { robotId, sessionId: id, reason: first, eventSeq: after.event_seq }
+        expect(await newStops()).toMatchObject([stop, stop])
+      }
+      if (action === 'clear_stop')
+        expect(after).toMatchObject({ status: 'PAUSED', stop_at: null, stop_by_id: null })
+      if (action === 'resume') expect(after).toMatchObject({ status: 'ACTIVE', stop_at: null })
+      if (isDeepStrictEqual(stateOf(after), stateOf(before))) continue
+      await bring(state)
+      before = await row()
+      await newStops()
     }
-    await fixture.performAction(fixture.client, 'end')
+  })
+
+  test('shows each participant whether they may clear the stop', async () => {
+    if (isOpen) await bring(state)
+    const detail = await world.platform.sessions.queries.get({ userId: owner.id, roles: [] }, id)
+    const [ofOwner, ofOperator, ofAdmin] = table[state].clear_stop.split(' ')
+    for (const [name, status] of Object.entries({ owner: ofOwner, operator: ofOperator, admin: ofAdmin })) {
+      const { stop } = sessionDetail(detail, callerOf(name), new Date(clockMs)).control
+      if (status === '409') expect(stop).toBeNull()
+      else
+        expect(stop, name).toMatchObject({
+          by_role: state.replace(/stopped by (\w+).*/, '$1').replace('owner', 'client'),
+          clearable_by: ofOperator === '200' ? 'anyone' : 'owner',
+          may_clear: status === '200',
+        })
+    }
   })
 })
 
-describe('at the gateway', () => {
-  test('every frame contains who requested the stop and who may clear it', async () => {
-    const fixture = await openSessionFixture(world)
-    await fixture.link.next('session')
-    const driver = await world.drive(fixture.operator, fixture.id)
-    const observer = await world.drive(fixture.client, fixture.id, 'watch')
-    driver.send({ type: 'stop', reason: 'mine' })
-    const own = { reason: 'mine', by_role: 'operator', clearable_by: 'anyone' }
-    const ownItem = await observer.state(({ stop }) => stop?.recorded)
-    expect(ownItem.stop).toMatchObject(own)
+describe('a stop', () => {
+  beforeAll(() => begin())
+  afterAll(finish)
+  beforeEach(() => bring('ACTIVE'))
 
-    observer.send({ type: 'stop', reason: 'no, mine' })
-    const foreign = await driver.state(({ stop }) => stop?.clearable_by === 'owner' && stop.recorded)
-    expect(foreign.stop).toMatchObject({ ...own, clearable_by: 'owner' })
-    await waitFor(async () => expect(await clear(fixture, fixture.operator)).toMatchObject(onlyOwner))
-    await set(fixture, 'anyone')
-    await driver.state(({ stop }) => stop?.clearable_by === 'anyone')
-    await set(fixture, 'owner')
-    await driver.state(({ stop }) => stop?.clearable_by === 'owner')
-    expect((await clear(fixture, fixture.client)).status).toBe(200)
-    await driver.state(({ stop }) => stop === null || !stop.latched)
-    await fixture.performAction(fixture.client, 'end')
+  const log = async () => (await owner.get(`/api/sessions/${id}/events?limit=200`)).body.events
+  const audited = async () =>
+    (await admin.get(`/api/admin/audit?subject_id=${id}`)).body.entries.map(
+      ({ action, actor_id, data }: Record<string, unknown>) => ({ action, actor_id, data }),
+    )
+  const newestNotification = async (user: TestUser) =>
+    (await user.get('/api/notifications?limit=1')).body.notifications[0]
+  const control = async (user: TestUser) => (await user.get(`/api/sessions/${id}`)).body.control
+
+  describe.each(['the API', 'the gateway'] as const)('over %s', (way) => {
+    test.each(['operator', 'owner', 'admin'] as const)(
+      'of the %s is logged, both sides are notified, and only one of an admin is audited',
+      async (name) => {
+        const user = { operator, owner, admin }[name]
+        const reason = `${name} over ${way}`
+        const [seq, audit] = [(await row()).event_seq, await audited()]
+        await newStops()
+        if (way === 'the API') await perform(name, 'emergency_stop', reason)
+        else expect(await recordStop({ userId: user.id }, reason)).toBe(seq + 1)
+
+        const by_role = name === 'owner' ? 'client' : name
+        expect((await control(owner)).stop).toMatchObject({ reason, by: user.id, by_role })
+        expect((await log()).at(-1)).toMatchObject({
+          type: 'session.stopped',
+          seq: seq + 1,
+          data: { status: 'PAUSED', actor_id: user.id, reason },
+        })
+        for (const side of [owner, operator]) {
+          expect(await newestNotification(side)).toMatchObject({
+            type: 'session.stopped',
+            data: { session_id: id, reason },
+          })
+        }
+        const entry = { action: 'session.stopped', actor_id: user.id, data: { reason } }
+        expect(await audited()).toEqual(name === 'admin' ? [entry, ...audit] : audit)
+        const [stop, ...others] = await newStops()
+        expect(stop).toMatchObject({ robotId, sessionId: id, reason, eventSeq: seq + 1, userId: user.id })
+        expect(stop).toMatchObject({ byRole: by_role, byOwner: name !== 'operator' })
+        expect(others).toEqual([])
+      },
+    )
   })
 
-  test('a stop of the owner during a database outage is owner-clearable, also after a stop of the operator', async () => {
-    const database = await createTestDatabase()
-    const proxy = await createTcpProxy(database.url)
-    {
-      await using away = await createWorld({
-        env: { DATABASE_URL: proxy.url, OPERATOR_GRACE_MS: '60000', HEARTBEAT_TIMEOUT_MS: '30000' },
-      })
-      const fixture = await openSessionFixture(away)
-      await fixture.link.next('session')
-      const driver = await away.drive(fixture.operator, fixture.id)
-      const observer = await away.drive(fixture.client, fixture.id, 'watch')
-      for (const user of [driver, observer]) await user.state() // both are admitted
-      proxy.cut()
-      driver.send({ type: 'stop', reason: 'mine' })
-      const ownItem = await observer.state(({ stop }) => stop?.latched)
-      expect(ownItem.stop).toMatchObject({ recorded: false, by_role: 'operator', clearable_by: 'anyone' })
-      observer.send({ type: 'stop', reason: 'theirs' })
-      const foreign = await driver.state(({ stop }) => stop?.clearable_by === 'owner')
-      expect(foreign.stop).toMatchObject({ recorded: false, by_role: 'operator', reason: 'mine' })
-      driver.send({ type: 'stop', reason: 'mine again' })
-      for (const user of [driver, observer]) user.destroy()
+  test('that is repeated keeps its reason and its requester; the first one of the owner is logged too', async () => {
+    const before = (await log()).length
+    for (const name of ['operator', 'owner', 'operator', 'admin']) await perform(name, 'emergency_stop', name)
+    expect((await control(owner)).stop).toMatchObject({ reason: 'operator', by: operator.id })
+    expect((await log()).slice(before)).toMatchObject([
+      { type: 'session.stopped', data: { actor_id: operator.id } },
+      { type: 'session.stopped', data: { actor_id: owner.id, status: 'PAUSED' } },
+    ])
+  })
 
-      proxy.restore()
-      await waitFor(async () =>
-        expect(await stopSeenBy(fixture, fixture.operator)).toMatchObject({
-          by: fixture.operator.id,
-          by_role: 'operator',
-          clearable_by: 'owner',
-        }),
+  test('of an owner that the gateway records after one of the operator is the stop of both', async () => {
+    await recordStop({ userId: operator.id }, 'mine', owner.id)
+    expect(await row()).toMatchObject({ stop_by_id: operator.id, stop_by_owner: true })
+    await perform('owner', 'clear_stop')
+    await recordStop({ userId: operator.id }, 'mine', callerOf('another owner').userId)
+    expect(await row()).toMatchObject({ stop_by_id: operator.id, stop_by_owner: false })
+  })
+
+  test('that many request at once latches once, with the reason of the first', async () => {
+    const before = (await log()).length
+    const names = ['owner', 'admin', 'owner', 'admin', 'owner', 'admin']
+    await Promise.all(
+      names.flatMap((name, index) => [
+        perform(name, 'emergency_stop', `api ${index}`),
+        recordStop({ userId: name === 'owner' ? owner.id : admin.id }, `gateway ${index}`),
+      ]),
+    )
+    const [entry, ...others] = (await log()).slice(before)
+    expect(others).toEqual([])
+    expect(entry.data).toMatchObject({ reason: (await row()).stop_reason })
+  })
+
+  test('at the gateway is recorded for any reason', async () => {
+    const stored: [reason: string | undefined, stored: string][] = [
+      [undefined, 'emergency_stop'],
+      [' \t', 'emergency_stop'],
+      ['a\0b\ud800', 'ab\ufffd'],
+      ['\0\0', 'emergency_stop'],
+      [`${'x'.repeat(499)}🦾`, `${'x'.repeat(499)}\ufffd`],
+      ['é'.repeat(60_000), 'é'.repeat(500)],
+    ]
+    for (const [reason, expected] of stored) {
+      await recordStop({ userId: operator.id }, reason)
+      expect((await row()).stop_reason).toBe(expected)
+      await perform('operator', 'clear_stop')
+    }
+  })
+
+  test('is cleared with an entry in log and audit, and both sides are notified; the session remains PAUSED', async () => {
+    await perform('operator', 'emergency_stop', 'cable')
+    const { stop } = await control(owner)
+    await perform('owner', 'clear_stop', 'cable moved')
+    expect((await log()).at(-1)).toMatchObject({
+      type: 'session.stop_cleared',
+      data: { status: 'PAUSED', actor_id: owner.id, reason: 'cable moved' },
+    })
+    expect((await audited())[0]).toEqual({
+      action: 'session.stop_cleared',
+      actor_id: owner.id,
+      data: {
+        stop_reason: 'cable',
+        stop_at: stop.at,
+        stop_by_id: operator.id,
+        stop_by_role: 'operator',
+        reason: 'cable moved',
+      },
+    })
+    for (const side of [owner, operator])
+      expect(await newestNotification(side)).toMatchObject({ type: 'session.stop_cleared' })
+  })
+
+  test('that is requested again while a clear waits is not cleared', async () => {
+    await perform('operator', 'emergency_stop')
+    await using sql = await connectTo(world.database.url)
+    const waiting = async () => {
+      const { rows } = await sql.query<{ count: number }>(
+        `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       )
-      expect(await clear(fixture, fixture.operator)).toMatchObject(onlyOwner)
-      away.errors.length = 0
-      await waitFor(async () => expect((await clear(fixture, fixture.client)).status).toBe(200))
-      await fixture.performAction(fixture.client, 'end')
+      return rows[0]?.count
     }
-    await proxy[Symbol.asyncDispose]()
-    await database.drop()
+    await sql.query('begin')
+    await sql.query('select from robots where id = $1 for update', [robotId])
+    const pressing = perform('operator', 'emergency_stop')
+    await waitFor(async () => expect(await waiting()).toBe(1))
+    const clearing = statusOf('operator', 'clear_stop')
+    await waitFor(async () => expect(await waiting()).toBe(2))
+    await sql.query('rollback')
+    await pressing
+    expect(await clearing).toBe(409)
+    expect((await row()).stop_at).not.toBeNull()
+    expect(await statusOf('operator', 'clear_stop')).toBe(200)
   })
 
-  test('a stop of the owner over a hub without a database is owner-clearable', async () => {
-    const database = await createTestDatabase()
-    const proxy = await createTcpProxy(database.url)
-    {
-      await using away = await createWorld({
-        env: { DATABASE_URL: proxy.url, HEARTBEAT_TIMEOUT_MS: '30000' },
-      })
-      const fixture = await openSessionFixture(away)
-      await fixture.link.next('session')
-      const driver = await away.drive(fixture.operator, fixture.id)
-      await driver.state()
-      const hub = await fixture.client.hub()
-      await hub.send('session:watch', { session_id: fixture.id })
-      proxy.cut()
-      const answer = await hub.send('session:action', { session_id: fixture.id, action: 'emergency_stop' })
-      expect(answer).toMatchObject({ ok: false, status: 503 })
-      const { stop } = await driver.state(({ stop }) => stop?.latched)
-      expect(stop).toMatchObject({ by_role: 'client', clearable_by: 'owner', recorded: false })
-      proxy.restore()
-      await waitFor(async () => expect(await clear(fixture, fixture.operator)).toMatchObject(onlyOwner))
-      await waitFor(async () => expect((await clear(fixture, fixture.client)).status).toBe(200))
-      await fixture.performAction(fixture.client, 'end')
-      away.errors.length = 0
+  test('and its clear do not change the time of the pause', async () => {
+    const pausedSeconds = async () => (await owner.get(`/api/sessions/${id}`)).body.paused_seconds
+    const before = await pausedSeconds()
+    await perform('owner', 'pause')
+    for (const action of ['emergency_stop', 'clear_stop', 'resume'] as const) {
+      clockMs += 10_000
+      await perform(action === 'resume' ? 'operator' : 'owner', action)
     }
-    await proxy[Symbol.asyncDispose]()
-    await database.drop()
+    expect(await pausedSeconds()).toBe(before + 30)
   })
+
+  test('may be cleared by the operator when the present setting of the robot allows it', async () => {
+    const set = (stop_clear: string) => owner.patch(`/api/client/robots/${robotId}`, { stop_clear })
+    expect((await set('unknown')).status).toBe(400)
+    expect((await set('anyone')).body).toMatchObject({ stop_clear: 'anyone' })
+    await perform('owner', 'emergency_stop')
+    expect((await control(operator)).stop).toMatchObject({ clearable_by: 'anyone', may_clear: true })
+    expect(await statusOf('operator', 'request_clear_stop')).toBe(409)
+    await set('owner')
+    expect(await statusOf('operator', 'clear_stop')).toBe(403)
+    await set('anyone')
+    expect(await statusOf('operator', 'clear_stop')).toBe(200)
+    await set('owner')
+  })
+
+  test('that the operator asks to clear notifies the owner, and the admin who requested it, once a minute', async () => {
+    await perform('admin', 'emergency_stop')
+    const asked = async (user: TestUser) =>
+      (await user.get('/api/notifications?limit=100')).body.notifications.filter(
+        ({ type, data }: { type: string; data: { session_id: string } }) =>
+          type === 'session.stop_clear_requested' && data.session_id === id,
+      )
+    const [ofOwner, ofAdmin] = [(await asked(owner)).length, (await asked(admin)).length]
+    await Promise.all(
+      Array.from({ length: 4 }, () => perform('operator', 'request_clear_stop', 'It was my cat')),
+    )
+    expect((await asked(owner))[0]).toMatchObject({ data: { reason: 'It was my cat' } })
+    expect((await log()).at(-1)).toMatchObject({
+      type: 'session.stop_clear_requested',
+      data: { actor_id: operator.id, status: 'PAUSED' },
+    })
+    expect((await control(owner)).stop.clear_requested_at).toBe(new Date(clockMs).toISOString())
+    for (const minute of [1, 2]) {
+      expect(await asked(owner)).toHaveLength(ofOwner + minute)
+      expect(await asked(admin)).toHaveLength(ofAdmin + minute)
+      clockMs += MINUTE_MS
+      await perform('operator', 'request_clear_stop')
+    }
+    await perform('owner', 'clear_stop')
+    await perform('owner', 'emergency_stop')
+    expect((await control(owner)).stop.clear_requested_at).toBeNull()
+  })
+
+  test('exists in no session that is not PAUSED: the database refuses it', async () => {
+    await perform('owner', 'emergency_stop')
+    await using database = await connectTo(world.database.url)
+    const set = (change: string) => database.query(`update sessions set ${change} where id = $1`, [id])
+    await expect(set(`status = 'ACTIVE', active_until = null`)).rejects.toMatchObject({
+      constraint: 'sessions_stop_pauses',
+    })
+    await expect(set('stop_reason = null')).rejects.toMatchObject({ constraint: 'sessions_stop_reason' })
+  })
+
+  test('needs a valid credential of a user who is not suspended', async () => {
+    const { id: keyId, key } = await owner.key()
+    await owner.delete(`/api/auth/api-keys/${keyId}`)
+    const stop = (token: string) =>
+      owner.request('PATCH', `/api/sessions/${id}`, { action: 'emergency_stop' }, token)
+    const suspend = (at: Date | null) =>
+      world.platform.core.db
+        .updateTable('users')
+        .set({ suspended_at: at, suspension_reason: at && 'test' })
+        .where('id', '=', owner.id)
+        .execute()
+    for (const token of ['', key, `${owner.token}x`]) expect((await stop(token)).status).toBe(401)
+    await suspend(new Date(clockMs))
+    expect((await stop(owner.token)).status).toBe(403)
+    await suspend(null)
+    expect(await row()).toMatchObject({ status: 'ACTIVE', stop_at: null })
+  })
+})
+
+describe('a session that ends under a stop', () => {
+  const robot = () =>
+    world.platform.core.db
+      .selectFrom('robots')
+      .select(['status', 'on_hold'])
+      .where('id', '=', robotId)
+      .executeTakeFirstOrThrow()
+  const set = (change: object) => owner.patch(`/api/client/robots/${robotId}`, change)
+
+  test.each([
+    ['operator', 'owner', 'owner', true],
+    ['operator', 'admin', 'owner', true],
+    ['operator', 'operator', 'owner', false],
+    ['operator', 'owner', 'anyone', false],
+    ['owner', 'owner', 'owner', false],
+    ['owner', 'admin', 'owner', false],
+    ['admin', 'owner', 'owner', false],
+  ] as const)(
+    'is over without a stop: ended by the %s, stopped by the %s, clearable by %s; robot on hold: %s',
+    async (ends, requester, stop_clear, onHold) => {
+      await set({ stop_clear })
+      await begin()
+      await perform(requester, 'emergency_stop')
+      await perform(ends, 'end')
+      expect(await row()).toMatchObject({ status: 'COMPLETED', stop_at: null, stop_by_owner: false })
+      expect(await robot()).toEqual({ status: 'AVAILABLE', on_hold: onHold })
+      await set({ stop_clear: 'owner', on_hold: false })
+    },
+  )
+
+  test('leaves a robot on hold, which no operator finds or starts, until its owner releases it', async () => {
+    const start = (body: object = {}) => operator.post('/api/sessions', { robotId, ...body })
+    const isAvailable = async () =>
+      (await operator.get('/api/operator/available-robots')).body.robots.some(
+        (item: { id: string }) => item.id === robotId,
+      )
+    await begin()
+    await perform('owner', 'emergency_stop')
+    await perform('operator', 'end')
+    expect((await owner.get(`/api/client/robots/${robotId}`)).body).toMatchObject({ on_hold: true })
+    expect(await isAvailable()).toBe(false)
+    const onHold = { status: 409, body: { error: expect.stringContaining('on hold') } }
+    expect(await start()).toMatchObject(onHold)
+    expect(await start({ scheduledFor: new Date(clockMs + HOUR_MS).toISOString() })).toMatchObject(onHold)
+    expect(await set({ on_hold: false })).toMatchObject({ status: 200, body: { on_hold: false } })
+    expect(await isAvailable()).toBe(true)
+    const started = await start()
+    expect(started.status).toBe(201)
+    id = started.body.sessionId
+    expect((await row()).stop_at).toBeNull()
+    await finish()
+  })
+})
+
+test('an owner who operates their own robot clears their stop, and asks no other user', async () => {
+  const both = await world.newUser()
+  for (const role of ['client', 'operator']) await both.post('/api/auth/profile', { role })
+  const robot = await world.robot(both)
+  ;(await world.connect(robot)).beat()
+  const { sessionId } = (await both.post('/api/sessions', { robotId: robot.id })).body
+  const patch = (action: string) => both.patch(`/api/sessions/${sessionId}`, { action })
+  const stopped = await patch('emergency_stop')
+  expect(stopped.body.control.stop).toMatchObject({ by_role: 'client', may_clear: true })
+  expect(await patch('request_clear_stop')).toMatchObject({ status: 409 })
+  expect(await patch('clear_stop')).toMatchObject({ status: 200 })
+  await patch('end')
 })

@@ -258,17 +258,3 @@ test('registering a robot does not reveal its token', async () => {
     expect(reply.text).not.toMatch(/token/)
   }
 })
-
-test('a stop is accepted from each side and latches, and no tool clears it', async () => {
-  const { client, operator: driver, id } = await openSessionFixture(world)
-  await using owner = await connectMcp(world.baseUrl, client.token)
-  const stopped = await owner.use('stop_robot', { sessionId: id, reason: 'a cat' })
-  expect(stopped.body).toMatchObject({
-    status: 'PAUSED',
-    control: { stop: { reason: 'a cat', by: client.id } },
-  })
-  await using mcp = await connectMcp(world.baseUrl, driver.token)
-  const names = await mcp.toolNames()
-  expect(names.filter((name) => /resume|clear/.test(name))).toEqual([])
-  expect((await mcp.use('list_session_events', { sessionId: id })).text).toContain('a cat')
-})

@@ -41,7 +41,7 @@ const metrics = async (name: string) => {
 }
 
 test('tools count towards the limits of their routes, and a stop towards none', async () => {
-  const { client, operator, id } = await openSessionFixture(world)
+  const { client, operator, id, robotId } = await openSessionFixture(world)
   const { key } = await client.key()
   const refused = await exhaust(() => call(key, 'get_profile'))
   expect(refused).toMatchObject({
@@ -66,6 +66,18 @@ test('tools count towards the limits of their routes, and a stop towards none', 
   expect(stop.status).toBe(200)
   expect(String(stop.body)).toContain('"reason":"smoke"')
   expect(await status(operator, id)).toBe('PAUSED')
+  const overRest = (user: TestUser, token = user.token) =>
+    user.request('PATCH', `/api/sessions/${id}`, { action: 'emergency_stop' }, token)
+  expect((await overRest(client, key)).status).toBe(200)
+  // Named by the robot, it is a stop too.
+  const stopsRobot = (token: string) => call(token, 'stop_robot', { robot: robotId })
+  expect((await stopsRobot(key)).status).toBe(200)
+
+  // Attempts of others count.
+  const { token } = await world.operator()
+  expect(await exhaust(() => call(token, 'stop_robot', { sessionId: id }))).toMatchObject({ status: 429 })
+  expect((await overRest(client, token)).status).toBe(429)
+  expect(await exhaust(() => stopsRobot(token))).toMatchObject({ status: 429 })
 })
 
 const status = async (user: TestUser, id: string) => (await user.get(`/api/sessions/${id}`)).body.status
