@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HubClient } from '../../../packages/sdk/hub-client.ts'
 import type { UnreadUpdate } from '../../../packages/sdk/unread-count.ts'
@@ -24,14 +25,12 @@ const down = (from: number, to: number) =>
 /** Creates an operator with `count` notifications about certifications of different types. */
 async function notified(count: number): Promise<TestUser> {
   const operator = await world.operator()
-  const ids: string[] = []
-  for (let index = 0; index < count; index++) {
-    const reply = await operator.post('/api/operator/certifications', { robot_type: `type-${index}` })
-    ids.push(reply.body.id)
-  }
-  for (const id of ids) {
-    expect((await admin.post(`/api/admin/certifications/${id}/approve`)).status).toBe(200)
-  }
+  await world.platform.core.transact(async (tx) => {
+    for (let index = 0; index < count; index++) {
+      const data = { certification_id: randomUUID(), robot_type: `type-${index}` }
+      await tx.notify(new Date(), [{ userId: operator.id, type: 'certification.approved', data }])
+    }
+  })
   return operator
 }
 
@@ -133,26 +132,17 @@ describe('marking a notification as read', () => {
 })
 
 test('concurrent notifications to many users leave no gaps in any user’s numbers', async () => {
-  const [owner, ...operators] = await Promise.all([
-    world.client(),
-    ...Array.from({ length: 5 }, () => world.operator()),
-  ])
-  const robots = await Promise.all(operators.map(() => world.robot(owner)))
-  for (const robot of robots) (await world.connect(robot)).beat()
-  // Each engagement notifies: started → owner; paused → owner; ended → both.
-  const engagement = async (operator: TestUser, robotId: string) => {
-    for (let round = 0; round < 4; round++) {
-      const started = await operator.post('/api/sessions', { robotId })
-      expect(started.status).toBe(201)
-      const path = `/api/sessions/${started.body.sessionId}`
-      expect((await operator.patch(path, { action: 'pause' })).status).toBe(200)
-      expect((await (round % 2 ? owner : operator).patch(path, { action: 'end' })).status).toBe(200)
-    }
-  }
-  await Promise.all(operators.map((operator, index) => engagement(operator, robots[index]?.id as string)))
-
-  expect(idsOf(await list(owner, '?limit=100'))).toEqual(down(60, 1))
-  for (const operator of operators) expect(idsOf(await list(operator))).toEqual(down(4, 1))
+  const users = await Promise.all([world.client(), world.operator(), world.operator()])
+  // Each transaction notifies two users, in either order.
+  await Promise.all(
+    Array.from({ length: 30 }, (_, round) => {
+      const first = users[round % 3] as TestUser
+      const second = users[(round + 1 + (round % 2)) % 3] as TestUser
+      const both = [first, second].map(({ id }) => ({ userId: id, type: 'session.ended' as const, data: {} }))
+      return world.platform.core.transact((tx) => tx.notify(new Date(), both))
+    }),
+  )
+  for (const user of users) expect(idsOf(await list(user, '?limit=100'))).toEqual(down(20, 1))
 })
 
 test('the hub returns missed notifications oldest first and pushes new ones', async () => {

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { NOTIFICATION_DIGESTS } from '../../../src/modules/notifications/digest.service.ts'
+import { createDigests, NOTIFICATION_DIGESTS } from '../../../src/modules/notifications/digest.service.ts'
 import { NOTIFICATION_MAILS } from '../../../src/modules/notifications/mail.service.ts'
 import type { ReceivedMail } from '../../support/network/smtp.ts'
+import { attemptOf } from '../../support/world/jobs.ts'
 import {
   createMailFixture,
   HOUR_MS,
@@ -17,7 +19,7 @@ import { waitFor } from '../../support/world/wait.ts'
 
 let fixture: MailFixture
 beforeAll(async () => {
-  fixture = await createMailFixture({ bus: 'redis' })
+  fixture = await createMailFixture()
 })
 afterEach(() => fixture.mail.reset())
 afterAll(() => fixture?.[Symbol.asyncDispose]())
@@ -77,10 +79,11 @@ describe('a mail', () => {
     const path = `/api/admin/users/${user.id}`
     await fixture.decide(user, 2)
     expect((await admin.post(`${path}/suspend`, { reason: 'Unsafe <b>driving' })).status).toBe(204)
-    const data = { payout_id: crypto.randomUUID(), amount_cents: 1_250, currency: 'EUR' }
-    await world.platform.core.transact((tx) =>
-      tx.notify(fixture.now(), [{ userId: user.id, type: 'payout.paid', data }]),
-    )
+    await fixture.notify(user, 'payout.paid', {
+      payout_id: randomUUID(),
+      amount_cents: 1_250,
+      currency: 'EUR',
+    })
     fixture.later(MINUTE_MS)
     await fixture.arrived(user, 1)
     const text = textOf(fixture.to(user)[0]!)
@@ -91,7 +94,7 @@ describe('a mail', () => {
     const other = await world.operator()
     await fixture.decide(other, 1)
     await db.deleteFrom('notification_digests').where('user_id', '=', other.id).execute()
-    const id = crypto.randomUUID()
+    const id = randomUUID()
     const at = fixture.now()
     await admin.post(`/api/admin/users/${other.id}/suspend`, { reason: 'Why' })
     await db.deleteFrom('notification_digests').where('user_id', '=', other.id).execute()
@@ -327,68 +330,37 @@ describe('the unsubscribe link', () => {
   })
 })
 
-test('three concurrent workers mail each notification once', async () => {
-  const { world, mail } = fixture
-  const workers = await Promise.all([world.addNode('worker', mail.env), world.addNode('worker', mail.env)])
-  const users = await Promise.all(Array.from({ length: 10 }, () => world.operator()))
-  for (let round = 0; round < 3; round++) {
-    await Promise.all(users.map((user) => fixture.decide(user)))
-    fixture.later(MINUTE_MS) // the last round is due while the next one is written
-  }
-  await Promise.all([
-    fixture.run(),
-    ...workers.map(async ({ platform }) => {
-      await platform.core.jobs.runDue(NOTIFICATION_DIGESTS)
-      await platform.core.jobs.runDue(NOTIFICATION_MAILS)
-    }),
-  ])
-  const notified = (user: TestUser) =>
-    fixture
-      .to(user)
-      .flatMap((item) => [...textOf(item).matchAll(/type "(type-\d+)"/g)].map(([, type]) => type))
-      .toSorted()
-  await waitFor(() => {
-    fixture.later(MINUTE_MS) // a user with an undelivered mail is rechecked after a minute
-    for (const user of users) expect(notified(user)).toHaveLength(3)
-  })
-  for (const user of users) {
-    await fixture.settled(user)
-    expect(new Set(notified(user)).size, 'mailed twice').toBe(3)
-  }
-  const mails = users.map((user) => [fixture.seen(user).length, fixture.to(user).length])
-  for (const [seen, taken] of mails) expect(seen).toBe(taken)
-  const ids = mail.taken.map((item) => item.messageId)
-  expect(new Set(ids).size).toBe(ids.length)
-  for (const worker of workers) await worker.stop()
+test('concurrent decisions about the same notifications write one mail', async () => {
+  const operator = await fixture.world.operator()
+  await fixture.decide(operator, 3)
+  fixture.later(MINUTE_MS)
+  const digests = createDigests({ ...fixture.world.platform.core, now: fixture.now })
+  const decide = () => digests.decide(attemptOf({ userId: operator.id }))
+  await Promise.all([fixture.run(), ...Array.from({ length: 3 }, decide)])
+  await fixture.settled(operator)
+  expect(fixture.seen(operator)).toHaveLength(1)
 })
 
-test('names that look like headers, addresses or markup are quoted', async () => {
-  const { owner, operator, robot, path } = await fixture.session()
+test('a mail about names that look like headers, addresses or markup has one recipient and one subject', async () => {
+  const operator = await fixture.world.operator()
   const names = [
     'Arm" <eve@evil.example>, "x =?utf-8?q?=0D=0ABcc:_victim@example.com?=',
     'Arm\r\nBcc: victim@example.com\r\n\r\nHello',
-    'Arm\u2028Bcc: victim@example.com\u0085X: y\u202eekaf\u200b',
     'Ärm 🤖 <script>alert(1)</script>',
-    'x'.repeat(5_000),
   ]
-  for (const [index, name] of names.entries()) {
-    await fixture.db.updateTable('robots').set({ name }).where('id', '=', robot.id).execute()
-    await operator.patch(path, { action: index % 2 ? 'resume' : 'pause' })
+  for (const robot_name of names) {
+    await fixture.notify(operator, 'session.paused', { robot_name, session_id: randomUUID() })
+    fixture.later(HOUR_MS) // the newest one is the subject
+    await fixture.arrived(operator, names.indexOf(robot_name) + 1)
   }
-  fixture.later(MINUTE_MS)
-  await fixture.arrived(owner, 1)
-  const [received] = fixture.to(owner) as [ReceivedMail]
-  expect(received.to).toEqual([`${owner.name}@test.local`])
-  expect(received.headers).not.toMatch(/^(b?cc|x):/im)
-  expect(received.headers.match(/^subject:/gim)).toHaveLength(1)
-  expect(received.headers.length).toBeLessThan(3_000)
-  const text = textOf(received)
-  expect(text).not.toMatch(/^(bcc|x):/im)
-  expect(text).not.toMatch(/[\u2028\u0085\u202e\u200b]/)
-  expect(text).toContain('"Ärm 🤖 <script>alert(1)</script>"')
-  expect(text).toContain('"Arm Bcc: victim@example.com Hello"')
-  const html = htmlOf(received)
-  expect(html).toContain('&quot;Ärm 🤖 &lt;script&gt;alert(1)&lt;/script&gt;&quot;')
-  expect(html).not.toContain('<script')
-  await operator.patch(path, { action: 'end' })
+  for (const received of fixture.to(operator)) {
+    expect(received.to).toEqual([`${operator.name}@test.local`])
+    expect(received.headers).not.toMatch(/^(b?cc|x):/im)
+    expect(received.headers.match(/^subject:/gim)).toHaveLength(1)
+    expect(textOf(received)).not.toMatch(/^bcc:/im)
+  }
+  const last = fixture.to(operator)[2]!
+  expect(header(last, 'Subject')).toContain('"Ärm 🤖 <script>alert(1)</script>"')
+  expect(textOf(last)).toContain('"Ärm 🤖 <script>alert(1)</script>"')
+  expect(htmlOf(last)).toContain('&quot;Ärm 🤖 &lt;script&gt;alert(1)&lt;/script&gt;&quot;')
 })

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import type { NotificationType } from '@wheelhouse/protocol'
 import { expect } from 'vitest'
 import { NOTIFICATION_DIGESTS } from '../../../src/modules/notifications/digest.service.ts'
 import { NOTIFICATION_MAILS } from '../../../src/modules/notifications/mail.service.ts'
@@ -18,10 +20,9 @@ export async function createMailFixture(options: WorldOptions = {}) {
   // Robots send one heartbeat and are lost only when a test disconnects them, because a lost robot is mailed at once.
   const env = { ...mail.env, HEARTBEAT_TIMEOUT_MS: String(10 * MINUTE_MS), ...options.env }
   const world = await createWorld({ ...options, env, now })
-  const admin = await world.admin()
   const decisions = new Map<string, number>()
   const {
-    core: { db },
+    core: { db, transact },
   } = world.platform
 
   const addressed = (user: TestUser) => (item: ReceivedMail) => item.to.includes(`${user.name}@test.local`)
@@ -42,6 +43,12 @@ export async function createMailFixture(options: WorldOptions = {}) {
     return { digests: digests.length, mails: mails.length }
   }
 
+  /** Writes a notification for each of the data. */
+  const notify = (user: TestUser, type: NotificationType, ...items: Record<string, unknown>[]) =>
+    transact(async (tx) => {
+      for (const data of items) await tx.notify(now(), [{ userId: user.id, type, data }])
+    })
+
   return {
     mail,
     world,
@@ -54,15 +61,20 @@ export async function createMailFixture(options: WorldOptions = {}) {
     later: (ms: number) => {
       aheadMs += ms
     },
-    /** Notifies an operator of `count` decisions about robot types that it numbers from 1 for each operator. */
-    async decide(operator: TestUser, count = 1) {
-      for (let index = 0; index < count; index++) {
-        const decided = (decisions.get(operator.id) ?? 0) + 1
-        decisions.set(operator.id, decided)
-        const type = `type-${decided}`
-        const { body } = await operator.post('/api/operator/certifications', { robot_type: type })
-        expect((await admin.post(`/api/admin/certifications/${body.id}/approve`)).status).toBe(200)
-      }
+    notify,
+    /** Notifies a user of `count` decisions about robot types that it numbers from 1 for each user, in one transaction. */
+    async decide(user: TestUser, count = 1) {
+      const first = (decisions.get(user.id) ?? 0) + 1
+      decisions.set(user.id, first + count - 1)
+      const data = (index: number) => ({
+        certification_id: randomUUID(),
+        robot_type: `type-${first + index}`,
+      })
+      await notify(
+        user,
+        'certification.approved',
+        ...Array.from({ length: count }, (_, index) => data(index)),
+      )
     },
     /** Creates a running session. */
     async session() {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { NotificationType } from '@wheelhouse/protocol'
 import { expect, test } from 'vitest'
-import { notificationMail } from '../../../src/modules/notifications/notification-mail.ts'
-import { MailLanguage } from '../../../src/modules/notifications/settings.schema.ts'
-import { renderNotification } from '../../../src/modules/notifications/texts/mail-texts.ts'
+import { notificationMail } from './notification-mail.ts'
+import { MailLanguage } from './settings.schema.ts'
+import { renderNotification } from './texts/mail-texts.ts'
 
 test.each(MailLanguage.options)(
   'every notification type has its own subject and text for any data: %s',
@@ -103,4 +103,22 @@ test('a German mail is German as a whole, in both parts', () => {
   expect(html).toContain('<html lang="de">')
   expect(html).toContain('Konsole öffnen')
   expect(`${text} ${html}`).not.toMatch(/\b(You|Open|And|the|older|Unsubscribe)\b/)
+})
+
+test('a name that looks like headers or markup, or that is long, stays one short line', () => {
+  const names: [string, string][] = [
+    ['Arm\r\nBcc: victim@example.com\r\n\r\nHello', '"Arm Bcc: victim@example.com Hello"'],
+    ['Arm\u2028Bcc: victim@example.com\u0085X: y\u202eekaf\u200b', '"Arm Bcc: victim@example.com X: y ekaf"'],
+    ['Ärm 🤖 <script>alert(1)</script>', '"Ärm 🤖 <script>alert(1)</script>"'],
+    ['x'.repeat(5_000), `"${'x'.repeat(60)}..."`],
+  ]
+  for (const [robot_name, shown] of names) {
+    const { subject, text, html } = mailOf([{ robot_name }])
+    expect(subject).toContain(shown)
+    expect(text).toContain(shown)
+    expect(`${subject} ${text}`).not.toMatch(/[\r\u2028\u0085\u202e\u200b]/)
+    expect(subject).not.toContain('\n')
+    expect(text).not.toMatch(/^(bcc|x):/im)
+    expect(html).not.toContain('<script')
+  }
 })
