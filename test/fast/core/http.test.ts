@@ -8,11 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toAppError } from '../../../src/core/errors/errors.ts'
 import { listen } from '../../../src/core/http/listener.ts'
 import { ensureConsole } from '../../support/browser/console.ts'
-import { createTestDatabase } from '../../support/database/database.ts'
-import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { query } from '../../support/processes/processes.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
-import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const ROBOTS = '/api/client/robots'
@@ -443,57 +440,5 @@ describe('a database failure that a retry may cure is a 503 with Retry-After', (
 
   test.each(['23505', '42P01', 'ERR_INVALID_ARG_TYPE', '404', '503'])('but not for code %s', (code) => {
     expect(toAppError(Object.assign(new Error('no'), { code })).status).toBe(500)
-  })
-})
-
-describe.concurrent.each(['cut', 'silence'] as const)('with the database away (%s)', (way) => {
-  test('health and readiness report it, calls answer 503, and the platform recovers with the database', async () => {
-    const database = await createTestDatabase()
-    try {
-      await using proxy = await createTcpProxy(database.url)
-      await using outer = await createWorld({ env: { DATABASE_URL: proxy.url } })
-      const client = await outer.client()
-      const status = async (path: string) => (await fetch(outer.baseUrl + path)).status
-      for (const path of ['/api/health', '/readyz']) expect(await status(path)).toBe(200)
-      // Several idle connections, so that every call below gets one that seems to work.
-      await Promise.all(Array.from({ length: 10 }, () => client.get(ROBOTS)))
-      proxy[way]()
-
-      const health = await fetch(`${outer.baseUrl}/api/health`)
-      expect(health.status).toBe(503)
-      expect(health.headers.get('Wheelhouse-Error')).toBe('database_unavailable')
-      expect(await health.json()).toEqual({ status: 'error', db: 'error', timestamp: expect.any(String) })
-      const replies = await Promise.all([
-        client.get(ROBOTS),
-        client.post(ROBOTS, { name: 'a', robot_type: 'b', hardware_id: 'c' }),
-        client.get('/api/sessions'),
-        client.patch(`/api/sessions/${randomUUID()}`, { action: 'end' }),
-      ])
-      for (const reply of replies) {
-        expect(reply.status).toBe(503)
-        expect(reply.body).toEqual({ error: expect.stringContaining('database') })
-        expect(reply.headers.get('Retry-After')).toMatch(/^\d+$/)
-        expect(reply.headers.get('Wheelhouse-Error')).toBe('database_unavailable')
-      }
-      expect(await status('/livez')).toBe(200)
-      await waitFor(async () => expect(await status('/readyz')).toBe(503))
-
-      proxy.restore()
-      await waitFor(async () => expect(await status('/readyz')).toBe(200))
-      await waitFor(async () => expect((await client.get(ROBOTS)).status).toBe(200))
-      expect(await (await fetch(`${outer.baseUrl}/api/health`)).json()).toEqual({
-        status: 'ok',
-        db: 'ok',
-        timestamp: expect.any(String),
-      })
-      const robot = await outer.robot(client)
-      expect((await client.get(ROBOTS)).body).toMatchObject([{ id: robot.id }])
-      // The log contains the refusals above and nothing else.
-      const lines = outer.errors.splice(0).map((line) => JSON.parse(line))
-      expect(lines.map((line) => line.msg)).toEqual(lines.map(() => 'request failed'))
-      expect(lines.filter((line) => line.status !== 503)).toEqual([])
-    } finally {
-      await database.drop()
-    }
   })
 })

@@ -5,7 +5,6 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
 import { createApp } from '../../../src/core/http/app.ts'
-import { networkOf } from '../../../src/core/http/client-address.ts'
 import { endpoint } from '../../../src/core/http/endpoint.ts'
 import { createCounter } from '../../../src/core/http/rate-limit-counter.ts'
 import { createRateLimits } from '../../../src/core/http/rate-limits.ts'
@@ -20,8 +19,8 @@ import { createWorld, type World, type WorldOptions } from '../../support/world/
 
 const ROBOTS = '/api/client/robots'
 const PER_MINUTE = 20
-/** Limits per minute and network: 60 reads, 4 writes, 6 login requests and 6 invalid credentials. */
-const PUBLIC_PER_MINUTE = 60
+/** Limits per minute and network: 30 reads, 3 login requests and 3 invalid credentials. */
+const PUBLIC_PER_MINUTE = 30
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 let address = 0
@@ -181,30 +180,6 @@ test('0 disables the limits', async () => {
   }
 })
 
-test.each([
-  ['192.0.2.7', '192.0.2.7'],
-  ['192.0.2.7:4711', '192.0.2.7'],
-  ['::ffff:192.0.2.7', '192.0.2.7'],
-  ['::ffff:c000:207', '192.0.2.7'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
-  ['[2001:db8:1:2::9]:4711', '2001:db8:1:2::/64'],
-  ['2001:db8::1', '2001:db8:0:0::/64'],
-  ['2001:db8::', '2001:db8:0:0::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['64:ff9b::192.0.2.7', '64:ff9b:0:0::/64'],
-  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ['unknown', undefined],
-  ['', undefined],
-  ['1.2.3', undefined],
-  ['0x7f.0.0.1', undefined],
-  ['192.0.02.7', undefined],
-  ['::ffff:192.0.02.7', undefined],
-  ['2001:db8::12345', undefined],
-])('the network of %j is %s', (text, network) => {
-  expect(networkOf(text)).toBe(network)
-})
-
 describe('several processes', () => {
   test('share the limits through Redis, and each counts separately while Redis is unavailable', async () => {
     await using redis = await createTcpProxy(serviceUrl('redisUrl'))
@@ -323,13 +298,6 @@ describe('counting in memory', () => {
     await count('one more')
     expect(await count('first')).toMatchObject({ allowed: true, remaining: 2 })
   })
-
-  test('resets when the window is over', async () => {
-    const count = createCounter({ name: 'x', limit: 1, windowSeconds: 1, redis: undefined })
-    expect((await count('me')).allowed).toBe(true)
-    expect((await count('me')).allowed).toBe(false)
-    await expect.poll(async () => (await count('me')).allowed).toBe(true)
-  })
 })
 
 test('counting in Redis leaves no keys', async () => {
@@ -339,8 +307,11 @@ test('counting in Redis leaves no keys', async () => {
     const count = createCounter({ name: 'test-expiry', limit: 1, windowSeconds: 10, redis })
     expect((await count('me')).allowed).toBe(true)
     expect((await count('me')).allowed).toBe(false)
-    expect(await redis.pttl('wheelhouse:rate:test-expiry:me')).toBeGreaterThan(0)
-    await expect.poll(async () => (await redis.keys('wheelhouse:rate:test-expiry:*')).length).toBe(0)
+    expect(await redis.keys('wheelhouse:rate:test-expiry:*')).toEqual(['wheelhouse:rate:test-expiry:me'])
+    // Redis removes the key with the window.
+    const leftMs = await redis.pttl('wheelhouse:rate:test-expiry:me')
+    expect(leftMs).toBeGreaterThan(0)
+    expect(leftMs).toBeLessThanOrEqual(10_000)
   } finally {
     redis.disconnect()
   }

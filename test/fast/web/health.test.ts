@@ -1,16 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
 import { createTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 let database: TestDatabase
 let proxy: TcpProxy
 let world: World
+let owner: TestUser
 beforeAll(async () => {
   database = await createTestDatabase()
   proxy = await createTcpProxy(database.url)
   world = await createWorld({ env: { DATABASE_URL: proxy.url } })
+  owner = await world.client()
 })
 afterAll(async () => {
   proxy.restore()
@@ -44,11 +47,16 @@ describe('GET /api/health', () => {
     expect(reply.status).toBe(503)
     expect(JSON.parse(reply.text)).toEqual(failed)
     expect(reply.headers.get('Cache-Control')).toBe('no-store')
+    const refused = await owner.get('/api/client/robots')
+    expect(refused).toMatchObject({ status: 503, body: { error: expect.stringContaining('database') } })
+    expect(refused.headers.get('Retry-After')).toMatch(/^\d+$/)
+    expect((await fetch(`${world.baseUrl}/livez`)).status).toBe(200)
     proxy.restore()
     await waitFor(async () => expect((await health()).status).toBe(200))
+    await waitFor(async () => expect((await owner.get('/api/client/robots')).status).toBe(200))
   })
 
-  // The answers arrive while the database is silent. The tests of HTTP cover the recovery.
+  // The answers arrive while the database is silent. test/full/core/database-away.test.ts covers the recovery.
   test('an unresponsive database is an error for every caller', async () => {
     proxy.silence()
     const replies = await Promise.all(Array.from({ length: 30 }, () => health()))

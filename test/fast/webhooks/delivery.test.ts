@@ -213,23 +213,16 @@ describe('a receiver that fails', () => {
     for (const item of receiver.received) verify(webhook.secret, { ...item })
   })
 
-  test('and sends Retry-After gets that pause, up to a limit', async () => {
+  // src/modules/webhooks/delivery-schedule.test.ts has the limits of the pause.
+  test('and sends Retry-After gets that pause', async () => {
     const owner = await world.client()
-    for (const [code, asked, least, most] of [
-      [429, '7200', 2 * HOUR_MS, 2 * HOUR_MS + 5_000],
-      [503, '999999999', DAY_MS, DAY_MS + 5_000],
-      [429, '1', 5_000, 11_000],
-      [500, '7200', 5_000, 11_000],
-    ] as const) {
-      await using receiver = await startReceiver(status(code, { 'Retry-After': asked }))
-      const webhook = await createWebhook(owner, receiver)
-      await recordEvents(owner)
-      const { next_attempt_at, attempted_at } = await waitForAttempts(webhook, 1)
-      const waitMs = Date.parse(next_attempt_at) - Date.parse(attempted_at)
-      expect(waitMs, asked).toBeGreaterThanOrEqual(least)
-      expect(waitMs, asked).toBeLessThan(most)
-      await owner.delete(webhook.path)
-    }
+    await using receiver = await startReceiver(status(429, { 'Retry-After': '7200' }))
+    const webhook = await createWebhook(owner, receiver)
+    await recordEvents(owner)
+    const { next_attempt_at, attempted_at } = await waitForAttempts(webhook, 1)
+    const waitMs = Date.parse(next_attempt_at) - Date.parse(attempted_at)
+    expect(waitMs).toBeGreaterThanOrEqual(2 * HOUR_MS)
+    expect(waitMs).toBeLessThan(2 * HOUR_MS + 5_000)
   })
 
   test('with status 410 is disabled at once, and the owner is notified', async () => {
@@ -280,9 +273,9 @@ test('receivers that never respond do not delay others', async () => {
     createWebhook(owner, receiver),
   )
   const webhooks = await Promise.all(creations)
-  await recordEvents(owner, 40)
-  await waitFor(() => expect(quick.received).toHaveLength(40))
-  expect(quick.received.map(({ event }) => event.seq)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1))
+  await recordEvents(owner, 10)
+  await waitFor(() => expect(quick.received).toHaveLength(10))
+  expect(quick.received.map(({ event }) => event.seq)).toEqual(Array.from({ length: 10 }, (_, n) => n + 1))
   expect(quick.mostUnderWay).toBe(1)
   expect(hung.received, 'one request at a time per receiver').toHaveLength(7)
   for (const { path } of webhooks) await owner.delete(path)
