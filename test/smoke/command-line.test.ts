@@ -17,7 +17,11 @@ test('an operator signs in with a key, finds a robot, drives it with the keyboar
   const [owner, operator] = [await world.client(), await world.operator()]
   const { id, robot } = await robotOnline(world, owner, 'Ronja')
   const user = await createCliUser()
-  const login = await cliProcess(user, ['login', world.baseUrl, '--api-key'], `${(await operator.key()).key}\n`)
+  const login = await cliProcess(
+    user,
+    ['login', world.baseUrl, '--api-key'],
+    `${(await operator.key()).key}\n`,
+  )
   expect(login.code, login.stderr).toBe(0)
   const available = await cliProcess(user, ['robots', 'available', '--json'])
   expect(available.json).toMatchObject([{ id, name: 'Ronja' }])

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { randomBytes, randomUUID } from 'node:crypto'
 import {
   chown,
   mkdir,
@@ -10,6 +9,7 @@ import {
   realpath,
   rename,
   rm,
+  rmdir,
   stat,
   writeFile,
 } from 'node:fs/promises'
@@ -46,12 +46,20 @@ interface Programs {
   readonly pg_ctl: string
 }
 
-/** Opens the cluster in `dataDir`. Creates it when it does not exist. */
+/** What a directory contains besides its data. Nothing of it is worth anything without the data. */
+const OWN_FILES: ReadonlySet<string> = new Set(['password', 'postgres.log', '.probe'])
+
+/**
+ * Opens the cluster in `dataDir`. Creates it when it does not exist, and after a first start that was interrupted.
+ * @throws Error that says what to do when the directory contains anything else
+ */
 export async function openCluster(dataDir: string, log: (line: string) => void): Promise<Cluster> {
   const programs = await findPrograms()
   await mkdir(dataDir, { recursive: true })
   const home = join(await realpath(dataDir), 'cluster')
-  if (!existsSync(home)) await createCluster(home, programs, log)
+  await refuseOtherOwner(home)
+  await removeAbandoned(home)
+  if (!(await hasCluster(home))) await createCluster(home, programs, log)
   const launcher = await launcherFor(home, programs)
   const password = (await readFile(join(home, 'password'), 'utf8')).trim()
   return { data: join(home, 'data'), logFile: join(home, 'postgres.log'), password, programs, launcher }
@@ -77,6 +85,52 @@ async function findPrograms(): Promise<Programs> {
   }
 }
 
+/**
+ * Returns whether the directory is a cluster; false if it does not exist or contains no data.
+ * @throws Error that says what to do when it is neither
+ */
+async function hasCluster(home: string): Promise<boolean> {
+  const names = await namesIn(home)
+  const data = names.includes('data') ? await namesIn(join(home, 'data')) : []
+  const unknown = names.filter((name) => name !== 'data' && !OWN_FILES.has(name))
+  if (data.length === 0 && unknown.length === 0) return false
+  if (data.length === 0) throw unusable(home, `contains ${unknown.join(', ')} and no database of Wheelhouse`)
+  if (!data.includes('PG_VERSION'))
+    throw unusable(home, 'contains a database without its file data/PG_VERSION')
+  if (!names.includes('password')) throw unusable(home, 'contains a database without its file password')
+  return true
+}
+
+const unusable = (home: string, problem: string) =>
+  new Error(
+    `${home} ${problem}. Nothing was changed. Restore it from a backup, move it away to begin with an empty database, ` +
+      'or set DATA_DIR or DATABASE_URL.',
+  )
+
+/** Returns the names in a directory; none if it does not exist. */
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory)
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return []
+    if (codeOf(cause) === 'ENOTDIR') throw unusable(directory, 'is a file')
+    throw cause
+  }
+}
+
+const codeOf = (cause: unknown) => (cause instanceof Error && 'code' in cause ? cause.code : undefined)
+
+/** @throws Error that says what to do when the cluster belongs to another user. Root may use the clusters of all. */
+async function refuseOtherOwner(home: string): Promise<void> {
+  const { uid } = await stat(home).catch(() => ({ uid: process.getuid?.() }))
+  if (isRoot() || uid === process.getuid?.()) return
+  throw new Error(
+    `${home} belongs to user ${uid}, because root or another user first started the database. ` +
+      `Start Wheelhouse as that user, change the owner of the directory (sudo chown -R $(id -u) ${home}), ` +
+      'or set DATA_DIR or DATABASE_URL.',
+  )
+}
+
 /** Returns the launcher of the account that owns the cluster, also when root starts it later. */
 async function launcherFor(home: string, programs: Programs): Promise<Launcher> {
   const { uid, gid } = await stat(home)
@@ -87,13 +141,6 @@ async function launcherFor(home: string, programs: Programs): Promise<Launcher> 
     return chooseLauncher(account, programs.postgres, home)
   }
   if (isRoot()) return chooseLauncher({ uid, gid }, programs.postgres, home)
-  if (process.getuid !== undefined && process.getuid() !== uid) {
-    throw new Error(
-      `${home} belongs to user ${uid}, because root or another user first started the database. ` +
-        `Start Wheelhouse as that user, change the owner of the directory (sudo chown -R $(id -u) ${home}), ` +
-        'or set DATA_DIR or DATABASE_URL.',
-    )
-  }
   return { prefix: [] }
 }
 
@@ -103,8 +150,11 @@ async function launcherFor(home: string, programs: Programs): Promise<Launcher> 
  */
 async function createCluster(home: string, programs: Programs, log: (line: string) => void): Promise<void> {
   const account = isRoot() ? await postgresAccount() : undefined
-  await removeAbandoned(home)
-
+  if ((await namesIn(dirname(home))).includes('PG_VERSION')) {
+    throw new Error(
+      `${dirname(home)} is the data directory of another PostgreSQL. Set DATA_DIR or DATABASE_URL.`,
+    )
+  }
   const building = await mkdtemp(`${home}.new-${process.pid}-`)
   try {
     if (account) await chown(building, account.uid, account.gid)
@@ -115,12 +165,27 @@ async function createCluster(home: string, programs: Programs, log: (line: strin
     log(`creating a database in ${home}`)
     const launcher = account ? await chooseLauncher(account, programs.postgres, building) : { prefix: [] }
     await initdb(launcher, programs, join(building, 'data'), passwordFile)
+    await removeRemnants(home)
     await rename(building, home)
   } catch (error) {
     await rm(building, { recursive: true, force: true })
     // A simultaneous start was faster. Use its cluster.
-    if (!existsSync(home)) throw error
+    if (!(await hasCluster(home))) throw error
   }
+}
+
+/** Removes a directory without data. It is moved first: a simultaneous start may just have created its cluster there. */
+async function removeRemnants(home: string): Promise<void> {
+  try {
+    return await rmdir(home)
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return
+  }
+  const moved = `${home}.old-${randomUUID()}`
+  await rename(home, moved)
+  const hasData = await hasCluster(moved).catch(() => true)
+  if (hasData) await rename(moved, home)
+  else await rm(moved, { recursive: true })
 }
 
 async function initdb(launcher: Launcher, programs: Programs, data: string, passwordFile: string) {
@@ -145,7 +210,8 @@ async function initdb(launcher: Launcher, programs: Programs, data: string, pass
 }
 
 /**
- * Removes directories of interrupted first starts. Each directory name contains the id of the process that built it.
+ * Removes directories of interrupted first starts. Each directory name contains the id of the process that built it. Its
+ * initdb may still write into the directory, which then remains for the next start.
  */
 async function removeAbandoned(home: string): Promise<void> {
   const prefix = `${basename(home)}.new-`
@@ -153,6 +219,6 @@ async function removeAbandoned(home: string): Promise<void> {
     if (!name.startsWith(prefix)) continue
     const builder = Number.parseInt(name.slice(prefix.length), 10)
     if (isAlive(builder)) continue
-    await rm(join(dirname(home), name), { recursive: true, force: true })
+    await rm(join(dirname(home), name), { recursive: true, force: true }).catch(() => {})
   }
 }

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/core/database/embedded.ts'
@@ -62,18 +62,30 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
   }
 }
 
+/** Creates files, and folders for paths that end with a slash. */
+async function createFiles(folder: string, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    await mkdir(path.endsWith('/') ? join(folder, path) : dirname(join(folder, path)), { recursive: true })
+    if (!path.endsWith('/')) await writeFile(join(folder, path), 'content')
+  }
+}
+
 /** Starts a second Wheelhouse process, which starts the database and keeps it running until the process ends. */
 async function startElsewhere(dataDir: string) {
+  const child = spawnElsewhere(dataDir)
+  const [url] = await once(child.stdout, 'data')
+  return { url: String(url), pid: child.pid!, child }
+}
+
+function spawnElsewhere(dataDir: string) {
   const script = `
     import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../../../src/core/database/embedded.ts', import.meta.url))}
     const { url } = await startEmbeddedPostgres({ dataDir: process.argv[1], log() {} })
     setInterval(() => {}, 1000)
     process.stdout.write(url)`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script, dataDir], {
+  return spawn(process.execPath, ['--input-type=module', '-e', script, dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [url] = await once(child.stdout, 'data')
-  return { url: String(url), pid: child.pid!, child }
 }
 
 async function kill(child: ReturnType<typeof spawn>) {
@@ -224,6 +236,63 @@ describe.concurrent('the embedded PostgreSQL', () => {
     const { url } = await location.start()
 
     expect(await query(url, 'select 1 as answer')).toEqual([{ answer: 1 }])
+  })
+
+  test.each([
+    ['an empty folder of the cluster', ['cluster/']],
+    ['a cluster with only a password', ['cluster/password']],
+    [
+      'a cluster with its log and without data',
+      ['cluster/password', 'cluster/postgres.log', 'cluster/data/'],
+    ],
+    [
+      'a half-made cluster of a process that has ended',
+      ['cluster.new-4194304-Ab/password', 'cluster.new-4194304-Ab/data/base/1/1'],
+    ],
+  ])('a first start succeeds after an earlier one left %s', async (_, paths) => {
+    await using location = await createDataDir()
+    await createFiles(location.dataDir, paths)
+
+    const { url } = await location.start()
+
+    expect(await query(url, 'select 1 as answer')).toEqual([{ answer: 1 }])
+    expect(await readdir(location.dataDir)).toEqual(['cluster'])
+  })
+
+  test('a first start succeeds right after one was killed while it created the database', async () => {
+    await using location = await createDataDir()
+    const killed = spawnElsewhere(location.dataDir)
+    await vi.waitFor(
+      async () => {
+        const [building] = await readdir(location.dataDir)
+        expect(await readdir(join(location.dataDir, building!, 'data'))).toContain('base')
+      },
+      { timeout: 300_000, interval: 5 },
+    )
+    await kill(killed)
+
+    const { url } = await location.start()
+
+    expect(await query(url, 'select 1 as answer')).toEqual([{ answer: 1 }])
+  })
+
+  test.each([
+    ['an unknown file', ['cluster/notes.txt'], 'contains notes.txt and no database of Wheelhouse'],
+    [
+      'data that is not complete',
+      ['cluster/password', 'cluster/data/base/1'],
+      'without its file data/PG_VERSION',
+    ],
+    ['data without a password', ['cluster/data/PG_VERSION'], 'without its file password'],
+    ['a file in place of the cluster', ['cluster'], 'is a file'],
+    ['the data of another PostgreSQL', ['PG_VERSION'], 'is the data directory of another PostgreSQL'],
+  ])('a folder with %s is refused and not changed', async (_, paths, reason) => {
+    await using location = await createDataDir()
+    await createFiles(location.dataDir, paths)
+    const before = await readdir(location.dataDir, { recursive: true })
+
+    await expect(location.start()).rejects.toThrow(new RegExp(`${location.dataDir}.* ${reason}.*DATA_DIR`))
+    expect(await readdir(location.dataDir, { recursive: true })).toEqual(before)
   })
 
   test('a failed start reports the message of PostgreSQL', async () => {

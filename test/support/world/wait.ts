@@ -6,8 +6,8 @@ const { setTimeout } = globalThis
 
 /**
  * Repeats a check until it does not throw, and returns its result. It pauses longer and longer between two checks, because
- * many checks are requests, and the platform needs the processor. Leaves the clock alone that a test fakes, which `vi.waitFor`
- * advances with each check, also that of a later test if a check never succeeds.
+ * many checks are requests, and the platform needs the processor. Does not advance a fake clock: `vi.waitFor`
+ * does with each check, also that of a later test if a check never succeeds.
  */
 export async function waitFor<T>(check: () => T | Promise<T>): Promise<T> {
   const endS = process.uptime() + WAIT_LIMIT_MS / 1_000
