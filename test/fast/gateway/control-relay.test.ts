@@ -142,7 +142,7 @@ test('the end of a session halts the robot and closes the connections of all par
 })
 
 describe('while the database is unavailable', () => {
-  test('a ticket admits nobody, admitted operators continue, and it is accepted afterwards', async () => {
+  test('a ticket admits no user, admitted operators continue, and it is accepted afterwards', async () => {
     const console = await join()
     fixture.book.setAway(true)
     const later = fixture.join(id, 'watch')

@@ -11,11 +11,12 @@ import { waitFor } from '../../support/world/wait.ts'
 import { stopWallClock } from '../../support/world/wall-clock.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-interface Watcher {
+/** The owner of robots, and a subscriber to their statuses. */
+interface Fleet {
   readonly owner: TestUser
   readonly observer: TestHubSocket
 }
-async function watcherOf(world: World): Promise<Watcher> {
+async function createFleet(world: World): Promise<Fleet> {
   const owner = await world.client()
   const observer = await owner.hub()
   await observer.send('robots:watch')
@@ -23,7 +24,7 @@ async function watcherOf(world: World): Promise<Watcher> {
 }
 
 /** Registers a robot, with functions that return how its owner sees it, and the statuses that a subscriber received, in order. */
-async function watchedRobot(world: World, { owner, observer }: Watcher) {
+async function watchedRobot(world: World, { owner, observer }: Fleet) {
   const robot = await world.robot(owner)
   return {
     robot,
@@ -44,18 +45,18 @@ const reaches = (read: () => unknown, expected: unknown) =>
 describe('connect and disconnect', () => {
   let world: World
   let other: Awaited<ReturnType<World['addNode']>>
-  let watcher: Watcher
+  let fleet: Fleet
   beforeAll(async () => {
     // So long that no timeout occurs in these tests.
     const env = { HEARTBEAT_INTERVAL_MS: '1000', HEARTBEAT_TIMEOUT_MS: '60000' }
     world = await createWorld({ bus: 'redis', env })
     other = await world.addNode('gateway', env)
-    watcher = await watcherOf(world)
+    fleet = await createFleet(world)
   })
   afterAll(() => world[Symbol.asyncDispose]())
 
   test('a robot is AVAILABLE after its welcome, before its first heartbeat', async () => {
-    const { robot, view, statuses } = await watchedRobot(world, watcher)
+    const { robot, view, statuses } = await watchedRobot(world, fleet)
     expect(await view()).toMatchObject({ status: 'OFFLINE', last_online: null, last_heartbeat: null })
     await world.connect(robot)
     expect(await view()).toMatchObject({ status: 'AVAILABLE', last_heartbeat: null })
@@ -66,7 +67,7 @@ describe('connect and disconnect', () => {
     ['closes its connection', (link: TestRobot) => link.close()],
     ['loses its connection', (link: TestRobot) => link.destroy()],
   ])('a robot that %s is OFFLINE immediately, without a timeout', async (_name, leave) => {
-    const { robot, view, statuses } = await watchedRobot(world, watcher)
+    const { robot, view, statuses } = await watchedRobot(world, fleet)
     const link = await world.connect(robot)
     await leave(link)
     await reaches(statuses, ['AVAILABLE', 'OFFLINE'])
@@ -74,7 +75,7 @@ describe('connect and disconnect', () => {
   })
 
   test('subscribers receive every connect and the last disconnect of a robot that reconnects many times', async () => {
-    const { robot, statuses } = await watchedRobot(world, watcher)
+    const { robot, statuses } = await watchedRobot(world, fleet)
     const rounds = 10
     for (let n = 0; n < rounds; n++) await (await world.connect(robot)).close()
     // A reconnect may precede the persisted disconnect, so OFFLINE may be missing, except for the last one.
@@ -83,7 +84,7 @@ describe('connect and disconnect', () => {
   })
 
   test('a robot that disconnects before its welcome does not remain AVAILABLE', async () => {
-    const { robot, view } = await watchedRobot(world, watcher)
+    const { robot, view } = await watchedRobot(world, fleet)
     for (let n = 0; n < 5; n++) {
       const link = new TestRobot(urlOf(robot, world.gatewayUrl), robot.token)
       link.socket.on('open', () => link.destroy())
@@ -96,7 +97,7 @@ describe('connect and disconnect', () => {
   })
 
   test('last_online is the start of the connection, and after it the last sign of life', async () => {
-    const { robot, view } = await watchedRobot(world, watcher)
+    const { robot, view } = await watchedRobot(world, fleet)
     const beforeMs = Date.now()
     const link = await world.connect(robot)
     const afterMs = Date.now()
@@ -122,7 +123,7 @@ describe('connect and disconnect', () => {
   })
 
   test('the last heartbeat of a connection is never lost, however soon it ends', async () => {
-    const { robot, view } = await watchedRobot(world, watcher)
+    const { robot, view } = await watchedRobot(world, fleet)
     const link = await world.connect(robot)
     link.send({ type: 'heartbeat', seq: 1 })
     const { t } = await link.next('heartbeat_ack')
@@ -132,7 +133,7 @@ describe('connect and disconnect', () => {
   })
 
   test('heartbeats are persisted', async () => {
-    const { robot, view } = await watchedRobot(world, watcher)
+    const { robot, view } = await watchedRobot(world, fleet)
     const link = await world.connect(robot)
     for (let seq = 0; seq < 2; seq++) {
       link.send({ type: 'heartbeat', seq })
@@ -147,7 +148,7 @@ describe('connect and disconnect', () => {
   ])(
     'a second connection, %s, replaces the first, which is closed with 4000 and does not affect presence',
     async (_name, gatewayUrl) => {
-      const { robot, view, statuses } = await watchedRobot(world, watcher)
+      const { robot, view, statuses } = await watchedRobot(world, fleet)
       const first = (await world.connect(robot)).beat()
       const second = (await world.connect(robot, gatewayUrl())).beat()
       expect(await first.closed).toBe(4000)
@@ -163,7 +164,7 @@ describe('connect and disconnect', () => {
   )
 
   test('the end of an earlier connection that is recorded late never takes a newer one offline', async () => {
-    const { robot, view } = await watchedRobot(world, watcher)
+    const { robot, view } = await watchedRobot(world, fleet)
     const store = createPresenceStore({ databaseUrl: world.database.url, poolSize: 1 })
     try {
       const end = async (epoch: number) => {
@@ -181,7 +182,7 @@ describe('connect and disconnect', () => {
   })
 
   test('exactly one of many concurrent connections remains', async () => {
-    const { robot, view } = await watchedRobot(world, watcher)
+    const { robot, view } = await watchedRobot(world, fleet)
     const count = 12
     const links = Array.from(
       { length: count },
@@ -199,23 +200,23 @@ describe('connect and disconnect', () => {
   })
 
   test('the session continues at the other gateway', async () => {
-    const { robot } = await watchedRobot(world, watcher)
+    const { robot } = await watchedRobot(world, fleet)
     const operator = await world.operator()
     await world.connect(robot)
     const { sessionId } = (await operator.post('/api/sessions', { robotId: robot.id })).body
     const link = new TestRobot(urlOf(robot, other.gatewayUrl), robot.token).beat()
     expect((await link.next('welcome')).session).toMatchObject({ session_id: sessionId, status: 'ACTIVE' })
-    await watcher.owner.patch(`/api/sessions/${sessionId}`, { action: 'pause' })
+    await fleet.owner.patch(`/api/sessions/${sessionId}`, { action: 'pause' })
     expect(await link.next('session')).toMatchObject({ status: 'PAUSED' })
     await link.next('stop')
-    await watcher.owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    await fleet.owner.patch(`/api/sessions/${sessionId}`, { action: 'end' })
     expect(await link.next('session')).toMatchObject({ status: 'COMPLETED' })
     await link.close()
   })
 
   test('a gateway that shuts down while robots connect leaves no robot connected', async () => {
     const gateway = await world.addNode('gateway')
-    const robots = await Promise.all(Array.from({ length: 10 }, () => world.robot(watcher.owner)))
+    const robots = await Promise.all(Array.from({ length: 10 }, () => world.robot(fleet.owner)))
     const links = robots.map((robot) => new TestRobot(urlOf(robot, gateway.gatewayUrl), robot.token))
     for (const link of links) link.socket.on('open', () => link.send({ type: 'heartbeat' }))
     await Promise.race(links.map((link) => link.next('welcome')))
@@ -233,8 +234,8 @@ test('a silent robot is OFFLINE after the timeout and not before; others stay, a
   const timeoutMs = 10_000
   const clock = stopWallClock()
   await using world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: String(timeoutMs) } })
-  const watcher = await watcherOf(world)
-  const [silent, lively] = [await watchedRobot(world, watcher), await watchedRobot(world, watcher)]
+  const fleet = await createFleet(world)
+  const [silent, lively] = [await watchedRobot(world, fleet), await watchedRobot(world, fleet)]
   const [silentLink, livelyLink] = [await world.connect(silent.robot), await world.connect(lively.robot)]
   /** Looks for silent robots. The first round after a stall does not. */
   const findSilent = () => {

@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOutboundRetention } from '../../../src/modules/webhooks/retention.ts'
 import { openSessionFixture, performAction, start } from '../../support/world/session-fixtures.ts'
@@ -302,19 +303,17 @@ describe('a waiting request', () => {
 
   test('counts toward a limit until the client disconnects', async () => {
     const user = await world.client()
-    const disconnect = new AbortController()
-    const ask = () =>
-      fetch(`${world.baseUrl}/api/events?wait=30`, {
-        headers: { Authorization: `Bearer ${user.token}` },
-        signal: disconnect.signal,
-      }).catch(() => undefined)
-    const waiting = Array.from({ length: 5 }, ask)
+    const headers = { Authorization: `Bearer ${user.token}` }
+    const waiting = Array.from({ length: 5 }, () =>
+      request(`${world.baseUrl}/api/events?wait=30`, { headers, agent: false })
+        .on('error', () => {})
+        .end(),
+    )
     await waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(5))
     const refused = await user.get('/api/events?wait=30')
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '5'])
     expect((await user.get('/api/events')).status, 'a request without wait').toBe(200)
-    disconnect.abort()
-    await Promise.all(waiting)
+    for (const sent of waiting) sent.destroy()
     await waitFor(() => expect(world.platform.webhooks.longPolling.waitingRequests).toBe(0))
   })
 

@@ -73,7 +73,12 @@ export class TestViewer {
 
   /** Sends a packet of RTCP to the platform. */
   send(packet: Uint8Array): void {
-    if (this.#track.isOpen()) this.#track.sendMessageBinary(Buffer.from(packet))
+    try {
+      if (this.#track.isOpen()) this.#track.sendMessageBinary(Buffer.from(packet))
+    } catch (cause) {
+      // The thread of the library may have closed it since.
+      if (this.#track.isOpen()) throw cause
+    }
   }
 
   get state(): string {

@@ -3,7 +3,7 @@ import { waitFor } from './wait.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-test('waits in real time, and leaves a fake clock alone', async () => {
+test('waits in real time, and does not advance a fake clock', async () => {
   vi.useFakeTimers()
   const startMs = performance.now()
   let checks = 0
