@@ -122,7 +122,7 @@ interface Declared {
   readonly additionalProperties?: false | undefined
 }
 
-/** What is wrong with a value, and where. */
+/** A problem of a value, and its place. */
 interface Problem {
   readonly path: string
   readonly text: string

@@ -7,7 +7,7 @@ import type { TestUser } from '../support/world/test-user.ts'
 import { waitFor } from '../support/world/wait.ts'
 import { createWorld, type World } from '../support/world/world.ts'
 
-// Runs hub and gateway in this process with all other roles, and once more in a process of their own.
+// Runs hub and gateway in this process with all other roles, and once more in a second process.
 
 /** A robot has time to reconnect on a busy machine. */
 const graces = { OPERATOR_GRACE_MS: '600000', ROBOT_GRACE_MS: '600000' }
@@ -33,15 +33,15 @@ afterAll(async () => {
 
 /** Joins the chat of a session at a hub. */
 async function chatAt(url: string, user: TestUser, sessionId: string) {
-  const heard: unknown[] = []
+  const received: unknown[] = []
   const client = new HubClient({ url, token: user.token })
   await client.connect()
   await client.watch(sessionId, {
     onEvent: ({ type, data }) => {
-      if (type === 'chat.message') heard.push(data.body)
+      if (type === 'chat.message') received.push(data.body)
     },
   })
-  return { heard, say: (text: string) => client.sendChat(sessionId, text), close: () => client.close() }
+  return { received, say: (text: string) => client.sendChat(sessionId, text), close: () => client.close() }
 }
 
 test('users of two hubs chat, and a stop outlives the gateway that is killed under it', async () => {
@@ -55,7 +55,7 @@ test('users of two hubs chat, and a stop outlives the gateway that is killed und
   const chats = [await chatAt(world.hubUrl, owner, id), await chatAt(hubUrl, operator, id)] as const
   await chats[0].say('Mind the vase')
   await chats[1].say('I do')
-  for (const { heard } of chats) await waitFor(() => expect(heard).toEqual(['Mind the vase', 'I do']))
+  for (const { received } of chats) await waitFor(() => expect(received).toEqual(['Mind the vase', 'I do']))
   for (const { close } of chats) close()
 
   // The ticket of the first node leads to the gateway of the robot.

@@ -46,7 +46,7 @@ interface Programs {
   readonly pg_ctl: string
 }
 
-/** What a directory contains besides its data. Nothing of it is worth anything without the data. */
+/** The files of a directory that are not its data. Nothing of it is worth anything without the data. */
 const OWN_FILES: ReadonlySet<string> = new Set(['password', 'postgres.log', '.probe'])
 
 /**

@@ -102,7 +102,7 @@ describe('an answer of Stripe', () => {
     expect(requests).toBe(1)
   })
 
-  test('tells that an object does not exist', async () => {
+  test('reports an object that does not exist', async () => {
     expect(isMissing(await failure(error(404, 'invalid_request_error', 'resource_missing')))).toBe(true)
     expect(isMissing(await failure(error(400, 'invalid_request_error')))).toBe(false)
   })

@@ -86,7 +86,7 @@ describe('over HTTP', () => {
     expectNoEntry(at, route, bad),
   )
 
-  /** The first admitted caller for each status. Those who pass come last, because they use the objects up. */
+  /** Returns the first admitted caller for each status. Those who pass come last, because they use the objects up. */
   function oneForEachStatus(route: string): Caller[] {
     const { access, expected } = ruleOf(route)
     const passing = callers.filter((caller) => access === 'public' || admits(access, caller))

@@ -85,7 +85,7 @@ function textsIn(folder: string): string[] {
   const made =
     /(?:conflict|badRequest|forbidden|unauthorized|unavailable|gone|malformed\(\w+,|new AppError\(\d+,|message:)\(?\s*(?:'[a-z_]+',\s*)?(['"`])((?:(?!\1).)+)\1/gs
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.startsWith('demo'))
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.startsWith('demo'))
     .flatMap((name) => [...readFileSync(join(root, folder, name), 'utf8').matchAll(made)])
     .map(([, , text = '']) => text.replace(/\$\{[^}]*\}/g, 'x'))
     .filter((text) => !ErrorCode.safeParse(text).success) // the text of these is not a literal

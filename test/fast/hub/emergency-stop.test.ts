@@ -9,6 +9,9 @@ test('a stop of an owner who watches over the hub halts the robot without the da
   const database = await createTestDatabase()
   await using proxy = await createTcpProxy(database.url)
   await using world = await createWorld({ database, env: { DATABASE_URL: proxy.url } })
+  // Also after a failure, so that the world can end.
+  using _restored = { [Symbol.dispose]: () => proxy.restore() }
+  world.tolerateErrors('') // of the outage
   const fixture = await openSessionFixture(world)
   const console = await world.drive(fixture.operator, fixture.id)
   await console.state()
@@ -34,5 +37,4 @@ test('a stop of an owner who watches over the hub halts the robot without the da
     data: { actor_id: fixture.owner.id, reason: 'smoke' },
   })
   expect((await fixture.performAction(fixture.operator, 'clear_stop')).status).toBe(403)
-  world.errors.length = 0 // of the outage
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectTo } from '../../support/database/sql.ts'
+import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
 import { openSessionFixture } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -26,16 +27,20 @@ const audited = async (testUser: TestUser) =>
     ({ action, actor_id }: Record<string, string>) => ({ action, actor_id }),
   )
 
+/** Settles when the client is disconnected, also if it reconnects at once. */
+const disconnection = ({ socket }: TestHubSocket) =>
+  new Promise((resolve) => socket.once('disconnect', resolve))
+
 describe('dropping a role', () => {
   test('takes effect at once and is audited; the user can add it again', async () => {
     const testUser = await world.newUser()
     for (const role of ['client', 'operator'] as const) await take(testUser, role)
-    const hub = await testUser.hub()
+    const disconnected = disconnection(await testUser.hub())
     expect((await drop(testUser, 'operator')).status).toBe(204)
     expect(await rolesOf(testUser)).toEqual(['client'])
     expect((await testUser.get('/api/operator/available-robots')).status).toBe(403)
     expect((await drop(testUser, 'operator')).status).toBe(404)
-    await waitFor(() => expect(hub.socket.connected).toBe(false))
+    await disconnected
     expect((await audited(testUser))[0]).toEqual({ action: 'user.role_dropped', actor_id: testUser.id })
     expect((await take(testUser, 'operator')).body.roles).toEqual(['client', 'operator'])
     for (const role of ['admin', 'king', ''])
@@ -115,9 +120,9 @@ describe('dropping a role', () => {
 describe('removing a role by an admin', () => {
   test('takes effect on every node; the user is notified and cannot add it again', async () => {
     const operator = await world.operator()
-    const hub = await operator.hub()
+    const disconnected = disconnection(await operator.hub())
     expect((await remove(operator, 'operator')).status).toBe(204)
-    await waitFor(() => expect(hub.socket.connected).toBe(false))
+    await disconnected
     expect(await rolesOf(operator)).toEqual([])
     expect(await take(operator, 'operator')).toMatchObject({
       status: 403,

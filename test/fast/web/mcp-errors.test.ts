@@ -162,7 +162,7 @@ async function overMcp(tool: string, { given }: Attempt, mcp: McpClient) {
 }
 
 describe('a tool refuses the same callers as REST, with the same error', () => {
-  /** A tool runs a route for the caller that REST would identify, so a participant, a stranger and an admin are enough. */
+  /** Returns callers of a tool. It runs a route for the caller that REST would identify, so a participant, a stranger and an admin are enough. */
   const askedAs = ({ path }: Attempt): CallerName[] =>
     path.includes('/api/admin/') ? ['operator key', 'admin'] : ['operator key', 'other client']
 

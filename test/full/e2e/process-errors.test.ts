@@ -79,7 +79,7 @@ test('an uncaught exception ends the process in order, with exit code 1', async 
   expect(await wheelhouse.exited).toEqual({ code: 1, signal: null })
 })
 
-test('a start ends when npm is killed: a platform that nobody sees would keep its port', async () => {
+test('a start ends when npm is killed: a platform without a terminal would keep its port', async () => {
   const database = await createEmptyDatabase()
   onTestFinished(() => database.drop())
   await using migration = await connectTo(database.url)

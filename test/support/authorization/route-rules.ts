@@ -11,7 +11,7 @@ import {
   STREAM,
 } from './authorization-world.ts'
 
-export type Statuses = Readonly<Record<Caller, number>>
+type Statuses = Readonly<Record<Caller, number>>
 
 /** Which callers a route of the API admits. */
 export interface Rule {

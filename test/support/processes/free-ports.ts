@@ -5,5 +5,7 @@ import { Env } from '../../../src/app/config.ts'
  * the default ports, such as `npm start` in a second terminal.
  */
 export const freePorts: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.keys(Env.shape).filter((name) => name.endsWith('PORT')).map((name) => [name, '0']),
+  Object.keys(Env.shape)
+    .filter((name) => name.endsWith('PORT'))
+    .map((name) => [name, '0']),
 )

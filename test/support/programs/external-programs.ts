@@ -9,7 +9,7 @@ import { installOnDebian } from './debian.ts'
 const run = promisify(execFile)
 const HEADLESS_SHELL = 'chromium-headless-shell'
 
-/** What the tests of a tier of test/ use beyond Redis, which the services install, and how to find it. */
+/** The packages that the tests of a tier of test/ use beyond Redis, which the services install, and how to find each. */
 const programsOf: Readonly<Record<string, readonly (readonly [string[], () => unknown])[]>> = {
   smoke: [
     [['python3-websockets', 'python3-aiortc'], () => findPython(['websockets', 'aiortc'])],

@@ -134,8 +134,6 @@ export async function createInvoicing({ startMs = SHARED_START_MS, ...options }:
   }
 }
 
-export type InvoiceFixture = Awaited<ReturnType<typeof createInvoiceFixture>>
-
 /** Creates a platform with payments for one test, and one client. */
 export async function createInvoiceFixture(options: Omit<InvoicingOptions, 'startMs'> = {}) {
   const invoicing = await createInvoicing({ ...options, startMs: START_MS })
