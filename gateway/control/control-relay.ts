@@ -122,12 +122,14 @@ export function createControlRelay(deps: {
       const nowMs = preciseMs()
       const { strictRules } = controlSession
       let judged = frame
-      const verdict = controlSession.receiveControl(stamp, nowMs, () => {
-        if (strictRules === null) return true
-        const allowed = judge(strictRules, frame)
-        judged = allowed ?? frame
-        return allowed !== undefined
-      })
+      const isAllowed = strictRules
+        ? () => {
+            const allowed = judge(strictRules, frame)
+            judged = allowed ?? frame
+            return allowed !== undefined
+          }
+        : anyCommand // no function for each frame of other robots
+      const verdict = controlSession.receiveControl(stamp, nowMs, isAllowed)
       const { robot, stream } = controlSession
       if (verdict !== 'pass' || robot === null) {
         const why = verdict === 'pass' ? 'robot_offline' : verdict
@@ -191,6 +193,8 @@ interface DroppedFrame {
   readonly seq: number
   readonly frame: string | ArrayBuffer
 }
+
+const anyCommand = () => true
 
 /**
  * Returns a command that keeps the rules of a robot in strict mode, in the form that was judged: of a name that occurs twice,

@@ -226,4 +226,20 @@ describe('over sockets', () => {
       expect((await link.next('control', 500)).data).toEqual({ speed: 3 })
     })
   })
+
+  test('in strict mode the robot receives the command as it was checked: of a name that occurs twice, one value', async () => {
+    const [client, operator] = [await world.client(), await world.operator()]
+    const robot = await world.robot(client)
+    const control_schema = { type: 'object', properties: { speed: { type: 'number', maximum: 1 } } }
+    await client.patch(`/api/client/robots/${robot.id}`, { control_schema, strict_control: true })
+    const link = (await world.connect(robot)).beat()
+    const texts: string[] = []
+    link.socket.on('message', (text) => texts.push(String(text)))
+    const console = await world.drive(operator, await start(operator, robot.id))
+    await console.state()
+    const header = `"type":"control","seq":1,"t":${performance.now()},"ttl_ms":10000`
+    console.send(`{${header},"data":{"speed":99,"sp\\u0065ed":99,"speed":0.01}}`)
+    await link.next('control')
+    expect(texts.find((text) => text.includes('"control"'))).toContain('"data":{"speed":0.01}}')
+  })
 })
