@@ -8,6 +8,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ERROR_CODE_HEADER } from '@wheelhouse/protocol'
 import pTimeout from 'p-timeout'
@@ -83,6 +84,7 @@ export interface Listener {
 export async function listen(host: string, port: number, variable: string): Promise<Listener> {
   /** Running requests. Once closing has begun, their connections are not kept for another request. */
   const activeResponses = new Set<ServerResponse>()
+  const connections = new Set<Socket>()
   let closing = false
   const closeAfterResponse = (response: ServerResponse) => {
     if (!response.headersSent) response.setHeader('Connection', 'close')
@@ -103,6 +105,10 @@ export async function listen(host: string, port: number, variable: string): Prom
     else rejectMalformed(new Error('The request target is not a valid URL.'), request.socket)
   })
   server.on('clientError', rejectMalformed)
+  server.on('connection', (connection: Socket) => {
+    connections.add(connection)
+    connection.once('close', () => connections.delete(connection))
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(listenProblem({ host, port, variable }, cause)))
     server.listen({ port, host, backlog: BACKLOG }, resolve)
@@ -127,7 +133,11 @@ export async function listen(host: string, port: number, variable: string): Prom
       closing = true
       for (const response of activeResponses) closeAfterResponse(response)
       server.close()
-      const idleTimer = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+      const idleTimer = setInterval(() => {
+        server.closeIdleConnections()
+        // Browsers and connection pools open spare connections. Node does not count those as idle.
+        for (const connection of connections) if (connection.bytesRead === 0) connection.destroy()
+      }, IDLE_CHECK_MS)
       await pTimeout(closed, { milliseconds: limitMs, fallback: () => server.closeAllConnections() })
       clearInterval(idleTimer)
     },
