@@ -17,6 +17,14 @@ const unit: TestProjectConfiguration = {
   },
 }
 
+/** The tests that run over each of the `buses` of test/support. */
+const testsOfBuses = [
+  'test/fast/hub/{event-delivery,handshake-and-commands,log-replay}.test.ts',
+  'test/fast/contract/plain-clients.test.ts',
+  'test/fast/core/outbox.test.ts',
+  'test/fast/sessions/main-flow.test.ts',
+]
+
 interface Tier {
   readonly workers: number
   readonly groupOrder: number
@@ -73,9 +81,9 @@ export default defineConfig({
       tier('full', {
         workers: cores + 1,
         groupOrder: 3,
-        // Models: fifty times as many runs as in the fast tier.
-        again: ['test/fast/**/*-model.test.ts'],
-        env: { MODEL_RUNS: '1000' },
+        // Models: fifty times as many runs as in the fast tier. Tests of the bus: also over the bus in memory.
+        again: ['test/fast/**/*-model.test.ts', ...testsOfBuses],
+        env: { MODEL_RUNS: '1000', ALL_BUSES: 'true' },
       }),
     ],
   },

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { io, type Socket } from 'socket.io-client'
 import { describe, expect, test } from 'vitest'
 import WebSocketOfWs from 'ws'
+import { buses } from '../../support/world/buses.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
@@ -150,7 +151,7 @@ async function call(world: World, token: string, method: string, path: string, b
 
 const soon = (check: () => void) => waitFor(check)
 
-describe.each(['memory', 'redis'] as const)('external clients over the %s bus', (bus) => {
+describe.each(buses)('external clients over the %s bus', (bus) => {
   test('a plain WebSocket robot and a plain socket.io-client complete a session, lost connections included', async () => {
     await using world = await createWorld({ bus })
     const [owner, operator] = [(await world.client()).token, (await world.operator()).token]

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buses } from '../../support/world/buses.ts'
 import { openSessionFixture } from '../../support/world/session-fixtures.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-describe.each(['memory', 'redis'] as const)('the outbox over the %s bus', (bus) => {
+describe.each(buses)('the outbox over the %s bus', (bus) => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ bus })

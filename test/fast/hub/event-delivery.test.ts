@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
+import { buses } from '../../support/world/buses.ts'
 import { openSessionFixture } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-describe.each(['memory', 'redis'] as const)('delivery over the %s bus', (bus) => {
+describe.each(buses)('delivery over the %s bus', (bus) => {
   let world: World
   beforeAll(async () => {
     world = await createWorld({ bus })

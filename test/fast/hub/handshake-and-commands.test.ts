@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
+import { buses } from '../../support/world/buses.ts'
 import { openSessionFixture } from '../../support/world/session-fixtures.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-describe.each(['memory', 'redis'] as const)('the hub over the %s bus', (bus) => {
+describe.each(buses)('the hub over the %s bus', (bus) => {
   let world: World
   const opened: Socket[] = []
   beforeAll(async () => {

@@ -4,6 +4,7 @@ import { io, type Socket } from 'socket.io-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HubClient } from '../../../packages/sdk/index.ts'
 import { createTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
+import { buses } from '../../support/world/buses.ts'
 import { openSessionFixture } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -81,7 +82,7 @@ class PlainObserver {
   }
 }
 
-describe.each(['memory', 'redis'] as const)('replay over the %s bus', (bus) => {
+describe.each(buses)('replay over the %s bus', (bus) => {
   let world: World
   let link: TcpProxy
   let url: string

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { buses } from '../../support/world/buses.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld } from '../../support/world/world.ts'
 
-describe.each(['memory', 'redis'] as const)('the main flow over the %s bus', (bus) => {
+describe.each(buses)('the main flow over the %s bus', (bus) => {
   test('a robot connects, an operator starts a session on it, the owner observes it live', async () => {
     await using world = await createWorld({ bus })
     const owner = await world.client()

@@ -181,6 +181,12 @@ test('DuckDB and parquet-wasm read the same values from every Parquet file', asy
   const files = dataset.paths.filter((path) => path.endsWith('.parquet'))
   expect(files).toHaveLength(3)
   for (const file of files) await sameForParquetWasm(dataset.path(file))
+  // LeRobot computes the timestamp of a row from its index in the episode, in seconds.
+  const { fps } = JSON.parse(await readFile(dataset.path(INFO), 'utf8'))
+  const rows = `'${dataset.path('data/chunk-000/file-000.parquet')}'`
+  expect(await duckdb(`select * from ${rows} where abs(timestamp - frame_index / ${fps}) > 0.0001`)).toEqual(
+    [],
+  )
 
   const times = timesAt(20, 2_000)
   const pictures = await Promise.all(times.map((_, index) => jpegFrame(index * 5)))

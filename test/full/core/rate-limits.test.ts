@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { ask } from '../../support/network/http-request.ts'
+import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
+import { serviceUrl } from '../../support/runner/service-url.ts'
+import { createWorld } from '../../support/world/world.ts'
+
+const PER_MINUTE = 20
+
+test('a process counts in memory while Redis is unavailable, and then again with the others', async () => {
+  await using redis = await createTcpProxy(serviceUrl('redisUrl'))
+  await using world = await createWorld({
+    bus: 'redis',
+    env: { RATE_LIMIT_PER_MINUTE: String(PER_MINUTE), REDIS_URL: redis.url },
+    // Longer than Redis takes on a busy machine. The first requests without an answer wait as long.
+    redisCommandMs: 10_000,
+  })
+  const { key: token } = await (await world.client()).key()
+  const read = () => ask(`${world.baseUrl}/api/client/robots`, { token })
+  await expect.poll(async () => (await read()).status).toBe(429)
+
+  for (const fault of ['silence', 'cut'] as const) {
+    redis[fault]()
+    const meanwhile = await Promise.all(Array.from({ length: PER_MINUTE / 2 }, read))
+    for (const { status, headers } of meanwhile) {
+      expect(status).toBe(200)
+      expect(headers.get('RateLimit')).toMatch(/^"default";/)
+    }
+    redis.restore()
+  }
+  await expect.poll(async () => (await read()).status).toBe(429)
+})
