@@ -76,7 +76,7 @@ export default defineConfig({
     projects: [
       unit,
       // Tests of the fast tier wait as long as they compute; the others start programs and browsers.
-      tier('fast', { workers: 2 * cores, groupOrder: 1 }),
+      tier('fast', { workers: 2 * cores + 1, groupOrder: 1 }),
       tier('smoke', { workers: cores, groupOrder: 2 }),
       tier('full', {
         workers: cores + 1,

@@ -16,9 +16,9 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { waitFor } from '../../test/support/world/wait.ts'
+import { waitFor } from '../../support/world/wait.ts'
 
-const SCRIPTS = fileURLToPath(new URL('.', import.meta.url))
+const SCRIPTS = fileURLToPath(new URL('../../../tools/scripts/', import.meta.url))
 
 /** JavaScript that says in a file that it has come this far, and continues when the file `block` is gone. */
 const BLOCK = `
