@@ -54,7 +54,7 @@ export function createControlRelay(deps: {
     const nowMs = preciseMs()
     const ageMs = picture.at(nowMs)
     if (videoLimitMs === null || ageMs === undefined) return Number.POSITIVE_INFINITY
-    return nowMs + videoLimitMs - ageMs
+    return ageMs === null ? nowMs : nowMs + videoLimitMs - ageMs
   }
 
   /**
@@ -89,7 +89,7 @@ export function createControlRelay(deps: {
     controlSession.tap.passed(frame, ageMs)
     controlSession.latencyRecorder.passed(ageMs)
     const pictureMs = controlSession.picture.at(preciseMs())
-    if (pictureMs !== undefined) controlSession.videoRecorder.passed(pictureMs)
+    if (typeof pictureMs === 'number') controlSession.videoRecorder.passed(pictureMs)
     controlSession.controlSent(clockMs())
   }
 

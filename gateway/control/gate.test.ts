@@ -16,8 +16,8 @@ type Verdict = 'pass' | DropReason
 const OFFSET_MS = 5_000
 const nowMs = 1_000_000
 
-/** Creates a picture of this age; undefined if the age is unknown. */
-const pictureOf = (ageMs: number | undefined, tooOld = false): Gate['picture'] => ({
+/** Creates a picture of this age; null if the age is unknown, undefined without a report. */
+const pictureOf = (ageMs: number | null | undefined, tooOld = false): Gate['picture'] => ({
   tooOld,
   at: () => ageMs,
 })
@@ -56,7 +56,8 @@ function forbidden(gate: Gate, { seq, ttlMs }: Stamp, ageMs: number): Set<DropRe
   if (ageMs > ttlMs) reasons.add('expired')
   const limitMs = gate.tooLate ? gate.latencyLimitMs * 0.8 : gate.latencyLimitMs
   if (ageMs + gate.pathMs > limitMs) reasons.add('latency')
-  const pictureMs = gate.picture.at(nowMs) ?? 0
+  const reportedMs = gate.picture.at(nowMs)
+  const pictureMs = reportedMs === null ? Number.MAX_VALUE : (reportedMs ?? 0)
   const videoLimitMs = gate.videoLimitMs ?? Number.POSITIVE_INFINITY
   if (pictureMs > (gate.picture.tooOld ? videoLimitMs * 0.8 : videoLimitMs)) reasons.add('video_stale')
   return reasons
@@ -89,7 +90,9 @@ describe('the decision over a control frame', () => {
       ageMs: [0, 1, 1.5, 249, 250, 251, 310, 311, 390, 391, 65_535, 65_536],
       video: [
         { videoLimitMs: null, picture: pictureOf(1e9) },
+        { videoLimitMs: null, picture: pictureOf(null) },
         { videoLimitMs: 700, picture: pictureOf(undefined, true) },
+        { videoLimitMs: 700, picture: pictureOf(null) },
         { videoLimitMs: 700, picture: pictureOf(700) },
         { videoLimitMs: 700, picture: pictureOf(701) },
         { videoLimitMs: 700, picture: pictureOf(561, true) },
@@ -280,8 +283,11 @@ const anyGate: fc.Arbitrary<Gate> = fc.record({
   latencyLimitMs: fc.integer({ min: 1, max: 5_000 }),
   videoLimitMs: fc.option(fc.integer({ min: 100, max: 2_000 })),
   picture: fc
-    .record({ ageMs: fc.option(fc.double({ noNaN: true, min: 0, max: 4_000 })), tooOld: booleans })
-    .map(({ ageMs, tooOld }) => pictureOf(ageMs ?? undefined, tooOld)),
+    .record({
+      ageMs: fc.oneof(fc.constantFrom(null, undefined), fc.double({ noNaN: true, min: 0, max: 4_000 })),
+      tooOld: booleans,
+    })
+    .map(({ ageMs, tooOld }) => pictureOf(ageMs, tooOld)),
 })
 const anyStamp: fc.Arbitrary<Stamp> = fc.record({
   seq: fc.oneof(fc.nat({ max: 20 }), fc.maxSafeNat()),

@@ -38,7 +38,7 @@ export interface Stamp {
   readonly t: number
   /** The greatest valid age. Negative for a lifetime that is shorter than the path. */
   readonly ttlMs: number
-  /** How old the operator's picture was; null if that is unknown; undefined without a report. */
+  /** How old the operator's picture was; null if that is unknown; undefined if the operator's program does not say. */
   readonly videoAgeMs?: number | null | undefined
 }
 
@@ -55,10 +55,11 @@ export function decide(gate: Gate, { seq, t, ttlMs }: Stamp, nowMs: number): 'pa
   return isPictureTooOld(gate, nowMs) ? 'video_stale' : 'pass'
 }
 
-/** Returns whether the operator sees a picture that is too old to drive by. One of unknown age never is. */
+/** Returns whether the operator sees a picture that is too old to drive by: also one of unknown age may be. */
 function isPictureTooOld({ videoLimitMs, picture }: Gate, nowMs: number): boolean {
   const ageMs = videoLimitMs === null ? undefined : picture.at(nowMs)
   if (videoLimitMs === null || ageMs === undefined) return false
+  if (ageMs === null) return true
   return ageMs > videoLimitMs * (picture.tooOld ? RECOVERED_SHARE : 1)
 }
 

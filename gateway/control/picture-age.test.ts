@@ -23,7 +23,7 @@ const verdictOf = (picture: PictureAge, nowMs: number, videoLimitMs: number | nu
 }
 
 describe('the picture by which an operator drives', () => {
-  test('passes commands as long as its age is unknown, and up to its limit', () => {
+  test('passes commands up to its limit, and without a report, but not while its age is unknown', () => {
     const picture = new PictureAge()
     expect(verdictOf(picture, 1e6)).toBe('pass')
     picture.report(LIMIT_MS, 1_000)
@@ -31,7 +31,10 @@ describe('the picture by which an operator drives', () => {
     expect(verdictOf(picture, 1_000.1), 'it grows older').toBe('video_stale')
     expect(verdictOf(picture, 1e6, null), 'without a limit').toBe('pass')
     picture.report(null, 2_000)
-    expect(verdictOf(picture, 1e6)).toBe('pass')
+    expect(verdictOf(picture, 2_000)).toBe('video_stale')
+    expect(verdictOf(picture, 2_000, null), 'without a limit').toBe('pass')
+    picture.reset()
+    expect(verdictOf(picture, 1e6), 'another connection').toBe('pass')
   })
 
   test('that was too old must be below four fifths of the limit', () => {

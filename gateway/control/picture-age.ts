@@ -6,7 +6,8 @@ const RECENT_MS = 1_000
  * clock.
  */
 export class PictureAge {
-  #reportedMs: number | null = null
+  /** The last reported age; null for a picture of unknown age, undefined before the first report of the connection. */
+  #reportedMs: number | null | undefined
   #seenMs = 0
   #tooOld = false
 
@@ -15,21 +16,22 @@ export class PictureAge {
     return this.#tooOld
   }
 
-  /** Notes a report; null if the operator sees no picture, or one of unknown age. */
+  /** Notes a report; null if the operator sees a picture of unknown age. */
   report(ageMs: number | null, nowMs: number): void {
     this.#reportedMs = ageMs
     this.#seenMs = nowMs
-    if (ageMs === null) this.#tooOld = false
   }
 
-  /** Returns the age of the picture, which grows until the next report; undefined while it is unknown. */
-  at(nowMs: number): number | undefined {
-    return this.#reportedMs === null ? undefined : this.#reportedMs + nowMs - this.#seenMs
+  /**
+   * Returns the age of the picture, which grows until the next report; null while it is unknown, undefined without a report.
+   */
+  at(nowMs: number): number | null | undefined {
+    return this.#reportedMs == null ? this.#reportedMs : this.#reportedMs + nowMs - this.#seenMs
   }
 
   /** Returns the age of the last report if it is recent, otherwise 0. */
   recentMs(nowMs: number): number {
-    return this.#reportedMs === null || nowMs - this.#seenMs > RECENT_MS ? 0 : this.#reportedMs
+    return this.#reportedMs == null || nowMs - this.#seenMs > RECENT_MS ? 0 : this.#reportedMs
   }
 
   /** Requires the picture to be well below the limit before the next command passes. */
@@ -43,7 +45,7 @@ export class PictureAge {
 
   /** Forgets the operator's connection. */
   reset(): void {
-    this.#reportedMs = null
+    this.#reportedMs = undefined
     this.#tooOld = false
   }
 }

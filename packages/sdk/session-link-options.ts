@@ -70,8 +70,8 @@ export interface OperatorLinkOptions extends SessionLinkOptions {
   readonly minRateHz?: number
   /**
    * Returns how old the picture is that the operator sees, in milliseconds: the time since the last new frame was shown. Null
-   * without a picture, or if that is unknown. The link reports it with the commands, and the gateway rejects commands
-   * (`video_stale`) whose picture is older than the robot's `video_limit_ms`. Default: no report.
+   * if that is unknown, undefined without a camera. The link reports it with the commands, and the gateway rejects commands
+   * (`video_stale`) whose picture is older than the robot's `video_limit_ms`, or of unknown age. Default: no report.
    */
   readonly videoAgeMs?: SampleVideoAge
   /** Called when the robot obeyed a control frame. `roundTripMs` is null when too many later frames are unanswered. */

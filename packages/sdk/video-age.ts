@@ -5,8 +5,11 @@ const REPORT_MS = 100
 /** An older picture is reported with this age. */
 const MAX_AGE_MS = 3_600_000
 
-/** Returns how old the picture is by which the operator drives, in milliseconds; null without one, or if that is unknown. */
-export type SampleVideoAge = () => number | null
+/**
+ * Returns how old the picture is by which the operator drives, in milliseconds; null if that is unknown, which holds a robot with a
+ * `video_limit_ms`; undefined if there is nothing to report, as for a robot without a camera.
+ */
+export type SampleVideoAge = () => number | null | undefined
 
 /** Reads the age of the operator's picture for the frames of a link. */
 export class VideoAge {
@@ -29,8 +32,10 @@ export class VideoAge {
   /** Returns the frame to send before a binary control frame; null if none is due. */
   reportFrame(nowMs: number): string | null {
     if (this.#sample === undefined || nowMs - this.#reportedMs < REPORT_MS) return null
+    const fields = this.fields()
+    if (fields.video_age_ms === undefined) return null
     this.#reportedMs = nowMs
-    return frameText({ type: 'video_age', ...this.fields() })
+    return frameText({ type: 'video_age', ...fields })
   }
 
   /** Reports with the next binary control frame, which goes over another connection. */

@@ -10,6 +10,8 @@ import { ReceptionStatistics } from './reception-statistics.ts'
 const CNAME = 'wheelhouse'
 /** A frame cannot be older when it arrives: the timestamps of its sender are wrong. */
 const MAX_LATENCY_MS = 60_000
+/** A frame that seems to be captured later than this after its arrival has a wrong timestamp. */
+const MAX_CLOCK_ERROR_MS = 100
 
 /** One stream (SSRC) that a peer sends: its newest packets, its statistics and the reports to its sender. */
 export class IncomingStream {
@@ -102,11 +104,17 @@ export class IncomingStream {
     return this.captureMsOf(this.timestamp)
   }
 
-  /** Returns when a recent frame was captured; undefined as for the newest one. */
+  /**
+   * Returns when a recent frame was captured; undefined as for the newest one. No frame was captured less than half a round trip
+   * before its arrival.
+   */
   captureMsOf(timestamp: number): number | undefined {
     const captureMs = this.clock.captureMs(timestamp)
-    const isPlausible = captureMs !== undefined && Math.abs(this.arrivedMs - captureMs) < MAX_LATENCY_MS
-    return isPlausible ? captureMs : undefined
+    if (captureMs === undefined) return undefined
+    const latestMs = this.arrivedMs - (this.clock.roundTripMs ?? 0) / 2
+    const isPlausible =
+      captureMs > this.arrivedMs - MAX_LATENCY_MS && captureMs < latestMs + MAX_CLOCK_ERROR_MS
+    return isPlausible ? Math.min(captureMs, latestMs) : undefined
   }
 
   /** Returns the request for the packets that are missing now, if any. */

@@ -93,17 +93,19 @@ export class OutgoingStream {
   }
 
   /**
-   * Returns the regular report: the capture time of the newest frame by this machine's clock. A receiver converts it to its own
-   * clock, and so knows the age of each frame.
+   * Returns the regular report: the present time by this machine's clock, and the timestamp that a frame captured now would
+   * have (RFC 3550, 6.4.1). A receiver so knows the age of each frame. Undefined while the capture times are unknown: without a
+   * report a receiver does not know them either.
    */
-  report(): Uint8Array | undefined {
+  report(nowMs: number): Uint8Array | undefined {
     const source = this.#source
-    if (!source || this.#packets === 0) return undefined
-    const captureMs = source.captureMs ?? source.arrivedMs
+    const captureMs = source?.captureMs
+    if (!source || captureMs === undefined || this.#packets === 0) return undefined
+    const sinceCapture = Math.round((nowMs - captureMs) * this.#ticksPerMs)
     const report = rtp.senderReport({
       ssrc: this.ssrc,
-      ntp: rtp.ntpOf(captureMs),
-      rtpTimestamp: (source.timestamp + this.#timestampOffset) >>> 0,
+      ntp: rtp.ntpOf(nowMs),
+      rtpTimestamp: (source.timestamp + this.#timestampOffset + sinceCapture) >>> 0,
       packets: this.#packets,
       bytes: this.#bytes,
     })

@@ -209,6 +209,40 @@ describe('an outgoing stream', () => {
     expect(seen.every((packet) => packet?.ssrc === 77 && packet.payloadType === 100)).toBe(true)
   })
 
+  describe('reports', () => {
+    const START_MS = Date.UTC(2026, 10, 20)
+    const stream = () =>
+      new OutgoingStream({ ssrc: 77, payloadType: 100, clockRateHz: 90_000, firstSequenceNumber: 0 })
+    /** Passes one frame that was captured `ageMs` before it arrives, by a report that arrived with it. */
+    function passFrame(ageMs: number, own = stream(), source = incoming(1)) {
+      source.handle(
+        { type: 'sender_report', ssrc: 1, ntp: rtp.ntpOf(START_MS), rtpTimestamp: 900_000 },
+        START_MS,
+      )
+      const passed = pass(own, source, 1, 900_000 - ageMs * 90, START_MS)
+      return { own, timestamp: passed?.timestamp as number }
+    }
+    const reportOf = (own: OutgoingStream, nowMs: number) => {
+      const bytes = own.report(nowMs)
+      return bytes && rtp.readRtcp(bytes).find(({ type }) => type === 'sender_report')
+    }
+
+    test('the time of sending, and the timestamp of a frame that is captured then', () => {
+      const { own, timestamp } = passFrame(1_000)
+      const report = reportOf(own, START_MS + 200) as rtp.SenderReport
+      expect(rtp.unixMsOf(report.ntp)).toBeCloseTo(START_MS + 200, 0)
+      expect(rtp.timestampDistance(timestamp, report.rtpTimestamp) / 90).toBeCloseTo(1_200, 0)
+    })
+
+    test('nothing while the capture times are unknown, or cannot be true', () => {
+      const own = stream()
+      pass(own, incoming(1), 1, 0, START_MS)
+      expect(own.report(START_MS)).toBeUndefined()
+      for (const ageMs of [61_000, -2_000])
+        expect(passFrame(ageMs).own.report(START_MS), String(ageMs)).toBeUndefined()
+    })
+  })
+
   test('sends lost packets again with the same header, and none from before its beginning', () => {
     const stream = new OutgoingStream({
       ssrc: 77,

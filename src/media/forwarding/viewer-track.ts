@@ -50,8 +50,8 @@ export class ViewerTrack {
   }
 
   /** Sends the regular report. */
-  report(): void {
-    const report = this.#track.isOpen() ? this.#stream.report() : undefined
+  report(nowMs: number): void {
+    const report = this.#track.isOpen() ? this.#stream.report(nowMs) : undefined
     if (report) sendPacket(this.#track, report)
   }
 

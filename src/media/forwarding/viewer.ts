@@ -170,8 +170,9 @@ export class Viewer {
 
   /** Sends the regular reports, and ends a viewer that is gone. */
   report(): void {
-    if (this.#environment.nowMs() - this.#receivedMs > ABANDONED_MS) return this.close('abandoned')
-    for (const track of this.#tracks.values()) track.report()
+    const nowMs = this.#environment.nowMs()
+    if (nowMs - this.#receivedMs > ABANDONED_MS) return this.close('abandoned')
+    for (const track of this.#tracks.values()) track.report(nowMs)
   }
 
   close(reason: string): void {

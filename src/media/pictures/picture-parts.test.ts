@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { MAX_PICTURE_BYTES, PictureParts } from './picture-parts.ts'
 
 const TYPE = 'multipart/x-mixed-replace; boundary=frame'
@@ -62,6 +62,18 @@ describe('the pictures of an MJPEG stream', () => {
 
   test('a head without an end is an error', () => {
     expect(() => picturesOf(Buffer.from(`--frame\r\n${'x'.repeat(20_000)}`))).toThrow('too long')
+  })
+
+  test.each([
+    ['a body like the beginning of a boundary', `${'-'.repeat(60)}x`, '--'],
+    ['a body without a boundary', 'frame', 'x'],
+    ['heads without an end', 'frame', '--frame\r\n\r\n--frame'],
+  ])('%s, byte by byte, is searched once', (_, boundary, content) => {
+    const search = vi.spyOn(Buffer.prototype, 'indexOf')
+    const body = Buffer.from(`--${boundary}\r\nContent-Type: image/jpeg\r\n\r\n${content.repeat(5_000)}`)
+    picturesOf(body, { type: `multipart/x-mixed-replace; boundary=${boundary}`, chunkBytes: 1 })
+    const searched = search.mock.contexts.reduce((sum, bytes) => sum + (bytes as Buffer).length, 0)
+    expect(searched).toBeLessThan(body.length * 100)
   })
 
   test('any bytes use little memory, and throw nothing else', () => {

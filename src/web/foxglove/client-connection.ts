@@ -24,6 +24,8 @@ const PING_MS = 3_000
 const CLOSE_LIMIT_MS = 1_000
 /** Messages of a client: a client that subscribes to each channel at once sends a burst. */
 const MESSAGE_LIMIT = { burst: 1_000, refillMs: 10_000 }
+/** Bytes of a client: ten of its largest messages a second would occupy this process, which also serves stops. */
+const BYTE_LIMIT = { burst: 256 * 1024, refillMs: 10_000 }
 /** Answers to messages that are refused. */
 const STATUS_LIMIT = { burst: 20, refillMs: 10_000 }
 
@@ -53,6 +55,7 @@ export class ClientConnection {
   readonly #queue: LatestWins<number, ChannelMessage>
   readonly #written: (failure?: Error | null) => void
   readonly #messages = new TokenBucket(MESSAGE_LIMIT, performance.now())
+  readonly #bytes = new TokenBucket(BYTE_LIMIT, performance.now())
   readonly #statuses = new TokenBucket(STATUS_LIMIT, performance.now())
   #drained = Promise.withResolvers<void>()
   #aliveAtMs = performance.now()
@@ -196,8 +199,16 @@ export class ClientConnection {
   #onMessage(data: Buffer, isBinary: boolean): void {
     this.#alive()
     if (!this.isOpen) return
-    if (this.#messages.take(performance.now()) > 0) this.close(closings.tooFast)
+    const nowMs = performance.now()
+    const isTooFast = this.#messages.take(nowMs) > 0 || this.#bytes.take(nowMs, data.length) > 0
+    if (isTooFast) this.#endFlood()
     else this.#handle(readClientMessage(data, isBinary))
+  }
+
+  /** Closes the connection and reads nothing more of it, also not the rest of the flood. */
+  #endFlood(): void {
+    this.close(closings.tooFast)
+    this.#socket.pause()
   }
 
   #handle(message: ClientMessage): void {

@@ -15,6 +15,8 @@ export interface PlaybackRequest {
 
 const playbackCommands = ['play', 'pause'] as const
 const MAX_REQUEST_ID_BYTES = 256
+/** Room for a subscription to each of the channels that a client may subscribe to. */
+const MAX_TEXT_BYTES = 16 * 1024
 
 /** Reads: command (1), speed (4), hasSeek (1), time (8), length of the request's id (4), its id. */
 function readPlaybackRequest(bytes: Buffer): PlaybackRequest | undefined {
@@ -61,7 +63,9 @@ const refused = (reason: string): ClientMessage => ({ op: 'refused', reason })
 
 /** Reads a message of a client. Never throws. */
 export function readClientMessage(bytes: Buffer, isBinary: boolean): ClientMessage {
-  return isBinary ? readBinary(bytes) : readText(String(bytes))
+  if (isBinary) return readBinary(bytes)
+  if (bytes.length > MAX_TEXT_BYTES) return refused(`A text may have at most ${MAX_TEXT_BYTES} bytes.`)
+  return readText(String(bytes))
 }
 
 function readText(text: string): ClientMessage {

@@ -111,14 +111,18 @@ test('without a limit the owner lets a robot be driven by an old picture, which 
   await untilState(page, 'BLIND')
 })
 
-test('a camera whose frames the browser does not report is never live', async () => {
+test('a camera whose frames the browser does not report is never live, and holds a robot with a limit', async () => {
   await using camera = await createTestCamera({ readable: false })
   await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
   const { page } = fixture
   await page.getByText('Video age unknown').waitFor()
   await untilState(page, 'DELAYED')
   await page.keyboard.down('ArrowUp')
-  await fixture.expectMoving() // the gateway knows no age
+  await page.getByText('Picture age unknown: driving held').waitFor()
+  await fixture.expectHalted()
+  const path = `/api/client/robots/${fixture.robotId}`
+  expect((await fixture.owner.patch(path, { video_limit_ms: null })).status).toBe(200)
+  await fixture.expectMoving()
 })
 
 test('a camera that ends is named, without the words of the browser, and is tried again', async () => {

@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PublishedCamera } from '../../../packages/sdk/camera/published-camera.ts'
 import { type CockpitFixture, openCockpit } from '../../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole } from '../../support/browser/console.ts'
 import { childProcesses } from '../../support/processes/child-processes.ts'
+import { vp8Frames } from '../../support/recordings/encoded-frames.ts'
 import { startPython } from '../../support/video/python-programs.ts'
 import { withMedia } from '../../support/video/video-fixture.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -119,6 +121,33 @@ test.each(['VP8', 'H264'] as const)('aiortc plays %s that Chromium publishes', a
     )
   } finally {
     await publisher.context().close()
+  }
+})
+
+test('a camera whose frames wait before they are sent is blind, and the robot does not move by it', async () => {
+  await using fixture = await openCockpit(world, browser)
+  const { page } = fixture
+  const frames = await vp8Frames({ frames: 60 })
+  let [next, waitMs] = [0, 1_500]
+  const options = { name: 'front', onKeyframeNeeded: () => (next = 0) }
+  const address = { url: whipUrl(fixture.robotId), token: fixture.robotToken }
+  const camera = new PublishedCamera(options, () => address)
+  const timer = setInterval(() => {
+    const frame = frames[next++ % frames.length] as Uint8Array
+    camera.send(frame, Date.now() - waitMs)
+  }, 33)
+  try {
+    await pictureOf(page).locator('video').waitFor()
+    await page.keyboard.down('ArrowUp')
+    await page.getByText('Picture frozen: driving held').waitFor()
+    await page.getByTestId('freshness').getByText('BLIND').waitFor()
+    await fixture.expectHalted()
+    waitMs = 0
+    await page.getByTestId('freshness').getByText('LIVE').waitFor()
+    await fixture.expectMoving()
+  } finally {
+    clearInterval(timer)
+    camera.close()
   }
 })
 

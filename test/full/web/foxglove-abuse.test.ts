@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type FoxgloveFixture, openFoxgloveFixture } from '../../support/foxglove/foxglove-fixture.ts'
 import { atMs, writeRecording } from '../../support/foxglove/recorded-session.ts'
 import { openSessionFixture, performAction } from '../../support/world/session-fixtures.ts'
@@ -85,5 +85,26 @@ test('a client that joins a session at its end is closed as well', async () => {
   const late = await foxglove.connect(other.id, other.client).ready()
   expect(await late.closed).toMatchObject({ code: 4410 })
   first.socket.resume()
+  await noConnections()
+})
+
+test('a flood of subscriptions ends its connection; a text that is too large is refused before it is parsed', async () => {
+  const other = await openSessionFixture(world)
+  const client = await foxglove.connect(other.id, other.client).ready()
+  const subscriptions = (count: number) =>
+    JSON.stringify({
+      op: 'subscribe',
+      subscriptions: Array.from({ length: count }, (_, id) => ({ id: 1_000 + id, channelId: 1 })),
+    })
+  const parse = vi.spyOn(JSON, 'parse')
+  client.socket.send(subscriptions(1_500)) // 45 kB
+  const status = once(client.socket, 'message')
+  expect(JSON.parse(String((await status)[0]))).toMatchObject({
+    op: 'status',
+    message: expect.stringContaining('16384 bytes'),
+  })
+  expect(parse.mock.calls.filter(([text]) => text.length > 20_000)).toEqual([])
+  for (let count = 0; count < 100; count++) client.socket.send(subscriptions(300))
+  expect(await client.closed).toMatchObject({ code: 4029 })
   await noConnections()
 })

@@ -76,6 +76,7 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
     if (root.current) toggleFloating(root.current).catch((cause) => console.warn('floating:', cause))
   }, [])
   const state = useStore(operatorConnection.state)
+  const isPictureRefused = useStore(operatorConnection.isPictureRefused)
   const inForce = findLatchedStop(useStore(operatorConnection.link), state, live.events)
   return (
     <>
@@ -90,7 +91,7 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
           subscribe={operatorConnection.telemetry.subscribe}
           readLinkAges={operatorConnection.ages}
           predict={cockpit.predict}
-          isHeld={state?.stop?.reason === 'video_stale'}
+          isHeld={isPictureRefused || state?.stop?.reason === 'video_stale'}
           session={session}
           cameras={cameras}
           hud={hud}

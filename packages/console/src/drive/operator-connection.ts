@@ -41,6 +41,8 @@ export interface OperatorConnection {
   /** Reports the age of this picture with the commands; undefined for a robot without a camera. */
   showPicture(picture: Pick<VideoWatch, 'pictureMs'> | undefined): void
   readonly latencyStats: LatencyStats
+  /** Whether the gateway rejected the last answered command because of the picture. */
+  readonly isPictureRefused: Store<boolean>
   /** Returns whether the robot would accept a command, as far as this page knows. */
   canDrive(): boolean
   /** Sends a command. `urgent`: at once, also on a congested connection. Returns whether it is on its way. */
@@ -63,11 +65,12 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
   const latencyStats = createLatencyStats()
   const batteryTrend = createBatteryTrend()
   const battery = createStore<BatteryReading | undefined>(undefined)
+  const isPictureRefused = createStore(false)
   let link: OperatorLink | undefined
   let picture: Pick<VideoWatch, 'pictureMs'> | undefined
   const videoAgeMs = () => {
     const ageMs = picture?.pictureMs()
-    return typeof ageMs === 'number' ? ageMs : null
+    return ageMs === 'unknown' ? null : ageMs
   }
   const ages = linkAgesOf({ telemetry, silentMs: () => link?.silentMs ?? null })
 
@@ -86,8 +89,14 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
         batteryTrend.add(charge, at)
         battery.set(batteryTrend.read())
       },
-      onAck: (_seq, roundTripMs) => latencyStats.acknowledged(roundTripMs),
-      onDropped: (_seq, reason) => latencyStats.dropped(reason),
+      onAck: (_seq, roundTripMs) => {
+        latencyStats.acknowledged(roundTripMs)
+        isPictureRefused.set(false)
+      },
+      onDropped: (_seq, reason) => {
+        latencyStats.dropped(reason)
+        isPictureRefused.set(reason === 'video_stale')
+      },
       onLatency: (latency) => latencyStats.latency(latency),
       onConnection: (phase) => {
         if (!isCurrent()) return
@@ -128,6 +137,7 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
       picture = next
     },
     latencyStats,
+    isPictureRefused,
     transport: () => link?.transport ?? 'websocket',
     battery,
     canDrive() {

@@ -1,6 +1,6 @@
 import styles from './freshness.module.css'
 import { ageText, type Freshness } from './freshness.ts'
-import { blindTexts, DRIVING_HELD } from './freshness-texts.ts'
+import { blindTexts, DRIVING_HELD, UNKNOWN_HELD } from './freshness-texts.ts'
 
 /**
  * Covers the picture of its positioned parent with what freshness requires: an amber rim while DELAYED; a red rim, grey,
@@ -8,7 +8,7 @@ import { blindTexts, DRIVING_HELD } from './freshness-texts.ts'
  * @param isHeld whether the gateway rejects the operator's commands because of the picture
  */
 export function FreshnessOverlay({ freshness, isHeld = false }: { freshness: Freshness; isHeld?: boolean }) {
-  const { state, ageMs, oldest } = freshness
+  const { state, ageMs, oldest, isPictureUnknown } = freshness
   return (
     <div className={styles.overlay} data-state={state} data-testid="freshness-overlay">
       {state === 'BLIND' && (
@@ -18,6 +18,13 @@ export function FreshnessOverlay({ freshness, isHeld = false }: { freshness: Fre
           </span>
           <span className={styles.largeAge} data-testid="freshness-age">
             {ageText(ageMs)}
+          </span>
+        </div>
+      )}
+      {state !== 'BLIND' && isHeld && isPictureUnknown && (
+        <div className={styles.blind}>
+          <span className={styles.blindText} role="alert">
+            {UNKNOWN_HELD}
           </span>
         </div>
       )}

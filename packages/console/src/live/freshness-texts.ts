@@ -38,3 +38,4 @@ export const freshnessHints: Record<FreshnessState, Record<FreshnessSource, stri
 }
 
 export const PICTURE_AGE_UNKNOWN = t('live.freshness.pictureUnknown')
+export const UNKNOWN_HELD = t('live.freshness.unknownHeld')

@@ -18,8 +18,8 @@ export interface PlayerHooks {
 /** The properties of a playing video. `framesKnown`: the player reports every frame, so the age is known. */
 export interface Playing {
   readonly framesKnown: boolean
-  /** Returns the delay behind the camera in seconds, for slow transports. */
-  readonly behindS?: () => number
+  /** Returns the delay behind the camera in seconds, for slow transports; undefined while it is unknown. */
+  readonly behindS?: () => number | undefined
   /** Reads how the video arrives, for WebRTC. */
   readonly readFigures?: () => Promise<StreamFigures | undefined>
 }

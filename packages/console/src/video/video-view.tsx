@@ -109,10 +109,10 @@ function FrameAge({ watch }: { watch: VideoWatch }) {
   useTicker(AGE_REFRESH_MS)
   const { phase, playing } = useStore(watch.state)
   if (phase !== 'showing') return null
-  if (!playing.framesKnown) return t('video.age.unknown')
+  const behindS = playing.behindS?.()
+  if (!playing.framesKnown || (playing.behindS && behindS === undefined)) return t('video.age.unknown')
   const sinceMs = performance.now() - (watch.lastFrameMs() ?? performance.now())
   if (sinceMs > STALE_MS) return t('video.age.frozen', { seconds: Math.round(sinceMs / 1_000) })
-  const behindS = playing.behindS?.()
   const ms = Math.round(sinceMs)
   return behindS === undefined
     ? t('video.age.lastFrame', { ms })

@@ -34,7 +34,7 @@ export interface VideoWatch {
   lastFrameMs(): number | undefined
   /**
    * Returns how old the shown picture is in milliseconds, with the known delay of its transport; before the first picture,
-   * how long the page has been waiting for it; `unknown` while the player cannot detect frames.
+   * how long the page has been waiting for it; `unknown` while the player cannot detect frames, or does not know their delay.
    */
   pictureMs(): number | 'unknown'
   /** Retries immediately. */
@@ -73,13 +73,13 @@ export function watchVideo(source: VideoSource, title: string, host: HTMLElement
     ownAttempt.abort()
     const nowMs = performance.now()
     // Its frames were not detected, so that the age is known only from now on.
-    if (isAgeUnknown()) lastFrameMs = nowMs
+    if (areFramesUnknown()) lastFrameMs = nowMs
     const waitMs = Math.min(maxBackoffMs, minBackoffMs * 2 ** failedAttempts++) * (0.75 + Math.random() / 2)
     state.set({ phase: 'lost', reason, retryAtMs: nowMs + waitMs, playing: UNKNOWN })
     timer = setTimeout(() => void begin(), waitMs)
   }
 
-  function isAgeUnknown(): boolean {
+  function areFramesUnknown(): boolean {
     const { phase, playing } = state.get()
     return phase === 'showing' && !playing.framesKnown
   }
@@ -138,9 +138,10 @@ export function watchVideo(source: VideoSource, title: string, host: HTMLElement
     state,
     lastFrameMs: () => lastFrameMs,
     pictureMs() {
-      if (isAgeUnknown()) return 'unknown'
-      const behindMs = (state.get().playing.behindS?.() ?? 0) * 1_000
-      return performance.now() - (lastFrameMs ?? openedMs) + behindMs
+      const { behindS } = state.get().playing
+      const seconds = behindS ? behindS() : 0
+      if (areFramesUnknown() || seconds === undefined) return 'unknown'
+      return performance.now() - (lastFrameMs ?? openedMs) + seconds * 1_000
     },
     retry: () => void begin(),
     close() {

@@ -4,6 +4,8 @@ import { createFigureReader } from './stream-figures.ts'
 
 const ICE_CANDIDATES_TIMEOUT_MS = 2_000
 const CHECK_MS = 250
+/** A frame that is captured later than this after its display has a wrong capture time. */
+const MAX_CLOCK_ERROR_MS = 50
 
 /** The credential and the servers of a WHEP endpoint. */
 export interface WhepOptions {
@@ -42,7 +44,7 @@ export const createWhepPlayer =
     await follow(video, hooks)
     if (silentLimitMs !== undefined) endWhenSilent(peer, silentLimitMs, hooks)
     const readFigures = createFigureReader(peer, () => latency.ms)
-    return { framesKnown: true, behindS: () => (latency.ms ?? 0) / 1_000, readFigures }
+    return { framesKnown: true, behindS: () => latency.ms && latency.ms / 1_000, readFigures }
   }
 
 /**
@@ -101,13 +103,17 @@ async function waitForIceCandidates(peer: RTCPeerConnection): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Measures the time from the capture of a frame to its display; undefined if the server does not send the capture times. */
+/**
+ * Measures the time from the capture of a frame to its display; undefined without the capture times of the server, or if a
+ * frame seems to be captured after its display.
+ */
 function measureLatency(video: HTMLVideoElement, signal: AbortSignal): { readonly ms: number | undefined } {
   const latency: { ms: number | undefined } = { ms: undefined }
   const next = (nowMs: number, { captureTime, expectedDisplayTime }: VideoFrameCallbackMetadata) => {
     if (signal.aborted) return
     const displayMs = Math.max(nowMs, expectedDisplayTime)
-    latency.ms = captureTime === undefined ? undefined : Math.max(0, displayMs - captureTime)
+    const ms = captureTime === undefined ? Number.NaN : displayMs - captureTime
+    latency.ms = ms > -MAX_CLOCK_ERROR_MS ? Math.max(0, ms) : undefined
     video.requestVideoFrameCallback(next)
   }
   video.requestVideoFrameCallback(next)
