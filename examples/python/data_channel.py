@@ -56,7 +56,7 @@ class DataChannel:
                 self.silent_since = now  # without frames there were no probes, so nothing is known about the channel
             self.number, self.probed_at = self.number + 1, now
             channel.send(json.dumps({"type": "probe", "n": self.number}))
-        channel.send(json.dumps(frame))
+        channel.send(json.dumps(frame, allow_nan=False))
         return now - self.answered_at < TRUST_S
 
     def close(self):

@@ -181,7 +181,7 @@ class Link:
     async def send(self, frame, droppable=False):
         if droppable and self.socket.transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
             return  # a newer frame follows
-        await self.socket.send(json.dumps(frame))
+        await self.socket.send(json.dumps(frame, allow_nan=False))
 
     async def log(self, level, message):
         """Adds a line to the robot's log on the platform."""

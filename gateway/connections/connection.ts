@@ -6,6 +6,10 @@ import type { DataChannel } from '../channel/data-channel.ts'
 export const MAX_BUFFERED_BYTES = 256 * 1024
 /** Frames a peer may send in one second: room for control, or its acknowledgements, at 200 Hz and rich telemetry. */
 const MAX_FRAMES_PER_SECOND = 1_000
+/** Bytes that a peer may send in one second in frames larger than `SMALL_FRAME_BYTES`: a megabyte, as 16 of the largest frames. */
+const MAX_BYTES_PER_SECOND = 1024 * 1024
+/** Control, acknowledgements, heartbeats and stops are smaller. They are limited by their number only. */
+const SMALL_FRAME_BYTES = 1024
 const WINDOW_MS = 1_000
 /** A peer that sends this many malformed frames in a row does not speak the protocol. */
 const MAX_MALFORMED_FRAMES = 5
@@ -30,6 +34,7 @@ export class GatewayConnection {
   #blockedSinceMs = 0
   #frameWindowMs = 0
   #framesInWindow = 0
+  #bytesInWindow = 0
   /** Malformed frames in a row. */
   #malformedFrames = 0
   #channel: DataChannel | null = null
@@ -120,23 +125,34 @@ export class GatewayConnection {
   }
 
   /**
-   * Returns false for a frame that must not be read: one of too many, or too large. Answers the peer itself.
+   * Returns false for a frame that must not be read: one of too many, or of too many bytes. Answers the peer itself.
    * @param backlogMs the length of a stall whose frames are read now
    */
   acceptFrame(bytes: number, nowMs: number, backlogMs: number): boolean {
     if (nowMs - this.#frameWindowMs >= WINDOW_MS) {
       this.#frameWindowMs = nowMs
       this.#framesInWindow = 0
+      this.#bytesInWindow = 0
     }
-    if (++this.#framesInWindow > MAX_FRAMES_PER_SECOND * (1 + backlogMs / 1_000)) {
+    const windowShare = 1 + backlogMs / 1_000
+    if (++this.#framesInWindow > MAX_FRAMES_PER_SECOND * windowShare) {
       this.close('tooFast')
       return false
     }
-    if (bytes <= MAX_FRAME_BYTES) return true
-    // Not counted as malformed: it may be a camera image that grew, of a robot that works.
-    const message = `A frame may have at most ${MAX_FRAME_BYTES} bytes. Send a smaller one.`
-    this.sendIfFlowing(JSON.stringify({ type: 'error', message }), nowMs)
+    if (bytes <= SMALL_FRAME_BYTES) return true
+    // Neither counts as malformed: it may be a camera image that grew, of a robot that works.
+    if (bytes > MAX_FRAME_BYTES) {
+      this.#refuse(`A frame may have at most ${MAX_FRAME_BYTES} bytes. Send a smaller one.`, nowMs)
+      return false
+    }
+    this.#bytesInWindow += bytes
+    if (this.#bytesInWindow <= MAX_BYTES_PER_SECOND * windowShare) return true
+    this.#refuse(`At most ${MAX_BYTES_PER_SECOND} bytes a second. Send smaller frames, or fewer.`, nowMs)
     return false
+  }
+
+  #refuse(message: string, nowMs: number): void {
+    this.sendIfFlowing(JSON.stringify({ type: 'error', message }), nowMs)
   }
 
   /** Answers a malformed frame, and closes a peer that sends nothing else. `about` names the subject of the frame. */

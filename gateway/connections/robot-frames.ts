@@ -14,7 +14,7 @@ import { readProbe } from '../channel/probes.ts'
 import type { ControlRelay } from '../control/control-relay.ts'
 import { type BatteryFeed, chargeOf } from '../persistence/battery-feed.ts'
 import { type LogLine, logLineOf } from '../persistence/robot-logs.ts'
-import { parseFrame, type TextFrame, TOO_DEEP } from './parse-frame.ts'
+import { NO_JSON_TELEMETRY, parseFrame, type TextFrame, TOO_DEEP } from './parse-frame.ts'
 import { type Heartbeat, readPlainHeartbeat } from './plain-heartbeat.ts'
 import type { RobotConnection } from './robot-connection.ts'
 import type { StallClock } from './stall-clock.ts'
@@ -101,8 +101,9 @@ export function createRobotFrames(deps: {
       const plain = readPlainHeartbeat(text)
       if (plain) return heartbeat(connection, plain, nowMs)
       const value = parseFrame(text)
-      // Telemetry that is nested too deep must not close a robot; the depth is known before the type.
-      if (value === TOO_DEEP) return void connection.sendIfFlowing(errorFrame(TOO_DEEP), nowMs)
+      // Telemetry never closes a robot. The depth is known before the type.
+      if (value === TOO_DEEP || value === NO_JSON_TELEMETRY)
+        return void connection.sendIfFlowing(errorFrame(value), nowMs)
       if (typeof value === 'string') return connection.malformed(value, nowMs)
       if (value.type === 'heartbeat') return heartbeat(connection, value, nowMs)
       if (value.type === 'ack' && isAck(value)) {

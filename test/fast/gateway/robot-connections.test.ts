@@ -201,6 +201,26 @@ describe('large frames', () => {
   })
 })
 
+test('frames beyond a megabyte a second are dropped with an error; small ones pass, and the robot stays connected', async () => {
+  const { link } = await connectedRobot()
+  stopWallClock() // however long they take, they arrive in one second
+  for (let n = 0; n < 16; n++) link.send(frameOf(FRAME_LIMIT))
+  await roundTrip(link)
+  expect(link.frames).toEqual([])
+  link.send(frameOf(2 * KIB))
+  expect((await link.next('error')).message).toContain('bytes a second')
+  await roundTrip(link)
+})
+
+test('telemetry that is not JSON is answered with an error, and never closes the connection', async () => {
+  const { link } = await connectedRobot()
+  for (let n = 0; n < 10; n++) {
+    link.send(n % 2 ? '{"type": "telemetry", "data": {"x": NaN}}' : '{"type":"telemetry","data":{"x":[1,')
+    expect((await link.next('error')).message).toContain('NaN')
+  }
+  await roundTrip(link)
+})
+
 test('a robot that sends too many frames is closed with 4029', async () => {
   const { link } = await connectedRobot()
   stopWallClock() // however long they take, they arrive in one second

@@ -20,8 +20,8 @@ test('a process counts in memory while Redis is unavailable, and then again with
 
   for (const fault of ['silence', 'cut'] as const) {
     redis[fault]()
-    const meanwhile = await Promise.all(Array.from({ length: PER_MINUTE / 2 }, read))
-    for (const { status, headers } of meanwhile) {
+    const counted = await Promise.all(Array.from({ length: PER_MINUTE / 2 }, read))
+    for (const { status, headers } of counted) {
       expect(status).toBe(200)
       expect(headers.get('RateLimit')).toMatch(/^"default";/)
     }
