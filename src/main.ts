@@ -1,21 +1,26 @@
 // First: the parent may end while the other modules are loaded.
 import './core/process/parent-process.ts'
+import { constants } from 'node:os'
 import { inspect } from 'node:util'
 import { loadConfig } from './app/config.ts'
-import { type RunningPlatform, startRoles } from './app/roles.ts'
+import { startRoles } from './app/roles.ts'
 import { createLog } from './core/log.ts'
 import { ignoreClosedOutput } from './core/process/closed-output.ts'
 import { whenOrphaned } from './core/process/parent-process.ts'
 import { watchProcessErrors } from './core/process/process-errors.ts'
 
-/** Starts the process: configuration, roles, and an orderly shutdown on SIGTERM or SIGINT. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+/** Starts the process: configuration, roles, and an orderly shutdown on SIGTERM, SIGINT or SIGHUP. */
 async function main(): Promise<void> {
   const startedAt = performance.now()
   ignoreClosedOutput()
+  // A start that is cut off leaves nothing that the next one could not continue with, and its PostgreSQL ends with the process.
+  let onSignal = (signal: (typeof SIGNALS)[number]): unknown => process.exit(128 + constants.signals[signal])
+  for (const signal of SIGNALS) process.on(signal, () => onSignal(signal))
   const config = loadConfig()
   const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
   const processErrors = watchProcessErrors(log)
-  // A start that is cut off leaves nothing that the next one could not continue with.
   let onNpmEnded = (): unknown => process.exit(1)
   if (config.runByNpm) whenOrphaned(() => onNpmEnded())
   // The demo is a tool for development: a production installation does not contain it.
@@ -27,9 +32,7 @@ async function main(): Promise<void> {
   })
   processErrors.measure(running.platform.core.metrics)
   processErrors.setShutdown(running.stop)
-  const demo =
-    demoTool && cameras ? await demoTool.startDemo(running, cameras).catch(endAndRethrow(running)) : undefined
-
+  let demo: Awaited<ReturnType<NonNullable<typeof demoTool>['startDemo']>>
   let stopping = false
   const stop = async (signal: string, exitCode = 0) => {
     if (stopping) return process.exit(1) // the second signal ends the process at once
@@ -40,13 +43,19 @@ async function main(): Promise<void> {
     log.info('stopped')
     process.exit(exitCode)
   }
-  process.on('SIGTERM', () => stop('SIGTERM'))
-  process.on('SIGINT', () => stop('SIGINT'))
+  onSignal = stop
   running.failure.then((cause) => {
     log.fatal(cause.message)
     return stop('failure', 1)
   })
   onNpmEnded = () => stop('npm ended')
+  if (demoTool && cameras)
+    demo = await demoTool.startDemo(running, cameras).catch(async (cause: unknown) => {
+      if (stopping) await new Promise(() => {}) // the platform ends while its demo starts
+      await running.stop()
+      throw cause
+    })
+  if (stopping) return
 
   const { baseUrl, hubUrl, gatewayUrl } = running
   log.info(
@@ -54,14 +63,6 @@ async function main(): Promise<void> {
     'Wheelhouse is serving',
   )
   demo?.printWelcome()
-}
-
-/** Returns an error handler that stops the started roles when a later part of the start fails. */
-function endAndRethrow(running: RunningPlatform): (cause: unknown) => Promise<never> {
-  return async (cause) => {
-    await running.stop()
-    throw cause
-  }
 }
 
 main().catch((cause: unknown) => {

@@ -29,6 +29,9 @@ export type LimitsFrame = z.infer<typeof LimitsFrame>
 
 /** The speeds of a command without a control schema. Each is a number, `{x, y, z}`, or an array of up to three numbers. */
 const SPEED_FIELDS = ['linear_mps', 'angular_radps', 'linear', 'angular'] as const
+/** Returns whether a field of a command contains speeds by its name, in commands without a control schema. */
+export const isSpeedField = (name: string | number | undefined): boolean =>
+  SPEED_FIELDS.some((field) => field === name)
 const VECTOR_FIELDS = ['x', 'y', 'z'] as const
 const MAX_VECTOR = 3
 

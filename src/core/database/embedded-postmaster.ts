@@ -124,6 +124,28 @@ function logTail(logFile: string, from: number): string {
   return buffer.toString('utf8').trim().split('\n').slice(-LOG_TAIL_LINES).join('\n')
 }
 
+/** Servers of this process. They end with it, also when nothing can wait for them any more: a second Ctrl-C, or a failed start. */
+const ownPids = new Set<number>()
+function endOwnServers(): void {
+  for (const pid of ownPids) {
+    try {
+      process.kill(pid, 'SIGINT')
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+/** Ends a server with this process, until `stopPostmaster` has stopped it. */
+export function endWithProcess(pid: number): void {
+  if (ownPids.size === 0) process.on('exit', endOwnServers)
+  ownPids.add(pid)
+}
+
+function forget(pid: number): void {
+  if (ownPids.delete(pid) && ownPids.size === 0) process.off('exit', endOwnServers)
+}
+
 /**
  * Stops a PostgreSQL. It rolls back open transactions and writes everything to disk. When it does not stop in time,
  * an immediate shutdown follows, which requires a recovery at the next start but loses no committed data.
@@ -143,11 +165,11 @@ export async function stopPostmaster(
     ['INT', FAST_STOP_MS],
     ['QUIT', IMMEDIATE_STOP_MS],
   ] as const) {
-    if (await exited()) return
+    if (await exited()) return forget(pid)
     await send(signal).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ESRCH') throw error
     })
-    if (await waitUntil(exited, limitMs)) return
+    if (await waitUntil(exited, limitMs)) return forget(pid)
   }
   throw new Error(
     `PostgreSQL (process ${pid}) did not stop. End the process before you start Wheelhouse again.`,

@@ -5,6 +5,7 @@ import { isDiskFull } from '../errors/disk-full.ts'
 import { type Cluster, openCluster, SUPERUSER } from './embedded-cluster.ts'
 import { isAlive } from './embedded-launch.ts'
 import {
+  endWithProcess,
   findPostmaster,
   freePort,
   type Launch,
@@ -169,6 +170,7 @@ async function acquire(
       if (failure && !postmaster && !TRANSIENT_FAILURE.test(failure)) throw startFailure(cluster, failure)
       if (!postmaster && (!launch || failure)) {
         launch = launchPostgres(cluster, port ?? (await freePort()), settingsFor(options))
+        if (launch.pid !== undefined) endWithProcess(launch.pid)
       }
       return false
     }, START_LIMIT_MS)
@@ -181,6 +183,7 @@ async function acquire(
       await stopPostmaster(cluster, { pid: launch!.pid!, data: cluster.data })
     throw error
   }
+  endWithProcess(postmaster.pid)
   return { postmaster, owner, launched: postmaster.pid === launch?.pid }
 }
 

@@ -7,8 +7,7 @@ interface Output {
 
 /**
  * Lets the process continue without its output: the program that reads it may end first, such as `head` or a collector of logs, and
- * robots must not stop for that. Later output is lost. Other failures stay uncaught exceptions. A terminal that closes ends the process
- * with SIGHUP.
+ * robots must not stop for that. Later output is lost. Other failures stay uncaught exceptions. A terminal that closes also sends SIGHUP.
  */
 export function ignoreClosedOutput(outputs: readonly Output[] = [process.stdout, process.stderr]): void {
   for (const output of outputs)

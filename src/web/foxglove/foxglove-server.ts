@@ -51,7 +51,7 @@ export function createFoxgloveServer(deps: FoxgloveServerDeps) {
     clientTracking: false,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
-    handleProtocols: (offered) => PROTOCOLS.find((protocol) => offered.has(protocol)) ?? false,
+    handleProtocols: (offered) => preferredOf(offered) ?? false,
   })
   let pending = 0
   let draining = false
@@ -155,10 +155,20 @@ export function createFoxgloveServer(deps: FoxgloveServerDeps) {
 /** The source of a connection that is closed at once. */
 const withoutData: ConnectionSource = { subscribed() {}, closed() {} }
 
-/** Returns the preferred subprotocol among those that a client offers. @throws 400 without a supported one. */
+/** Returns the first supported subprotocol of a client, which offers the one that it prefers first. */
+const preferredOf = (offered: Iterable<string>): FoxgloveProtocol | undefined => {
+  for (const name of offered) {
+    const protocol = PROTOCOLS.find((supported) => supported === name)
+    if (protocol) return protocol
+  }
+  return undefined
+}
+
+/** Returns the subprotocol that a client prefers. @throws 400 without a supported one. */
 function protocolOf({ headers }: IncomingMessage): FoxgloveProtocol {
-  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
-  const protocol = PROTOCOLS.find((name) => offered.includes(name))
+  const protocol = preferredOf(
+    (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim()),
+  )
   if (!protocol) throw badRequest(`Offer one of the WebSocket subprotocols ${PROTOCOLS.join(', ')}.`)
   return protocol
 }

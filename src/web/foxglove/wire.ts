@@ -2,7 +2,7 @@
 // `foxglove.sdk.v1` has the same messages and those of playback control: https://github.com/foxglove/foxglove-sdk.
 
 export const SDK_PROTOCOL = 'foxglove.sdk.v1'
-/** Subprotocols, the preferred one first. */
+/** The supported subprotocols. */
 export const PROTOCOLS = [SDK_PROTOCOL, 'foxglove.websocket.v1'] as const
 export type FoxgloveProtocol = (typeof PROTOCOLS)[number]
 

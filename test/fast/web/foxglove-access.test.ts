@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { type FoxgloveFixture, openFoxgloveFixture } from '../../support/foxglove/foxglove-fixture.ts'
 import { TestFoxgloveClient } from '../../support/foxglove/test-client.ts'
 import { attempt } from '../../support/gateway/upgrade.ts'
@@ -70,6 +72,19 @@ test('an upgrade without permission gets an error of the API', async () => {
     'not_found',
   ])
   expect(await upgrade(url, bearer(session.client.token))).toEqual([101, undefined])
+})
+
+test('a client that offers several subprotocols gets the first one that the platform knows', async () => {
+  const both = ['foxglove.websocket.v1', 'foxglove.sdk.v1']
+  for (const protocols of [both, both.toReversed()]) {
+    const socket = new WebSocket(foxglove.addressOf(session.id), ['other', ...protocols], {
+      headers: bearer(session.client.token),
+    })
+    await once(socket, 'open')
+    expect(socket.protocol).toBe(protocols[0])
+    socket.close()
+    await once(socket, 'close')
+  }
 })
 
 test('the session cookie counts from an allowed Origin only; tickets and tokens from any', async () => {

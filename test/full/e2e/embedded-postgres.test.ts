@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/core/database/embedded.ts'
+import { startWheelhouse } from '../../support/processes/processes.ts'
+import { waitFor } from '../../support/world/wait.ts'
 
 /** Creates a data directory and tracks the databases started in it; disposal stops and deletes both. */
 async function createDataDir() {
@@ -300,5 +302,53 @@ describe.concurrent('the embedded PostgreSQL', () => {
     await writeFile(join(location.dataDir, 'cluster/data/PG_VERSION'), '9.6\n')
 
     await expect(location.start()).rejects.toThrow(/did not start:.*incompatible with server.*version 9\.6/s)
+  })
+})
+
+describe('a platform process that is asked to end', () => {
+  /** Starts a platform whose database is in a used directory. Returns it with a check of its PostgreSQL. */
+  async function startPlatform() {
+    const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-signals-'))
+    const pidFile = join(folder, 'postgres/cluster/data/postmaster.pid')
+    const app = startWheelhouse({ DATA_DIR: folder, DEMO: 'false' })
+    const postmasterPid = async () => Number.parseInt(await readFile(pidFile, 'utf8'), 10)
+    return {
+      app,
+      started: () => waitFor(async () => expect(await postmasterPid()).toBeGreaterThan(0)),
+      postmasterPid,
+      async [Symbol.asyncDispose]() {
+        await app[Symbol.asyncDispose]()
+        await rm(folder, { recursive: true, force: true })
+      },
+    }
+  }
+  const ended = (pid: number) => waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'))
+
+  test('while it starts ends at once, and its PostgreSQL with it', async () => {
+    await using platform = await startPlatform()
+    await platform.started()
+    const pid = await platform.postmasterPid()
+    expect(await platform.app.end('SIGINT')).toEqual({ code: 130, signal: null })
+    await ended(pid)
+  })
+
+  test('twice does not wait, and ends its PostgreSQL', async () => {
+    await using platform = await startPlatform()
+    await platform.app.serving()
+    const pid = await platform.postmasterPid()
+    const first = platform.app.end('SIGTERM')
+    await platform.app.line((text) => text.includes('"stopping"'))
+    void platform.app.end('SIGTERM')
+    expect((await first).signal).toBeNull()
+    await ended(pid)
+  })
+
+  test('because its terminal closed drains', async () => {
+    await using platform = await startPlatform()
+    await platform.app.serving()
+    const pid = await platform.postmasterPid()
+    expect(await platform.app.end('SIGHUP')).toEqual({ code: 0, signal: null })
+    expect(platform.app.output()).toContain('"stopped"')
+    await ended(pid)
   })
 })

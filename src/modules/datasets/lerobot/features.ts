@@ -1,4 +1,4 @@
-import { ControlSchema, TelemetrySchema } from '@wheelhouse/protocol'
+import { ControlSchema, isSpeedField, TelemetrySchema } from '@wheelhouse/protocol'
 
 /** Arrays with more items become separate features, so that the state stays a vector that a policy can use. */
 const MAX_STATE_ITEMS = 64
@@ -14,8 +14,10 @@ export interface NumberSlot {
   readonly unit: string | null
   /** The values of a choice. Its number is the index of the value. */
   readonly choices: readonly string[]
-  /** The number without a command. */
+  /** The number of a speed while no command is in effect, and of any field of which nothing is known. */
   readonly neutral: number
+  /** Whether it is a speed. Any other number, as the position of a joint, holds when the commands end. */
+  readonly isSpeed: boolean
 }
 
 /** A feature that is a vector of numbers. */
@@ -41,6 +43,7 @@ interface Field {
   readonly minimum?: number | undefined
   readonly maximum?: number | undefined
   readonly 'x-unit'?: string | undefined
+  readonly 'x-speed'?: boolean | undefined
 }
 
 interface Leaf {
@@ -70,7 +73,8 @@ const neutralOf = ({
 }: Pick<Field, 'minimum' | 'maximum'>): number => Math.min(Math.max(0, minimum), maximum)
 
 function slotOf(path: NumberSlot['path'], field: Field): NumberSlot | undefined {
-  const base = { path, unit: field['x-unit'] ?? null, choices: [] }
+  const isSpeed = field['x-speed'] === true || isSpeedField(path[0])
+  const base = { path, unit: field['x-unit'] ?? null, choices: [], isSpeed }
   if (field.type === 'number' || field.type === 'integer')
     return { ...base, kind: 'number', neutral: neutralOf(field) }
   if (field.type === 'boolean') return { ...base, kind: 'boolean', neutral: 0 }

@@ -1,3 +1,4 @@
+import { isSpeedField } from '@wheelhouse/protocol'
 import { type FeatureSet, inferredFeatures, type NumberSlot, type VectorFeature } from './features.ts'
 
 /** Bounds for messages of robots without a schema, which may hold anything. */
@@ -57,7 +58,7 @@ export function createFeatureInference(source: VectorFeature['source']) {
 const isNumber = (value: unknown): boolean => typeof value === 'number'
 
 function slotsOf({ path, items, kind, isArray }: FoundLeaf): NumberSlot[] {
-  const slot = { kind, unit: null, choices: [], neutral: 0 }
+  const slot = { kind, unit: null, choices: [], neutral: 0, isSpeed: isSpeedField(path[0]) }
   if (!isArray) return [{ path, ...slot }]
   return Array.from({ length: items }, (_, index) => ({ path: [...path, index], ...slot }))
 }

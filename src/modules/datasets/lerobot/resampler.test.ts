@@ -9,6 +9,7 @@ const slot = (name: string, fields: Partial<NumberSlot> = {}): NumberSlot => ({
   unit: null,
   choices: [],
   neutral: 0,
+  isSpeed: false,
   ...fields,
 })
 const features: VectorFeature[] = [
@@ -16,7 +17,11 @@ const features: VectorFeature[] = [
   {
     key: 'action',
     source: 'control',
-    slots: [slot('v'), slot('height', { neutral: 2 }), slot('grip', { kind: 'choice', choices: ['a', 'b'] })],
+    slots: [
+      slot('v', { isSpeed: true }),
+      slot('height', { neutral: 2 }),
+      slot('grip', { kind: 'choice', choices: ['a', 'b'] }),
+    ],
   },
 ]
 const telemetry = (atMs: number, data: unknown): TimedMessage => ({
@@ -34,15 +39,16 @@ function resample(
   rowTimes: readonly number[],
   messages: readonly TimedMessage[],
   counts = noCounts(),
+  of: readonly VectorFeature[] = features,
 ): Row[] {
-  const resampler = new Resampler(features, Float64Array.from(rowTimes), counts)
+  const resampler = new Resampler(of, Float64Array.from(rowTimes), counts)
   const rows = messages.flatMap((message) => [...resampler.add(message)])
   return [...rows, ...resampler.end()]
 }
 const vectorsOf = (rows: readonly Row[], index: number) =>
   rows.map(({ vectors }) => [...(vectors[index] ?? [])])
 
-test('a command holds until the next one, and for 250 ms at most', () => {
+test('a command holds until the next one, and its speeds for 250 ms at most', () => {
   const rows = resample(
     [0, 100, 349, 351, 1_000],
     [
@@ -54,12 +60,32 @@ test('a command holds until the next one, and for 250 ms at most', () => {
   )
   expect(vectorsOf(rows, 1)).toEqual([
     [0, 2, 0],
-    [2, 2, 1],
-    [2, 2, 1],
-    [0, 2, 0],
-    [0, 2, 0],
+    [2, 5, 1],
+    [2, 5, 1],
+    [0, 5, 1],
+    [0, 5, 1],
   ])
   expect(rows.map(({ isIntervention }) => isIntervention)).toEqual([false, true, true, false, false])
+})
+
+test('before the first command, positions are those of the telemetry; after it they hold', () => {
+  const arm = [slot('joints.0', { path: ['joints', 0] }), slot('gripper', { neutral: 0.1 })]
+  const rows = resample(
+    [0, 10, 40, 1_000],
+    [telemetry(5, { joints: [0.7] }), control(20, { joints: [0.8] }), telemetry(500, { joints: [0.9] })],
+    noCounts(),
+    [
+      { key: 'observation.state', source: 'telemetry', slots: arm.slice(0, 1) },
+      { key: 'action', source: 'control', slots: arm },
+    ],
+  )
+  const close = (number: number) => expect.closeTo(number, 5)
+  expect(vectorsOf(rows, 1)).toEqual([
+    [close(0.7), close(0.1)],
+    [close(0.7), close(0.1)],
+    [close(0.8), close(0.1)],
+    [close(0.8), close(0.1)],
+  ])
 })
 
 test('numbers of the telemetry are from the nearest sample, booleans from the last one', () => {

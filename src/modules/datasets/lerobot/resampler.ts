@@ -1,4 +1,4 @@
-import type { VectorFeature } from './features.ts'
+import type { NumberSlot, VectorFeature } from './features.ts'
 import { INVALID, MISSING, readSlot } from './slot-values.ts'
 
 /** The platform's deadman: a command that is older has no effect at the robot. */
@@ -24,6 +24,24 @@ export interface ResamplingCounts {
   unseen: number
 }
 
+/** A slot of a command, and the slot of the telemetry with the same path. */
+interface ObservedSlot {
+  readonly slot: number
+  readonly feature: number
+  readonly at: number
+}
+
+function observedSlots(commands: readonly NumberSlot[], features: readonly VectorFeature[]): ObservedSlot[] {
+  const found = new Map<string, Omit<ObservedSlot, 'slot'>>()
+  for (const [feature, { source, slots }] of features.entries())
+    if (source === 'telemetry')
+      for (const [at, { path }] of slots.entries()) found.set(path.join('.'), { feature, at })
+  return commands.flatMap(({ path, isSpeed }, slot) => {
+    const observed = isSpeed ? undefined : found.get(path.join('.'))
+    return observed ? [{ slot, ...observed }] : []
+  })
+}
+
 export const noCounts = (): ResamplingCounts => ({ unreadable: 0, invalid: 0, unseen: 0 })
 
 /** The values of one row. */
@@ -36,15 +54,17 @@ export interface Row {
 }
 
 /**
- * Turns messages at any times into rows at given times. A command holds until the next one, at most for the deadman's time.
- * Booleans and choices of the telemetry hold. Numbers of the telemetry are those of the nearest sample.
+ * Turns messages at any times into rows at given times. A command holds until the next one; its speeds hold at most for the
+ * deadman's time, and are then neutral. Before the first command, other fields are those of the telemetry: a policy that learns
+ * a jump to 0 moves an arm in every pause. Booleans and choices of the telemetry hold. Numbers of the telemetry are those of the nearest sample.
  */
 export class Resampler {
   readonly #features: readonly VectorFeature[]
   readonly #rowTimes: Float64Array
   readonly #counts: ResamplingCounts
   readonly #current: Float32Array[]
-  readonly #neutral: Float32Array[]
+  /** For each slot of a command that is no speed, where the telemetry has the same field. */
+  readonly #observed: (readonly ObservedSlot[])[]
   readonly #seen: Uint8Array[]
   #unseen: number
   #commandMs = Number.NEGATIVE_INFINITY
@@ -57,9 +77,13 @@ export class Resampler {
     this.#features = features
     this.#rowTimes = rowTimes
     this.#counts = counts
-    this.#neutral = features.map(({ slots }) => Float32Array.from(slots, ({ neutral }) => neutral))
-    this.#current = features.map(({ source, slots }, index) =>
-      source === 'control' ? (this.#neutral[index] as Float32Array).slice() : new Float32Array(slots.length),
+    this.#observed = features.map(({ source, slots }) =>
+      source === 'control' ? observedSlots(slots, features) : [],
+    )
+    this.#current = features.map(({ source, slots }) =>
+      source === 'control'
+        ? Float32Array.from(slots, ({ neutral }) => neutral)
+        : new Float32Array(slots.length),
     )
     this.#seen = features.map(({ slots }) => new Uint8Array(slots.length))
     this.#unseen = features.reduce(
@@ -104,12 +128,28 @@ export class Resampler {
 
   #rowAt(atMs: number): Row {
     const isIntervention = atMs - this.#commandMs <= COMMAND_MS
-    const vectors = this.#features.map(({ source }, index) => {
-      const isExpired = source === 'control' && !isIntervention
-      return ((isExpired ? this.#neutral[index] : this.#current[index]) as Float32Array).slice()
-    })
+    const vectors = this.#current.map((current) => current.slice())
+    if (!isIntervention) this.#withoutCommand(vectors)
     if (this.#unseen > 0) this.#counts.unseen++
     return { atMs, vectors, isIntervention }
+  }
+
+  /** Changes a row in which no command is in effect. */
+  #withoutCommand(vectors: readonly Float32Array[]): void {
+    for (const [index, { source, slots }] of this.#features.entries()) {
+      if (source !== 'control') continue
+      const vector = vectors[index] as Float32Array
+      for (const [slot, { isSpeed, neutral }] of slots.entries()) if (isSpeed) vector[slot] = neutral
+    }
+    this.#observe(vectors, (feature, at) => this.#seen[feature]?.[at] === 1)
+  }
+
+  /** Gives the fields of a row that no command has set yet the values of the telemetry, where it has them. */
+  #observe(vectors: readonly Float32Array[], isSeen: (feature: number, at: number) => boolean): void {
+    for (const [index, observed] of this.#observed.entries())
+      for (const { slot, feature, at } of observed)
+        if (this.#seen[index]?.[slot] !== 1 && isSeen(feature, at))
+          (vectors[index] as Float32Array)[slot] = vectors[feature]?.[at] as number
   }
 
   /** Takes the open rows up to a time. */
@@ -122,11 +162,15 @@ export class Resampler {
     for (const [index, { source, slots }] of this.#features.entries()) {
       if (source !== 'control') continue
       const current = this.#current[index] as Float32Array
+      const seen = this.#seen[index] as Uint8Array
       for (const [slot, definition] of slots.entries()) {
         const value = readSlot(data, definition)
-        if (value === MISSING) current[slot] = definition.neutral
-        else if (value !== INVALID) current[slot] = value
-        else if (atMs >= 0) this.#counts.invalid++
+        if (typeof value === 'number') {
+          current[slot] = value
+          seen[slot] = 1
+        } else if (value === INVALID) {
+          if (atMs >= 0) this.#counts.invalid++
+        } else if (definition.isSpeed) current[slot] = definition.neutral
       }
     }
     this.#commandMs = atMs
@@ -165,5 +209,12 @@ export class Resampler {
         for (const { vectors } of nearer) (vectors[index] as Float32Array)[slot] = value
       }
     }
+    for (const { vectors } of nearer)
+      this.#observe(vectors, (feature, at) => {
+        const slot = this.#features[feature]?.slots[at]
+        return (
+          this.#seen[feature]?.[at] === 1 || (slot !== undefined && typeof readSlot(data, slot) === 'number')
+        )
+      })
   }
 }

@@ -140,9 +140,9 @@ test('an export of two episodes with two cameras opens with independent readers'
     expect(video.times).toHaveLength(Math.round(end * 30))
   }
 
-  // The operator stopped to send commands after eight seconds.
+  // The operator stopped to send commands after eight seconds: the speed ends, gripper and light hold.
   const last = rows.at(-1) as Record<string, unknown>
-  expect(last).toMatchObject({ action: [0, 0, 0], 'complementary_info.is_intervention': false })
+  expect(last).toMatchObject({ action: [0, 1, 1], 'complementary_info.is_intervention': false })
   expect(rows[0]).toMatchObject({ 'complementary_info.is_intervention': true, 'next.done': false })
   expect(rows.filter((row) => row['next.done'])).toHaveLength(2)
   expect(rows.filter((row) => row['next.success'])).toHaveLength(1)
