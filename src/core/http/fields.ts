@@ -1,7 +1,11 @@
 import { z } from 'zod'
 
-/** Characters that end a line, control a terminal or change the direction of the text that follows. */
-const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
+/**
+ * Characters that end a line, control a terminal or change the direction of the text that follows, and those without a width that no
+ * script and no emoji needs: with them, two names look the same.
+ */
+const FORBIDDEN =
+  /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/u
 const VISIBLE = /[^\p{Cc}\p{Cf}\p{Z}]/u
 
 /**
