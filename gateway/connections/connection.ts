@@ -8,8 +8,8 @@ export const MAX_BUFFERED_BYTES = 256 * 1024
 const MAX_FRAMES_PER_SECOND = 1_000
 /** Bytes that a peer may send in one second in frames larger than `SMALL_FRAME_BYTES`: a megabyte, as 16 of the largest frames. */
 const MAX_BYTES_PER_SECOND = 1024 * 1024
-/** Control, acknowledgements, heartbeats and stops are smaller. They are limited by their number only. */
-const SMALL_FRAME_BYTES = 1024
+/** Heartbeats and stops are smaller, also a stop with the longest reason in escaped characters: they are limited by number only. */
+const SMALL_FRAME_BYTES = 4 * 1024
 const WINDOW_MS = 1_000
 /** A peer that sends this many malformed frames in a row does not speak the protocol. */
 const MAX_MALFORMED_FRAMES = 5

@@ -55,7 +55,7 @@ export function decide(gate: Gate, { seq, t, ttlMs }: Stamp, nowMs: number): 'pa
   return isPictureTooOld(gate, nowMs) ? 'video_stale' : 'pass'
 }
 
-/** Returns whether the operator sees a picture that is too old to drive by: also one of unknown age may be. */
+/** Returns whether the operator sees a picture that is too old to drive by. One of unknown age is. */
 function isPictureTooOld({ videoLimitMs, picture }: Gate, nowMs: number): boolean {
   const ageMs = videoLimitMs === null ? undefined : picture.at(nowMs)
   if (videoLimitMs === null || ageMs === undefined) return false

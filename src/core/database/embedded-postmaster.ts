@@ -102,11 +102,14 @@ export function launchPostgres(cluster: Cluster, port: number, settings: Record<
   child.once('error', (error) => {
     failure = error.message
   })
+  const { pid } = child
+  if (pid !== undefined) endWithProcess(pid)
   child.once('exit', (code, signal) => {
+    if (pid !== undefined) forgetServer(pid)
     failure =
       logTail(cluster.logFile, from) || `it exited with ${signal ?? `exit code ${code}`} and logged nothing`
   })
-  return { pid: child.pid, failure: () => failure }
+  return { pid, failure: () => failure }
 }
 
 /** Returns the last lines in the log file of PostgreSQL after a position; empty when the file does not exist. */
@@ -124,7 +127,7 @@ function logTail(logFile: string, from: number): string {
   return buffer.toString('utf8').trim().split('\n').slice(-LOG_TAIL_LINES).join('\n')
 }
 
-/** Servers of this process. They end with it, also when nothing can wait for them any more: a second Ctrl-C, or a failed start. */
+/** Running servers of this process. They end with it, also when nothing can wait for them: a second Ctrl-C, or a failed start. */
 const ownPids = new Set<number>()
 function endOwnServers(): void {
   for (const pid of ownPids) {
@@ -136,13 +139,13 @@ function endOwnServers(): void {
   }
 }
 
-/** Ends a server with this process, until `stopPostmaster` has stopped it. */
+/** Ends a server with this process, until `forgetServer`: its process id may then belong to another program. */
 export function endWithProcess(pid: number): void {
   if (ownPids.size === 0) process.on('exit', endOwnServers)
   ownPids.add(pid)
 }
 
-function forget(pid: number): void {
+export function forgetServer(pid: number): void {
   if (ownPids.delete(pid) && ownPids.size === 0) process.off('exit', endOwnServers)
 }
 
@@ -165,11 +168,11 @@ export async function stopPostmaster(
     ['INT', FAST_STOP_MS],
     ['QUIT', IMMEDIATE_STOP_MS],
   ] as const) {
-    if (await exited()) return forget(pid)
+    if (await exited()) return
     await send(signal).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ESRCH') throw error
     })
-    if (await waitUntil(exited, limitMs)) return forget(pid)
+    if (await waitUntil(exited, limitMs)) return
   }
   throw new Error(
     `PostgreSQL (process ${pid}) did not stop. End the process before you start Wheelhouse again.`,

@@ -7,6 +7,7 @@ import { isAlive } from './embedded-launch.ts'
 import {
   endWithProcess,
   findPostmaster,
+  forgetServer,
   freePort,
   type Launch,
   launchPostgres,
@@ -95,10 +96,12 @@ function supervise(cluster: Cluster, options: EmbeddedPostgresOptions, first: Ow
 
   function watch(server: OwnedServer): void {
     current = server
+    endWithProcess(server.postmaster.pid) // also one that was taken over
     server.owner.on('error', (error) => {
       if (!stopping) options.log(`lost the connection to the embedded PostgreSQL: ${error.message}`)
     })
     server.owner.once('end', () => {
+      forgetServer(server.postmaster.pid)
       if (!stopping) restarting = restart()
     })
   }
@@ -170,7 +173,6 @@ async function acquire(
       if (failure && !postmaster && !TRANSIENT_FAILURE.test(failure)) throw startFailure(cluster, failure)
       if (!postmaster && (!launch || failure)) {
         launch = launchPostgres(cluster, port ?? (await freePort()), settingsFor(options))
-        if (launch.pid !== undefined) endWithProcess(launch.pid)
       }
       return false
     }, START_LIMIT_MS)
@@ -183,7 +185,6 @@ async function acquire(
       await stopPostmaster(cluster, { pid: launch!.pid!, data: cluster.data })
     throw error
   }
-  endWithProcess(postmaster.pid)
   return { postmaster, owner, launched: postmaster.pid === launch?.pid }
 }
 

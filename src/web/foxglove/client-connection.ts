@@ -24,7 +24,7 @@ const PING_MS = 3_000
 const CLOSE_LIMIT_MS = 1_000
 /** Messages of a client: a client that subscribes to each channel at once sends a burst. */
 const MESSAGE_LIMIT = { burst: 1_000, refillMs: 10_000 }
-/** Bytes of a client: ten of its largest messages a second would occupy this process, which also serves stops. */
+/** Bytes of a client, many times what subscribing to every channel takes. This process also serves stops. */
 const BYTE_LIMIT = { burst: 256 * 1024, refillMs: 10_000 }
 /** Answers to messages that are refused. */
 const STATUS_LIMIT = { burst: 20, refillMs: 10_000 }

@@ -207,7 +207,7 @@ test('frames beyond a megabyte a second are dropped with an error; small ones pa
   for (let n = 0; n < 16; n++) link.send(frameOf(FRAME_LIMIT))
   await roundTrip(link)
   expect(link.frames).toEqual([])
-  link.send(frameOf(2 * KIB))
+  link.send(frameOf(5 * KIB))
   expect((await link.next('error')).message).toContain('bytes a second')
   await roundTrip(link)
 })

@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { ask } from '../../support/network/http-request.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
@@ -14,7 +15,8 @@ test('a process counts in memory while Redis is unavailable, and then again with
     // Longer than Redis takes on a busy machine. The first requests without an answer wait as long.
     redisCommandMs: 10_000,
   })
-  const { key: token } = await (await world.client()).key()
+  const owner = await world.client()
+  const { key: token } = await owner.key()
   const read = () => ask(`${world.baseUrl}/api/client/robots`, { token })
   await expect.poll(async () => (await read()).status).toBe(429)
 
@@ -27,5 +29,17 @@ test('a process counts in memory while Redis is unavailable, and then again with
     }
     redis.restore()
   }
-  await expect.poll(async () => (await read()).status).toBe(429)
+  // The count in memory would refuse `token` as well; a new key counts in Redis.
+  const fresh = await owner.key()
+  const shared = new Redis(serviceUrl('redisUrl'))
+  try {
+    await expect
+      .poll(async () => {
+        await ask(`${world.baseUrl}/api/client/robots`, { token: fresh.key })
+        return (await shared.keys('wheelhouse:rate:default:*')).some((name) => name.includes(fresh.id))
+      })
+      .toBe(true)
+  } finally {
+    shared.disconnect()
+  }
 })

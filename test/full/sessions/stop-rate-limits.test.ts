@@ -23,7 +23,7 @@ const stopOverRest = (sessionId: string) => (token: string) =>
     token,
     body: { action: 'emergency_stop' },
   })
-const stopOverMcp = (sessionId: string) => (token: string) =>
+const stopOverMcp = (target: { sessionId: string } | { robot: string }) => (token: string) =>
   ask(`${world.baseUrl}/api/mcp`, {
     method: 'POST',
     token,
@@ -32,19 +32,7 @@ const stopOverMcp = (sessionId: string) => (token: string) =>
       jsonrpc: '2.0',
       id: 1,
       method: 'tools/call',
-      params: { name: 'stop_robot', arguments: { sessionId } },
-    },
-  })
-const stopRobotOverMcp = (robot: string) => (token: string) =>
-  ask(`${world.baseUrl}/api/mcp`, {
-    method: 'POST',
-    token,
-    headers: { Accept: 'application/json, text/event-stream' },
-    body: {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name: 'stop_robot', arguments: { robot } },
+      params: { name: 'stop_robot', arguments: target },
     },
   })
 
@@ -63,7 +51,7 @@ async function statusCounts(
 
 describe.each([
   ['REST', stopOverRest],
-  ['MCP', stopOverMcp],
+  ['MCP', (sessionId: string) => stopOverMcp({ sessionId })],
 ])('remote stops over %s', (way, stop) => {
   test('by the operator, the owner and an admin are never limited', async () => {
     const { id, client, operator } = await openSessionFixture(world)
@@ -92,11 +80,11 @@ describe.each([
 describe('remote stops over MCP that name the robot', () => {
   test('by a participant are never limited; those of others are', async () => {
     const { robot, client } = await openSessionFixture(world)
-    expect(await statusCounts(PER_MINUTE + 5, () => stopRobotOverMcp(robot.id)(client.token))).toEqual({
+    expect(await statusCounts(PER_MINUTE + 5, () => stopOverMcp({ robot: robot.id })(client.token))).toEqual({
       200: PER_MINUTE + 5,
     })
     const { token } = await world.operator()
-    const counts = await statusCounts(PER_MINUTE + 5, () => stopRobotOverMcp(robot.id)(token))
+    const counts = await statusCounts(PER_MINUTE + 5, () => stopOverMcp({ robot: robot.id })(token))
     expect(counts[429], JSON.stringify(counts)).toBe(5)
   })
 })

@@ -44,7 +44,11 @@ export const createWhepPlayer =
     await follow(video, hooks)
     if (silentLimitMs !== undefined) endWhenSilent(peer, silentLimitMs, hooks)
     const readFigures = createFigureReader(peer, () => latency.ms)
-    return { framesKnown: true, behindS: () => latency.ms && latency.ms / 1_000, readFigures }
+    return {
+      framesKnown: true,
+      behindS: () => (latency.ms === undefined ? undefined : latency.ms / 1_000),
+      readFigures,
+    }
   }
 
 /**

@@ -69,22 +69,26 @@ test('a command holds until the next one, and its speeds for 250 ms at most', ()
 })
 
 test('before the first command, positions are those of the telemetry; after it they hold', () => {
-  const arm = [slot('joints.0', { path: ['joints', 0] }), slot('gripper', { neutral: 0.1 })]
+  const arm = [slot('joints.0', { path: ['joints', 0] }), slot('gripper'), slot('lamp', { neutral: 0.1 })]
   const rows = resample(
     [0, 10, 40, 1_000],
-    [telemetry(5, { joints: [0.7] }), control(20, { joints: [0.8] }), telemetry(500, { joints: [0.9] })],
+    [
+      telemetry(5, { joints: [0.7], gripper: 0.4 }),
+      control(20, { joints: [0.8] }),
+      telemetry(500, { joints: [0.9] }),
+    ],
     noCounts(),
     [
-      { key: 'observation.state', source: 'telemetry', slots: arm.slice(0, 1) },
+      { key: 'observation.state', source: 'telemetry', slots: arm.slice(0, 2) },
       { key: 'action', source: 'control', slots: arm },
     ],
   )
   const close = (number: number) => expect.closeTo(number, 5)
   expect(vectorsOf(rows, 1)).toEqual([
-    [close(0.7), close(0.1)],
-    [close(0.7), close(0.1)],
-    [close(0.8), close(0.1)],
-    [close(0.8), close(0.1)],
+    [close(0.7), close(0.4), close(0.1)],
+    [close(0.7), close(0.4), close(0.1)],
+    [close(0.8), close(0.4), close(0.1)],
+    [close(0.8), close(0.4), close(0.1)],
   ])
 })
 

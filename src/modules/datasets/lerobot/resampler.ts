@@ -129,19 +129,19 @@ export class Resampler {
   #rowAt(atMs: number): Row {
     const isIntervention = atMs - this.#commandMs <= COMMAND_MS
     const vectors = this.#current.map((current) => current.slice())
-    if (!isIntervention) this.#withoutCommand(vectors)
+    if (!isIntervention) this.#endSpeeds(vectors)
+    this.#observe(vectors, (feature, at) => this.#seen[feature]?.[at] === 1)
     if (this.#unseen > 0) this.#counts.unseen++
     return { atMs, vectors, isIntervention }
   }
 
-  /** Changes a row in which no command is in effect. */
-  #withoutCommand(vectors: readonly Float32Array[]): void {
+  /** Ends the speeds of a row in which no command is in effect. */
+  #endSpeeds(vectors: readonly Float32Array[]): void {
     for (const [index, { source, slots }] of this.#features.entries()) {
       if (source !== 'control') continue
-      const vector = vectors[index] as Float32Array
-      for (const [slot, { isSpeed, neutral }] of slots.entries()) if (isSpeed) vector[slot] = neutral
+      for (const [slot, { isSpeed, neutral }] of slots.entries())
+        if (isSpeed) (vectors[index] as Float32Array)[slot] = neutral
     }
-    this.#observe(vectors, (feature, at) => this.#seen[feature]?.[at] === 1)
   }
 
   /** Gives the fields of a row that no command has set yet the values of the telemetry, where it has them. */
