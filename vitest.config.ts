@@ -79,7 +79,7 @@ export default defineConfig({
       tier('fast', { workers: 2 * cores + 1, groupOrder: 1 }),
       tier('smoke', { workers: cores, groupOrder: 2 }),
       tier('full', {
-        workers: cores + 1,
+        workers: cores + 2,
         groupOrder: 3,
         // Models: fifty times as many runs as in the fast tier. Tests of the bus: also over the bus in memory.
         again: ['test/fast/**/*-model.test.ts', ...testsOfBuses],

@@ -111,7 +111,7 @@ export async function connectRobot(
     token,
     world: { widthM: 100, heightM: 100, obstacles: [] },
     start,
-    telemetryHz: 30,
+    telemetryHz: 10,
     ...(WebSocket && { WebSocket }),
   })
   await robot.start()
