@@ -1,13 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import type { Log } from '../../src/core/log.ts'
+import { type ChildLink, startChild } from '../../src/core/process/child-link.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
-import {
-  type ChannelSettings,
-  type FromChannelProcess,
-  MAX_WAITING_MESSAGES,
-  type ToChannelProcess,
-} from './channel-messages.ts'
+import type { ChannelSettings, FromChannelProcess, ToChannelProcess } from './channel-messages.ts'
 import { type ChannelEvents, type ChannelPort, type ChannelRefusal, DataChannel } from './data-channel.ts'
 
 /** Channels of one gateway. */
@@ -29,37 +23,32 @@ export function createChannelHost(deps: {
 }) {
   const { settings, guard, log, clockMs, preciseMs } = deps
   const channels = new Map<number, DataChannel>()
-  let channelProcess: ChildProcess | undefined
+  let link: ChildLink<ToChannelProcess> | undefined
   let restartAtMs = 0
   let lastId = 0
-  let waiting = 0
   let stopped = false
 
   const port: ChannelPort = {
-    send(id, frame) {
-      if (waiting >= MAX_WAITING_MESSAGES) return false
-      return post({ type: 'send', id, frame })
-    },
+    // While the process does not keep up, frames are dropped, as on the network.
+    send: (id, frame) => link?.send({ type: 'send', id, frame }, { mayDrop: true }) ?? false,
     close(id) {
       channels.delete(id)
-      post({ type: 'close', id })
+      link?.send({ type: 'close', id })
     },
-  }
-  const sent = guard.handler('channel:sent', () => {
-    waiting = Math.max(0, waiting - 1) // an ended process also answers late
-  })
-
-  function post(message: ToChannelProcess): boolean {
-    if (!channelProcess?.connected) return false
-    waiting++
-    channelProcess.send(message, sent)
-    return true
   }
 
   /** Starts the process, unless the system refuses it, which must not end the connection that offers. */
-  function tryStart(): ChildProcess | undefined {
+  function tryStart(): ChildLink<ToChannelProcess> | undefined {
     try {
-      return start()
+      const started = startChild<ToChannelProcess, FromChannelProcess>({
+        program: new URL('./channel-process.ts', import.meta.url),
+        settings: settings(),
+        name: 'channel',
+        guard,
+        onMessage,
+        onEnd: (reason) => ended(started, reason),
+      })
+      return started
     } catch (cause) {
       restartAtMs = clockMs() + RESTART_MS
       log.warn({ err: cause }, 'cannot start the process of the data channels; frames use the WebSockets')
@@ -67,28 +56,10 @@ export function createChannelHost(deps: {
     }
   }
 
-  function start(): ChildProcess {
-    const program = fileURLToPath(new URL('./channel-process.ts', import.meta.url))
-    const started = fork(program, [JSON.stringify(settings())], {
-      serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      env: {}, // no secrets of the gateway
-    })
-    guard.on(started, 'message', 'channel:message', onMessage)
-    // After an exception in between, the handler runs again: without it, no later offer would be answered.
-    const onError = (cause: Error) => ended(started, cause.message)
-    const onExit = (code: number | null, signal: string | null) =>
-      ended(started, `exit code ${code}, signal ${signal}`)
-    guard.on(started, 'error', 'channel:exit', onError, onError)
-    guard.on(started, 'exit', 'channel:exit', onExit, onExit)
-    return started
-  }
-
   /** Closes all channels: the process that had them has ended. */
-  function ended(process: ChildProcess, reason: string): void {
-    if (channelProcess !== process) return
-    channelProcess = undefined
-    waiting = 0
+  function ended(process: ChildLink<ToChannelProcess>, reason: string): void {
+    if (link !== process) return
+    link = undefined
     restartAtMs = clockMs() + RESTART_MS
     if (!stopped)
       log.warn({ reason }, 'the process of the data channels has ended; frames use the WebSockets')
@@ -129,12 +100,12 @@ export function createChannelHost(deps: {
     offer(sdp: string, events: ChannelEvents): DataChannel | { readonly retryAfterMs: number } {
       if (channels.size >= MAX_CHANNELS) return { retryAfterMs: 60_000 }
       const waitMs = restartAtMs - clockMs()
-      if (stopped || (!channelProcess && waitMs > 0)) return { retryAfterMs: Math.max(waitMs, 1_000) }
-      channelProcess ??= tryStart()
-      if (!channelProcess) return { retryAfterMs: RESTART_MS }
+      if (stopped || (!link && waitMs > 0)) return { retryAfterMs: Math.max(waitMs, 1_000) }
+      link ??= tryStart()
+      if (!link) return { retryAfterMs: RESTART_MS }
       const channel = new DataChannel(++lastId, port, events, preciseMs)
       channels.set(channel.id, channel)
-      post({ type: 'offer', id: channel.id, sdp })
+      link.send({ type: 'offer', id: channel.id, sdp })
       return channel
     },
 
@@ -142,7 +113,7 @@ export function createChannelHost(deps: {
     close(): void {
       stopped = true
       for (const channel of [...channels.values()]) channel.close()
-      channelProcess?.kill('SIGKILL') // it has nothing to save
+      link?.process.kill('SIGKILL') // it has nothing to save
     },
   }
 }

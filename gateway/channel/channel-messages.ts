@@ -10,9 +10,6 @@ export interface ChannelSettings {
   readonly publicAddress: string | undefined
 }
 
-/** Messages on their way to the other process. Beyond it, frames are dropped, as on the network. */
-export const MAX_WAITING_MESSAGES = 2_000
-
 export type ToChannelProcess =
   | { readonly type: 'offer'; readonly id: number; readonly sdp: string }
   | { readonly type: 'send'; readonly id: number; readonly frame: string | Uint8Array }

@@ -3,14 +3,10 @@ import { once } from 'node:events'
 import { DATA_CHANNEL_LABEL, MAX_CHANNEL_MESSAGE_BYTES } from '@wheelhouse/protocol'
 import { type DataChannel, PeerConnection, setSctpSettings } from 'node-datachannel'
 import { createLog } from '../../src/core/log.ts'
+import { connectToParent } from '../../src/core/process/child-link.ts'
 import { createGuard } from '../../src/core/process/guard.ts'
 import { answerWithPublicAddress, withoutCandidates } from '../../src/core/webrtc/session-description.ts'
-import {
-  type ChannelSettings,
-  type FromChannelProcess,
-  MAX_WAITING_MESSAGES,
-  type ToChannelProcess,
-} from './channel-messages.ts'
+import type { ChannelSettings, FromChannelProcess, ToChannelProcess } from './channel-messages.ts'
 
 // The channel process: it has the WebRTC connections of one gateway. A separate process, because the library runs in one thread of a
 // process only and ends it with an abort, and because a crash of it must not end the gateway. `createChannelHost` starts it.
@@ -33,10 +29,6 @@ const peers = new Map<number, Peer>()
 
 const log = createLog({ level: 'warn', pretty: process.stdout.isTTY === true })
 const guard = createGuard({ role: 'gateway-channels', log, count: () => {} })
-let waiting = 0
-const posted = guard.handler('channel:posted', () => {
-  waiting--
-})
 const startOpenTimer = guard.timer('channel:open-limit', (id: number) => end(id))
 // The library's events. An exception in one of them would end the process, and with it the channels of all clients.
 const onCandidates = guard.handler('channel:candidates', sendAnswer)
@@ -48,21 +40,16 @@ const onMessage = guard.handler('channel:message', receive)
 const onClosed = guard.handler('channel:closed', end)
 
 setSctpSettings({ sendBufferSize: SCTP_BUFFER_BYTES, recvBufferSize: SCTP_BUFFER_BYTES })
-guard.on(process, 'disconnect', 'channel:disconnect', () => process.exit()) // the gateway is gone
 await checkPort()
-guard.on(process, 'message', 'channel:request', (message: ToChannelProcess) => {
-  if (message.type === 'offer') offer(message.id, message.sdp)
-  else if (message.type === 'send') send(message.id, message.frame)
-  else close(message.id)
+const post = connectToParent<FromChannelProcess, ToChannelProcess>({
+  name: 'channel',
+  guard,
+  onMessage: (message) => {
+    if (message.type === 'offer') offer(message.id, message.sdp)
+    else if (message.type === 'send') send(message.id, message.frame)
+    else close(message.id)
+  },
 })
-
-/** Sends a message to the gateway. While the gateway does not keep up, frames of clients are dropped. */
-function post(message: FromChannelProcess): void {
-  if (!process.connected) return // the process is about to end
-  if (message.type === 'message' && waiting >= MAX_WAITING_MESSAGES) return
-  waiting++
-  process.send?.(message, posted)
-}
 
 /** Ends the process if the UDP port is in use: the library would not report it. */
 async function checkPort(): Promise<void> {
@@ -135,7 +122,9 @@ function open(id: number, peer: Peer, channel: DataChannel): void {
 
 function receive(id: number, peer: Peer, data: string | Buffer | ArrayBuffer): void {
   if (peers.get(id) !== peer) return
-  post({ type: 'message', id, frame: data instanceof ArrayBuffer ? new Uint8Array(data) : data })
+  const frame = data instanceof ArrayBuffer ? new Uint8Array(data) : data
+  // While the gateway does not keep up, frames are dropped, as on the network.
+  post({ type: 'message', id, frame }, { mayDrop: true })
 }
 
 /** Sends one frame, or drops it if the network does not take the earlier ones. */

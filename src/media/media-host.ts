@@ -1,8 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Log } from '../core/log.ts'
+import { type ChildLink, startChild } from '../core/process/child-link.ts'
 import type { Guard } from '../core/process/guard.ts'
 import type {
   CameraFigures,
@@ -65,7 +64,7 @@ export function createMediaHost(deps: {
   /** Whether the process has recorded a camera. */
   let hasRecorded = false
   let access: RecorderAccess | undefined
-  let child: ChildProcess | undefined
+  let child: ChildLink<ToMediaProcess> | undefined
   let retryAtMs = 0
   let startedAtMs = 0
   let lastId = 0
@@ -75,22 +74,17 @@ export function createMediaHost(deps: {
     refuse(id, unavailable('The media server did not answer in time. Try again.'))
   })
 
-  function start(): ChildProcess | undefined {
+  function start(): ChildLink<ToMediaProcess> | undefined {
     if (stopped || performance.now() < retryAtMs) return undefined
     startedAtMs = performance.now()
-    const program = fileURLToPath(new URL('./forwarding/media-process.ts', import.meta.url))
-    const started = fork(program, [JSON.stringify(settings)], {
-      serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      env: {}, // no secrets of the platform
+    const started = startChild<ToMediaProcess, FromMediaProcess>({
+      program: new URL('./forwarding/media-process.ts', import.meta.url),
+      settings,
+      name: 'media',
+      guard,
+      onMessage,
+      onEnd: (reason) => ended(started, reason),
     })
-    // After an exception in between, the handler runs again: without it, no later offer would be answered.
-    const onError = (cause: Error) => ended(started, cause.message)
-    const onExit = (code: number | null, signal: string | null) =>
-      ended(started, `exit code ${code}, signal ${signal}`)
-    guard.on(started, 'message', 'media:message', onMessage)
-    guard.on(started, 'error', 'media:exit', onError, onError)
-    guard.on(started, 'exit', 'media:exit', onExit, onExit)
     child = started
     if (access) post({ ...access, type: 'recorders' })
     hasRecorded = recorded.size > 0
@@ -98,8 +92,8 @@ export function createMediaHost(deps: {
     return started
   }
 
-  function ended(process: ChildProcess, reason: string): void {
-    if (child !== process) return
+  function ended(link: ChildLink<ToMediaProcess>, reason: string): void {
+    if (child !== link) return
     child = undefined
     if (stopped) return
     onProcessEnd()
@@ -149,7 +143,7 @@ export function createMediaHost(deps: {
   }
 
   function post(message: ToMediaProcess): void {
-    if (child?.connected) child.send(message, () => {}) // the end of the process closes all peers
+    child?.send(message) // the end of the process closes all peers
   }
 
   function close(id: number): void {
@@ -195,13 +189,14 @@ export function createMediaHost(deps: {
     /** Ends the process, which sends what is recorded before, also of cameras that are not recorded any more. */
     async stop(): Promise<void> {
       stopped = true
-      if (hasRecorded && child?.connected) {
+      const ending = child?.process
+      if (hasRecorded && ending?.connected) {
         // All its messages have arrived when its channel has ended, which may be after its exit.
-        const exited = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
+        const exited = Promise.all([once(ending, 'exit'), once(ending, 'disconnect')])
         post({ type: 'end' })
         await Promise.race([exited, delay(END_MS, undefined, { ref: false })])
       }
-      child?.kill('SIGKILL')
+      ending?.kill('SIGKILL')
     },
   }
 }

@@ -72,6 +72,9 @@ export function createGuard({ role, log, count, before }: GuardOptions) {
 
     handler,
 
+    /** Logs and counts a failure that a handler has found, as if it had thrown it. */
+    report: failed,
+
     /** Calls `work` every `ms`. */
     every(name: string, ms: number, work: () => unknown): NodeJS.Timeout {
       const round = handler(name, work)

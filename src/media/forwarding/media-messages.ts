@@ -15,9 +15,6 @@ export interface MediaSettings {
   readonly maxBitsPerSecond: number
 }
 
-/** Messages on their way to the other process. Beyond it, figures are dropped. */
-export const MAX_WAITING_MESSAGES = 2_000
-
 /** The name of a camera among all robots. */
 export type CameraKey = `${string}/${string}`
 

@@ -1,14 +1,10 @@
 import { createLog } from '../../core/log.ts'
+import { connectToParent } from '../../core/process/child-link.ts'
 import { createGuard } from '../../core/process/guard.ts'
 import type { UnsentGap } from '../../core/recording/unsent-gaps.ts'
 import type { CameraRecordings } from './camera-recordings.ts'
 import { Cameras } from './cameras.ts'
-import {
-  type FromMediaProcess,
-  MAX_WAITING_MESSAGES,
-  type MediaSettings,
-  type ToMediaProcess,
-} from './media-messages.ts'
+import type { FromMediaProcess, MediaSettings, ToMediaProcess } from './media-messages.ts'
 import { openUdpPort } from './udp-port.ts'
 
 // The forwarding process: it has the WebRTC connections of one media role. A separate process, because the library ends its process
@@ -25,25 +21,23 @@ const FIGURES_MS = 500
 const settings: MediaSettings = JSON.parse(process.argv[2] ?? '{}')
 const log = createLog({ level: 'warn', pretty: process.stdout.isTTY === true })
 const guard = createGuard({ role: 'media-forwarding', log, count: () => {} })
-let waiting = 0
-const posted = guard.handler('media:posted', () => {
-  waiting--
-})
 
-guard.on(process, 'disconnect', 'media:disconnect', () => process.exit()) // the media role is gone
 const port = await openUdpPort(settings).catch(async (cause: unknown) => {
   process.send?.({ type: 'failed', message: String(cause) } satisfies FromMediaProcess, () => process.exit(1))
   return await new Promise<never>(() => {}) // the callback ends the process
 })
+const postToParent = connectToParent<FromMediaProcess, ToMediaProcess>({ name: 'media', guard, onMessage })
 const nowMs = () => performance.timeOrigin + performance.now()
 const environment = { settings: { ...settings, port }, guard, log, nowMs }
 const cameras = new Cameras(environment, post)
-guard.on(process, 'message', 'media:request', (message: ToMediaProcess) => {
+
+function onMessage(message: ToMediaProcess): unknown {
   if (message.type === 'publish') cameras.publish(message)
   else if (message.type === 'view') cameras.view(message)
   else if (message.type === 'close') cameras.close(message.id)
   else return loadRecordings().then((loaded) => loaded.handle(message))
-})
+  return undefined
+}
 
 /** Loads what records cameras with the first message about it: without, the process starts faster. */
 let recordings: CameraRecordings | undefined
@@ -74,8 +68,5 @@ async function postUnsent(sessionId: string, gap: UnsentGap): Promise<void> {
 
 /** Sends a message to the media role. While it does not keep up, figures are dropped. */
 function post(message: FromMediaProcess): void {
-  if (!process.connected) return // the process is about to end
-  if ((message.type === 'figures' || message.type === 'recording') && waiting >= MAX_WAITING_MESSAGES) return
-  waiting++
-  process.send?.(message, posted)
+  postToParent(message, { mayDrop: message.type === 'figures' || message.type === 'recording' })
 }
