@@ -33,6 +33,7 @@ export interface GatewayRoleDeps
   readonly handoverMs: number
   readonly fail: ThreadSupervisor['fail']
   readonly onHandlerFailed: ThreadSupervisor['onHandlerFailed']
+  readonly onHandlerLong: ThreadSupervisor['onHandlerLong']
 }
 
 /** Starts the gateway of this process and its lease, in a separate thread unless the configuration says otherwise. */

@@ -4,13 +4,19 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { conflict } from '../src/core/errors/errors.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
 import { createLog } from '../src/core/log.ts'
+import { createThreadTime } from '../src/core/process/thread-time.ts'
 import { plainGuard } from '../test/support/gateway/plain-guard.ts'
 import { type CommandDeps, createCommands } from './commands.ts'
 
 test('commands are idle once the accepted ones have ended, although nothing awaits their answer', async () => {
   const permissions = Promise.withResolvers<Caller>()
   const log = createLog({ level: 'silent', pretty: false })
-  const deps: Partial<CommandDeps> = { log, guard: plainGuard(log), currentCaller: () => permissions.promise }
+  const deps: Partial<CommandDeps> = {
+    log,
+    guard: plainGuard(log),
+    threadTime: createThreadTime({ log, count: () => {} }),
+    currentCaller: () => permissions.promise,
+  }
   const commands = createCommands(deps as CommandDeps)
   const socket = new EventEmitter() as Socket
   commands.register(socket, {} as Caller)
@@ -41,6 +47,7 @@ async function flood(command: [name: string, input: object], isParticipant: bool
   const deps = {
     log,
     guard: plainGuard(log),
+    threadTime: createThreadTime({ log, count: () => {} }),
     currentCaller: async (caller: Caller) => caller,
     queries: { isParticipant: async () => isParticipant, parties: answer },
     lifecycle: { performAction: answer },

@@ -15,19 +15,21 @@ import { TokenBucket } from '../src/core/concurrency/token-bucket.ts'
 import { AppError, badRequest, toAppError } from '../src/core/errors/errors.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
+import { requireThreadTime } from '../src/core/http/request-authorization.ts'
 import { parseOptions } from '../src/core/http/validation-messages.ts'
 import type { Log } from '../src/core/log.ts'
 import type { Guard } from '../src/core/process/guard.ts'
+import type { ThreadTime } from '../src/core/process/thread-time.ts'
 import type { Notifications } from '../src/modules/notifications/index.ts'
 import type { RobotWatch } from '../src/modules/robots/index.ts'
 import {
+  createDirectStop,
   type Messages,
   type SessionLifecycle,
   type SessionQueries,
   sessionDetail,
 } from '../src/modules/sessions/index.ts'
 import { createArrivals } from './arrivals.ts'
-import { createDirectStop, watchedRobots } from './direct-stop.ts'
 import { createUrgentStops, tooManyCommands, type UrgentStops } from './urgent-stops.ts'
 
 /** Log entries in one answer. A client repeats the command until it has reached `head`. */
@@ -53,6 +55,7 @@ export interface CommandDeps {
   readonly bus: Bus
   readonly log: Log
   readonly guard: Guard
+  readonly threadTime: Pick<ThreadTime, 'measure' | 'waitMs'>
   /** How long a stop waits for the database. Default: 0.5 s. */
   readonly stopWaitMs?: number | undefined
 }
@@ -70,7 +73,7 @@ function createHandlers(deps: CommandDeps): Handlers {
   const { queries, lifecycle, messages, notifications, robotWatch, now } = deps
   return {
     async 'session:watch'(caller, { session_id, after }, socket) {
-      const { robot_id, event_seq } = await queries.parties(caller, session_id)
+      const { event_seq } = await queries.parties(caller, session_id)
       const room = rooms.session(session_id)
       const others = [...socket.rooms].filter(
         (joinedRoom) => joinedRoom !== room && joinedRoom.startsWith(rooms.session('')),
@@ -84,13 +87,11 @@ function createHandlers(deps: CommandDeps): Handlers {
       }
       // Joined before the log is read: events in between arrive live, so none is missed.
       await socket.join(room)
-      watchedRobots(socket).set(session_id, robot_id)
       const events = await queries.events(session_id, after ?? 0, EVENTS_PER_PAGE, event_seq)
       const row = await queries.get(caller, session_id)
       return { session: sessionDetail(row, caller, now()), events, head: row.event_seq }
     },
     async 'session:unwatch'(_caller, { session_id }, socket) {
-      watchedRobots(socket).delete(session_id)
       await socket.leave(rooms.session(session_id))
       return {}
     },
@@ -165,7 +166,10 @@ export function createCommands(deps: CommandDeps): Commands {
     if (!isWithinLimit && name !== 'session:action') throw tooManyCommands()
     if (isValueNestedTooDeep(raw))
       throw badRequest(`The payload is nested deeper than ${MAX_FRAME_DEPTH} levels`)
-    const input = hubCommands[name].parse(raw ?? {}, parseOptions)
+    const input = deps.threadTime.measure(`command:${name}`, caller.userId, () =>
+      hubCommands[name].parse(raw ?? {}, parseOptions),
+    )
+    if (!isStop(input)) requireThreadTime(deps.threadTime, caller)
     const execute = () => executeCommand(name, input, socket, caller)
     if (isWithinLimit) return await execute()
     if (!isStop(input)) throw tooManyCommands()
@@ -177,7 +181,7 @@ export function createCommands(deps: CommandDeps): Commands {
 
   /** Returns whether the rate limit exempts a stop: that of a participant. A socket that watches was checked before. */
   async function mayStop(socket: Socket, caller: Caller, sessionId: string): Promise<boolean> {
-    if (watchedRobots(socket).has(sessionId)) return true
+    if (socket.rooms.has(rooms.session(sessionId))) return true
     return await deps.queries.isParticipant(await deps.currentCaller(caller), sessionId)
   }
 
@@ -197,7 +201,9 @@ export function createCommands(deps: CommandDeps): Commands {
       return await handler(await deps.currentCaller(caller), input, socket)
     }
     const work = track(run()) // may outlast its answer
-    const answer = await (isStop(input) ? directStop(socket, caller, input, work) : work)
+    const answer = await (isStop(input)
+      ? directStop({ caller, sessionId: input.session_id, reason: input.reason }, work)
+      : work)
     return { ok: true, ...answer } as HubAck<HubCommandName>
   }
 

@@ -7,7 +7,7 @@ export const MAX_BUFFERED_BYTES = 256 * 1024
 /** Frames a peer may send in one second: room for control, or its acknowledgements, at 200 Hz and rich telemetry. */
 const MAX_FRAMES_PER_SECOND = 1_000
 /** Bytes that a peer may send in one second in frames larger than `SMALL_FRAME_BYTES`: a megabyte, as 16 of the largest frames. */
-const MAX_BYTES_PER_SECOND = 1024 * 1024
+export const byteBudget = { perSecond: 1024 * 1024 }
 /** Heartbeats and stops are smaller, also a stop with the longest reason in escaped characters: they are limited by number only. */
 const SMALL_FRAME_BYTES = 4 * 1024
 const WINDOW_MS = 1_000
@@ -146,8 +146,8 @@ export class GatewayConnection {
       return false
     }
     this.#bytesInWindow += bytes
-    if (this.#bytesInWindow <= MAX_BYTES_PER_SECOND * windowShare) return true
-    this.#refuse(`At most ${MAX_BYTES_PER_SECOND} bytes a second. Send smaller frames, or fewer.`, nowMs)
+    if (this.#bytesInWindow <= byteBudget.perSecond * windowShare) return true
+    this.#refuse(`At most ${byteBudget.perSecond} bytes a second. Send smaller frames, or fewer.`, nowMs)
     return false
   }
 

@@ -46,7 +46,6 @@ function createFixture() {
     /** Reports a stop that another process has recorded. */
     report: (eventSeq: number, byOwner = false) =>
       stops.onRemoteStop({
-        robotId: 'robot',
         sessionId: 'session',
         reason: 'fire',
         eventSeq,

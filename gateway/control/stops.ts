@@ -41,7 +41,9 @@ export function createStops(deps: {
       const controlSession = sessionRegistry.of(sessionId)
       if (!controlSession) return
       if (eventSeq === null) {
-        if (userId !== null) requestStop(controlSession, { userId, reason })
+        const { clientId, operatorId } = controlSession.session
+        const isAllowed = userId === clientId || userId === operatorId || byRole === 'admin'
+        if (userId !== null && isAllowed) requestStop(controlSession, { userId, reason })
         return
       }
       // Known already: requested again, or cleared since. A stop that is still latched is sent again.

@@ -30,6 +30,8 @@ export interface ThreadSupervisor {
   readonly fail: (cause: Error) => void
   /** Counts an exception of a handler. */
   readonly onHandlerFailed: (handler: string) => void
+  /** Counts a handler that has held the thread for long. */
+  readonly onHandlerLong: (handler: string) => void
 }
 
 /**
@@ -41,7 +43,7 @@ export async function startGatewayThread(
   services: GatewayServices,
   bus: Bus,
   options: Omit<ThreadOptions, 'counts' | 'closed'>,
-  { guard, fail, onHandlerFailed }: ThreadSupervisor,
+  { guard, fail, onHandlerFailed, onHandlerLong }: ThreadSupervisor,
 ): Promise<Gateway> {
   const counts = new SharedCounts()
   const closed = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
@@ -60,6 +62,7 @@ export async function startGatewayThread(
     else if (message.type === 'bus')
       for (const { topic, message: content } of message.messages) bus.publish(topic, content)
     else if (message.type === 'handler_failed') onHandlerFailed(message.handler)
+    else if (message.type === 'handler_long') onHandlerLong(message.handler)
     else if (message.type === 'listening') listening.resolve(message.port)
     else if (message.type === 'failed') listening.reject(restoreError(message.error))
     else if (message.type === 'drained')

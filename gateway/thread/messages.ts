@@ -50,5 +50,6 @@ export type FromThread =
   | { readonly type: 'calls'; readonly calls: readonly Call[] }
   | { readonly type: 'bus'; readonly messages: readonly BusMessage[] }
   | { readonly type: 'handler_failed'; readonly handler: string }
+  | { readonly type: 'handler_long'; readonly handler: string }
   | { readonly type: 'drained'; readonly error?: TransferredError }
   | { readonly type: 'unhandled_rejection' | 'uncaught_exception'; readonly error: TransferredError }

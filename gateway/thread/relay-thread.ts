@@ -33,6 +33,7 @@ const guard = createGuard({
   role: 'gateway',
   log,
   count: (handler) => post({ type: 'handler_failed', handler }),
+  countLong: (handler) => post({ type: 'handler_long', handler }),
 })
 const remote = createRemoteServices<GatewayServices>(guard, serviceMethods, (calls) =>
   post({ type: 'calls', calls }),

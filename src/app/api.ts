@@ -1,10 +1,11 @@
 import type { RequestListener } from 'node:http'
 import type { Middleware } from 'koa'
 import { createApp } from '../core/http/app.ts'
-import type { Endpoint } from '../core/http/endpoint.ts'
+import type { Endpoint, HandlerWrapper } from '../core/http/endpoint.ts'
 import {
   createRequestAuthorization,
   createRequestLimits,
+  isEmergencyStop,
   limitLogins,
 } from '../core/http/request-authorization.ts'
 import { metricsRoute } from '../core/metrics/metrics-http.ts'
@@ -12,7 +13,7 @@ import { adminListEndpoints, auditEndpoints, overviewEndpoint } from '../modules
 import { billingEndpoints } from '../modules/billing/index.ts'
 import { clientsEndpoints } from '../modules/clients/index.ts'
 import { datasetEndpoints, hubPages } from '../modules/datasets/index.ts'
-import { identityEndpoints, loginRoutes } from '../modules/identity/index.ts'
+import { type Auth, identityEndpoints, loginRoutes } from '../modules/identity/index.ts'
 import { jobEndpoints } from '../modules/jobs/index.ts'
 import { notificationEndpoints, unsubscribePage } from '../modules/notifications/index.ts'
 import { operatorsEndpoints } from '../modules/operators/index.ts'
@@ -20,7 +21,7 @@ import { onboardingPage, paymentEndpoints } from '../modules/payments/index.ts'
 import { recordingsEndpoints } from '../modules/recordings/index.ts'
 import { robotsEndpoints } from '../modules/robots/index.ts'
 import { searchEndpoint } from '../modules/search/index.ts'
-import { sessionsEndpoints } from '../modules/sessions/index.ts'
+import { createDirectStop, type DirectStop, sessionsEndpoints } from '../modules/sessions/index.ts'
 import { supportEndpoints } from '../modules/support/index.ts'
 import { videoEndpoints } from '../modules/video/index.ts'
 import { streamEndpoints, webhookEndpoints } from '../modules/webhooks/index.ts'
@@ -76,7 +77,13 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
 /** Creates the api role as a request handler. */
 export function createApi(
   platform: Platform,
-  options: { gatewayUrl: () => string; readiness: Readiness; pages: readonly Middleware[] },
+  options: {
+    gatewayUrl: () => string
+    readiness: Readiness
+    pages: readonly Middleware[]
+    /** How long a stop waits for the database. Default: 0.5 s. */
+    stopWaitMs?: number | undefined
+  },
 ): RequestListener {
   const { core, identity, sessions } = platform
   const { config, baseUrl, idempotency, metrics, rateLimits } = core
@@ -85,7 +92,10 @@ export function createApi(
   const requestLimits = createRequestLimits({
     limits: rateLimits,
     isParticipant: sessions.queries.isParticipant,
+    threadTime: core.threadTime,
   })
+  core.guards.api.every('timer:event-loop', core.threadTime.lagCheckMs, core.threadTime.checkLag).unref()
+  const directStop = createDirectStop(core.bus, options.stopWaitMs)
   const authenticate = createRequestAuthorization({ ...auth, limits: rateLimits, requestLimits })
   const app = createApp({
     log: core.log,
@@ -95,6 +105,8 @@ export function createApi(
     endpoints,
     authenticate,
     interceptor: idempotency.intercept,
+    threadTime: core.threadTime,
+    wrap: stopsWithoutDatabase(auth, directStop),
     observe: metrics.request,
     diskIsFull: () => core.diskWatch.full,
     validateResponses: config.validateOutput,
@@ -116,7 +128,7 @@ export function createApi(
       docsPage(),
       hubPages({ ...platform.datasets, ...platform, ...core, authenticate }),
       ...options.pages,
-      ...mcpEndpoint({ ...core, ...identity, requestLimits }, endpoints),
+      ...mcpEndpoint({ ...core, ...identity, requestLimits, directStop }, endpoints),
       limitLogins(rateLimits, core.report),
       ...(platform.payments ? [onboardingPage({ auth, payments: platform.payments })] : []),
       loginRoutes({ ...core, ...identity, corsOrigins: config.corsOrigins }),
@@ -125,3 +137,22 @@ export function createApi(
   })
   return app.callback()
 }
+
+/** Lets a stop of a session reach the robot although the database does not answer. */
+const stopsWithoutDatabase =
+  (auth: Auth, directStop: DirectStop): HandlerWrapper =>
+  ({ method, path }, handle) => {
+    if (method !== 'patch' || path !== '/api/sessions/{id}') return handle
+    return async (http) => {
+      const { body } = http.request
+      if (!isEmergencyStop(body)) return await handle(http)
+      const caller = auth.rememberedCaller(http)
+      const { reason } = Object(body)
+      const stop = {
+        caller,
+        sessionId: String(http.params.id),
+        reason: typeof reason === 'string' ? reason : undefined,
+      }
+      await directStop(stop, handle(http))
+    }
+  }

@@ -11,6 +11,7 @@ import { measureDatabase, measureDisk } from '../core/metrics/database-metrics.t
 import { createMetrics } from '../core/metrics/metrics.ts'
 import { createMetricsPage } from '../core/metrics/metrics-http.ts'
 import { createGuard } from '../core/process/guard.ts'
+import { createThreadTime } from '../core/process/thread-time.ts'
 import { createSecrets, loadOrCreateRootKey } from '../core/secrets.ts'
 import { createObjectStore } from '../core/storage/storage.ts'
 import { createBilling } from '../modules/billing/index.ts'
@@ -181,6 +182,7 @@ function createCore(
       log,
       before: deps.beforeHandler,
       count: (handler) => metrics.handlerFailed(role, handler),
+      countLong: (handler) => metrics.longStep(role, handler),
     })
   const guards = {
     api: guardOf('api'),
@@ -190,6 +192,11 @@ function createCore(
     process: guardOf('process'),
     recorder: guardOf('recorder'),
   }
+  const threadTime = createThreadTime({
+    log,
+    count: (step) => metrics.longStep('main', step),
+    limited: config.rateLimits.perMinute > 0,
+  })
   measureDatabase(metrics, deps)
   measureDisk(metrics, deps.diskWatch, config.databaseUrl ? undefined : config.dataDir)
   const metricsPage = createMetricsPage({
@@ -239,6 +246,7 @@ function createCore(
     metrics,
     metricsPage,
     guards,
+    threadTime,
     secrets,
     rateLimits,
     idempotency,

@@ -93,7 +93,7 @@ export async function startRoles(
     if (config.roles.includes('media')) await startMediaRole(platform, shutdown)
     if (http) {
       platform.webhooks.longPolling.listen()
-      http.serve(createApi(platform, { gatewayUrl: () => gatewayUrl, readiness, pages }))
+      http.serve(createApi(platform, { ...options, gatewayUrl: () => gatewayUrl, readiness, pages }))
       const { serveFoxglove } = await import('./foxglove.ts')
       shutdown.drain.push(serveFoxglove(platform, http))
     }

@@ -7,6 +7,7 @@ import type { RateLimits } from './http/rate-limits.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import type { ThreadTime } from './process/thread-time.ts'
 import type { Secrets } from './secrets.ts'
 
 /** The services that every module uses. The composition root creates them once per process. */
@@ -29,5 +30,6 @@ export interface CoreServices {
   readonly secrets: Secrets
   readonly metrics: Metrics
   readonly rateLimits: RateLimits
+  readonly threadTime: ThreadTime
   readonly idempotency: Idempotency
 }

@@ -40,6 +40,7 @@ export async function startGatewayRole(platform: Platform, shutdown: ShutdownSte
     handoverMs: handoverMs(config),
     allowedOrigins: [new URL(baseUrl).origin, ...config.corsOrigins],
     onHandlerFailed: (handler) => core.metrics.handlerFailed('gateway', handler),
+    onHandlerLong: (handler) => core.metrics.longStep('gateway', handler),
   })
   measureGateway(core.metrics, gateway)
   shutdown.drain.push(drain)

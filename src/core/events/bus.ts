@@ -42,14 +42,13 @@ export interface BusTopics {
 
 /** A latched stop on its way to a gateway. */
 export interface RobotStop {
-  readonly robotId: string
   readonly sessionId: string
   readonly reason: string
   /** Sequence number in the session's log that latched the stop; null while the stop is not recorded. */
   readonly eventSeq: number | null
   /** User who requested the stop; null when the platform did. */
   readonly userId: string | null
-  /** Role of the first requester; null while the stop is not recorded. */
+  /** Role of the first requester. While the stop is not recorded: `admin` for an admin, otherwise null. */
   readonly byRole: Role | null
   /** Whether the owner or an admin is among the requesters; false while it is not recorded. */
   readonly byOwner: boolean

@@ -5,7 +5,6 @@ import type { RobotStop } from './bus.ts'
 import { createRedisBus } from './redis-bus.ts'
 
 const STOP: RobotStop = {
-  robotId: 'robot',
   sessionId: 'session',
   reason: 'emergency',
   eventSeq: null,

@@ -15,8 +15,16 @@ import {
   toAppError,
 } from '../errors/errors.ts'
 import type { Log } from '../log.ts'
+import type { ThreadTime } from '../process/thread-time.ts'
 import { compression } from './compression.ts'
-import { type Authenticate, type Endpoint, type Interceptor, mount, TEXT_TYPES } from './endpoint.ts'
+import {
+  type Authenticate,
+  type Endpoint,
+  type HandlerWrapper,
+  type Interceptor,
+  mount,
+  TEXT_TYPES,
+} from './endpoint.ts'
 import { sendError } from './error-page.ts'
 import { validateResponses } from './response-validation.ts'
 
@@ -37,6 +45,10 @@ export interface AppOptions {
   readonly interceptor?: Interceptor
   /** Returns whether the disk of the database is full. */
   readonly diskIsFull?: () => boolean
+  /** Measures the steps of requests. */
+  readonly threadTime?: ThreadTime
+  /** Wraps the handling of every route. */
+  readonly wrap?: HandlerWrapper
   /** Called once for every response. */
   readonly observe?: (done: { method: string; route: string; status: number; ms: number }) => void
   /** Middleware that runs before the routes: the login pages and the built-in identity provider. */
@@ -68,8 +80,12 @@ export function createApp(options: AppOptions): Koa {
   app.use(limitBodyDepth)
   const router = mount(options.endpoints, {
     authenticate: options.authenticate,
+    threadTime: options.threadTime,
     ...(options.interceptor && { interceptor: options.interceptor }),
-    ...(options.validateResponses && { check: validateResponses }),
+    wrappers: [
+      ...(options.validateResponses ? [validateResponses] : []),
+      ...(options.wrap ? [options.wrap] : []),
+    ],
   })
   app.use(router.routes())
   app.use(methodNotAllowed(options.endpoints))
@@ -163,9 +179,10 @@ const UNCACHED = { 'Cache-Control': 'no-store' }
  * Sends the same body for every error of every layer, `{"error": "<text>"}` or a page with the text, and logs one line
  * per request.
  */
-function handleErrors({ log, observe, diskIsFull }: AppOptions): Middleware {
+function handleErrors({ log, observe, diskIsFull, threadTime }: AppOptions): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now()
+    const ended = threadTime?.begin(`${ctx.method} ${ctx.path}`)
     let cause: unknown
     ctx.set(UNCACHED)
     try {
@@ -179,6 +196,7 @@ function handleErrors({ log, observe, diskIsFull }: AppOptions): Middleware {
       sendError(ctx, error)
       discardBody(ctx.req)
     }
+    ended?.()
     const ms = performance.now() - startedAt
     observe?.({ method: ctx.method, route: routeOf(ctx), status: ctx.status, ms })
     const line = {

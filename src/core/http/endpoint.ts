@@ -3,6 +3,7 @@ import { type ErrorCode, type exampleIds, idOf, type Role } from '@wheelhouse/pr
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { AppError, badRequest } from '../errors/errors.ts'
+import type { ThreadTime } from '../process/thread-time.ts'
 import { hasEtag, sendRevalidated } from './conditional-get.ts'
 import { parseOptions } from './validation-messages.ts'
 
@@ -166,41 +167,49 @@ export type Authenticate = (
 ) => Promise<Caller | undefined>
 
 export type Handler = (http: Context) => Promise<void>
-/** Wraps the complete handling of an endpoint, to inspect its response. */
+/** Wraps the complete handling of an endpoint. */
 export type HandlerWrapper = (spec: Endpoint, handle: Handler) => Handler
 
 /** Builds the router of a list of endpoints. Each request is authenticated and validated before `run`. */
 export function mount(
   endpoints: readonly Endpoint[],
-  deps: { authenticate: Authenticate; interceptor?: Interceptor; check?: HandlerWrapper },
+  deps: {
+    authenticate: Authenticate
+    interceptor?: Interceptor
+    wrappers?: readonly HandlerWrapper[]
+    threadTime?: ThreadTime | undefined
+  },
 ): Router {
-  const { authenticate, interceptor = passThrough, check = unchecked } = deps
+  const { authenticate, interceptor = passThrough, wrappers = [], threadTime } = deps
   const router = new Router({ sensitive: true, strict: true })
   for (const spec of endpoints) {
-    const handle = async (http: Context) => {
+    const name = `${spec.method.toUpperCase()} ${spec.path}`
+    const handle: Handler = async (http) => {
       const caller = await authenticate(http, spec.access, spec.publicLimit)
-      const input = {
+      const step = <T>(work: () => T): T =>
+        threadTime ? threadTime.measure(name, caller?.userId, work) : work()
+      const input = step(() => ({
         caller,
         params: spec.params?.parse(http.params, parseOptions),
         query: spec.query?.parse(http.query, parseOptions),
         body: spec.body ? spec.body.parse(jsonBody(http, isOptional(spec.body)), parseOptions) : undefined,
         text: spec.textBody ? textBody(http, spec.textBody) : '',
         http,
-      }
+      }))
       await interceptor(http, spec, caller, async () => {
         http.status = spec.response[0] // a route may set another status
-        const response = await spec.run(input)
+        const response = await step(() => spec.run(input))
         if (hasEtag(spec)) sendRevalidated(http, response)
         else if (spec.response[1]) http.body = response
       })
     }
-    router[spec.method](spec.path.replace(/\{(\w+)\}/g, ':$1'), check(spec, handle))
+    const wrapped = wrappers.reduce((handler, wrap) => wrap(spec, handler), handle)
+    router[spec.method](spec.path.replace(/\{(\w+)\}/g, ':$1'), wrapped)
   }
   return router
 }
 
 const passThrough: Interceptor = (_http, _spec, _caller, work) => work()
-const unchecked: HandlerWrapper = (_spec, handle) => handle
 
 /**
  * Returns whether a repeated request with the same Idempotency-Key gets the stored response. Downloads and uploads do

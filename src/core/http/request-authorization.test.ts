@@ -8,7 +8,13 @@ const SESSION = '/api/sessions/one'
 const caller = { userId: 'user', credential: { kind: 'session' } } as Caller
 
 /** Returns the limit that a request of the user, who participates in session `one`, counts towards. */
-async function limitOf(method: string, path: string, body?: unknown, who = caller): Promise<string | null> {
+async function limitOf(
+  method: string,
+  path: string,
+  body?: unknown,
+  who = caller,
+  waitMs = 0,
+): Promise<string | null> {
   let counted: string | null = null
   const limits = {
     consume: async (_http: Context, policy: string, key: string) => {
@@ -16,7 +22,8 @@ async function limitOf(method: string, path: string, body?: unknown, who = calle
     },
   } as unknown as RateLimits
   const isParticipant = async (_caller: Caller, sessionId: string) => sessionId === 'one'
-  await createRequestLimits({ limits, isParticipant })({} as Context, who, { method, path, body })
+  const requestLimits = createRequestLimits({ limits, isParticipant, threadTime: { waitMs: () => waitMs } })
+  await requestLimits({} as Context, who, { method, path, body })
   return counted
 }
 
@@ -37,4 +44,10 @@ test.each([
 test('an API key has its own limit', async () => {
   const credential = { kind: 'api_key', id: 'key', expiresAt: null } as const
   expect(await limitOf('GET', SESSION, undefined, { ...caller, credential })).toBe('default of key:key')
+})
+
+test('an account that has used too much processor time is refused, but not its stop', async () => {
+  const refusal = await limitOf('GET', SESSION, undefined, caller, 1_500).catch((cause) => cause)
+  expect(refusal).toMatchObject({ status: 429, code: 'rate_limited', headers: { 'Retry-After': '2' } })
+  expect(await limitOf('PATCH', SESSION, { action: 'emergency_stop' }, caller, 1_500)).toBeNull()
 })

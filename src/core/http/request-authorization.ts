@@ -1,5 +1,6 @@
 import type { Context, Middleware } from 'koa'
 import { AppError } from '../errors/errors.ts'
+import type { ThreadTime } from '../process/thread-time.ts'
 import { clientNetwork } from './client-address.ts'
 import type { Access, Authenticate, Caller } from './endpoint.ts'
 import { problemPages } from './html-page.ts'
@@ -68,19 +69,41 @@ export function createRequestLimits(deps: {
   limits: RateLimits
   /** Returns whether the caller is the operator or the owner of this session, or an admin and the session exists. */
   isParticipant: (caller: Caller, sessionId: string) => Promise<boolean>
+  /** The use of the main thread by accounts. */
+  threadTime: Pick<ThreadTime, 'waitMs'>
 }) {
   return async (http: Context, caller: Caller, { method, path, body }: LimitedRequest): Promise<void> => {
     const sessionId = method === 'PATCH' ? SESSION_PATH.exec(path)?.[1] : undefined
     if (sessionId !== undefined && isEmergencyStop(body) && (await deps.isParticipant(caller, sessionId)))
       return
+    requireThreadTime(deps.threadTime, caller)
     await deps.limits.consume(http, sessionId === undefined ? 'default' : 'sessions', credentialOf(caller))
   }
+}
+/**
+ * Refuses the caller of an account that has used too much time of the main thread.
+ * @throws 429
+ */
+export function requireThreadTime(
+  threadTime: Pick<ThreadTime, 'waitMs'>,
+  { userId }: Pick<Caller, 'userId'>,
+): void {
+  const waitMs = threadTime.waitMs(userId)
+  if (waitMs === 0) return
+  const seconds = Math.ceil(waitMs / 1_000)
+  throw new AppError(
+    429,
+    'rate_limited',
+    `Your requests need too much processor time. Send smaller ones. Try again in ${seconds} s.`,
+    { headers: { 'Retry-After': String(seconds) } },
+  )
 }
 export type RequestLimits = ReturnType<typeof createRequestLimits>
 
 const SESSION_PATH = /^\/api\/sessions\/([^/]+)$/
 
-function isEmergencyStop(body: unknown): boolean {
+/** Returns whether the body of PATCH /api/sessions/{id} requests a stop. */
+export function isEmergencyStop(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'action' in body && body.action === 'emergency_stop'
 }
 

@@ -75,6 +75,12 @@ export function createMetrics() {
     help: 'Exceptions of socket handlers, timers and subscribers',
     labelNames: ['role', 'handler'],
   })
+  const longSteps = new Counter({
+    registers,
+    name: 'wheelhouse_long_steps_total',
+    help: 'Handlers and steps of requests that held their thread for 100 ms or more',
+    labelNames: ['role', 'step'],
+  })
   const jobAttempts = new Counter({
     registers,
     name: 'wheelhouse_job_attempts_total',
@@ -125,6 +131,8 @@ export function createMetrics() {
     stripeEvent: (outcome: string): void => stripeEvents.inc({ outcome }),
 
     handlerFailed: (role: string, handler: string): void => handlerErrors.inc({ role, handler }),
+
+    longStep: (role: string, step: string): void => longSteps.inc({ role, step }),
 
     /** Counts a call of an MCP tool. */
     toolCalled: (tool: string, outcome: 'done' | 'refused'): void => toolCalls.inc({ tool, outcome }),

@@ -1,5 +1,6 @@
 import type { Bus, BusTopic, BusTopics } from '../events/bus.ts'
 import type { Log } from '../log.ts'
+import { LONG_STEP_MS } from './thread-time.ts'
 
 /** A handler that fails repeatedly is logged this often. Every failure is counted. */
 const LOG_EVERY_MS = 1_000
@@ -17,6 +18,8 @@ export interface GuardOptions {
   readonly log: Log
   /** Counts an exception of a handler. */
   readonly count: (handler: string) => void
+  /** Counts a handler that has held its thread for long. */
+  readonly countLong?: (handler: string) => void
   /** Runs before every handler. Tests throw from it. */
   readonly before?: ((handler: string) => void) | undefined
 }
@@ -25,7 +28,7 @@ export interface GuardOptions {
  * Creates a guard: exceptions of socket handlers, timers and subscribers do not end the process. Each handler is
  * registered by name. An exception or rejection is logged and counted, and `recover` closes the one connection safely.
  */
-export function createGuard({ role, log, count, before }: GuardOptions) {
+export function createGuard({ role, log, count, countLong, before }: GuardOptions) {
   const names = new Set<string>()
   const rounds = new Map<string, () => void>()
   const loggedMs = new Map<string, number>()
@@ -36,6 +39,12 @@ export function createGuard({ role, log, count, before }: GuardOptions) {
     if (nowMs - (loggedMs.get(name) ?? Number.NEGATIVE_INFINITY) < LOG_EVERY_MS) return
     loggedMs.set(name, nowMs)
     log.error({ err: cause, role, handler: name }, 'handler failed')
+  }
+
+  function noteDuration(name: string, ms: number): void {
+    if (ms < LONG_STEP_MS) return
+    countLong?.(name)
+    log.warn({ role, handler: name, ms: Math.round(ms) }, 'a handler held its thread')
   }
 
   function handle<Args extends unknown[]>(name: string, cause: unknown, args: Args, recover?: Work<Args>) {
@@ -56,6 +65,7 @@ export function createGuard({ role, log, count, before }: GuardOptions) {
   ): (...args: Args) => void {
     names.add(name)
     return (...args) => {
+      const startedMs = performance.now()
       try {
         before?.(name)
         const result = work(...args)
@@ -63,6 +73,7 @@ export function createGuard({ role, log, count, before }: GuardOptions) {
       } catch (cause) {
         handle(name, cause, args, recover)
       }
+      noteDuration(name, performance.now() - startedMs)
     }
   }
 

@@ -39,7 +39,7 @@ export async function createIdentity(
     ...oidc,
     users,
     apiKeys,
-    auth: createAuth({ users, apiKeys, verifyToken, baseUrl: core.baseUrl, corsOrigins }),
+    auth: createAuth({ users, apiKeys, verifyToken, baseUrl: core.baseUrl, corsOrigins, bus: core.bus }),
     roles: createRoles(core),
     suspensions: createSuspensions(core),
     userPresence: createUserPresence(core),

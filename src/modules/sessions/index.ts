@@ -7,6 +7,7 @@ export type {
 } from './control/control-persistence.service.ts'
 export { createSessions, sessionsEndpoints } from './facade.ts'
 export { BUCKET_COUNT, bucketOf } from './latency/latency-histogram.ts'
+export { createDirectStop, type DirectStop } from './lifecycle/direct-stop.ts'
 export type { SessionLifecycle } from './lifecycle/session-lifecycle.ts'
 export type { SessionPresence } from './lifecycle/session-presence.ts'
 export { stopReasonOf } from './lifecycle/session-stop.ts'

@@ -10,12 +10,13 @@ import { tools } from './tools/index.ts'
 
 /** The dependencies of the MCP server. */
 export interface McpEndpointDeps
-  extends Pick<McpRouteDeps, 'auth' | 'baseUrl' | 'requestLimits' | 'log' | 'report'> {
+  extends Pick<McpRouteDeps, 'auth' | 'baseUrl' | 'requestLimits' | 'directStop' | 'log' | 'report'> {
   readonly config: Pick<McpRouteDeps, 'corsOrigins'>
   readonly idempotency: { readonly once: Parameters<typeof createRouteInvoker>[0]['once'] }
   readonly oidcProvider: { readonly issuer: string }
   readonly metrics: { readonly toolCalled: McpRouteDeps['countToolCall'] }
   readonly rateLimits: McpRouteDeps['limits']
+  readonly threadTime: Parameters<typeof createRouteInvoker>[0]['threadTime']
 }
 
 /** Creates the MCP server over the routes of the REST API, and the metadata that describes how to authenticate. */
@@ -30,13 +31,19 @@ export function mcpEndpoint(deps: McpEndpointDeps, endpoints: readonly Endpoint[
       corsOrigins: deps.config.corsOrigins,
       limits: rateLimits,
       requestLimits: deps.requestLimits,
+      directStop: deps.directStop,
       log: deps.log,
       report: deps.report,
       countToolCall: metrics.toolCalled,
       version: packageVersion(),
       docs: docsPages(),
       toolbox: createToolbox({ specs: tools, find, baseUrl }),
-      routes: createRouteInvoker({ find, authorize: auth.authorize, once: idempotency.once }),
+      routes: createRouteInvoker({
+        find,
+        authorize: auth.authorize,
+        once: idempotency.once,
+        threadTime: deps.threadTime,
+      }),
     }),
   ]
 }

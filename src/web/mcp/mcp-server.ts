@@ -1,4 +1,5 @@
 import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import type { DirectStop } from '../../modules/sessions/index.ts'
 import type { DocsPage } from './docs.ts'
 import { createIdCandidates } from './id-candidates.ts'
 import { hideInternalErrors } from './internal-errors.ts'
@@ -31,6 +32,7 @@ export interface McpDeps {
   readonly docs: readonly DocsPage[]
   readonly toolbox: Toolbox
   readonly routes: RouteInvoker
+  readonly directStop: DirectStop
   /** Reports internal errors. */
   readonly report: (cause: unknown) => void
   /** Counts tool calls. */

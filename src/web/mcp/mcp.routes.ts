@@ -13,6 +13,7 @@ import {
   unauthorized,
 } from '../../core/errors/errors.ts'
 import { REQUEST_BODY_LIMIT } from '../../core/http/app.ts'
+import type { Caller } from '../../core/http/endpoint.ts'
 import type { RateLimits } from '../../core/http/rate-limits.ts'
 import {
   type LimitedRequest,
@@ -27,6 +28,7 @@ import { MCP_PATH, metadataUrl } from './mcp-metadata.ts'
 import { createMcpServer, type McpDeps } from './mcp-server.ts'
 import { sessionOfRobot } from './robot-session.ts'
 import type { CallContext } from './route-invoker.ts'
+import { isStopTool } from './tool-calls.ts'
 
 const TOO_DEEP = `The message is nested deeper than ${MAX_FRAME_DEPTH} levels`
 
@@ -85,9 +87,17 @@ export function mcpRoutes(deps: McpRouteDeps): Middleware {
   return async (http, next) => {
     if (http.path !== MCP_PATH) return await next()
     guard(http)
-    const caller = await identify(http)
+    // Read first, because a stop must not wait for the authentication. A refused credential comes before a refused message.
+    const [reading] = await Promise.allSettled([http.method === 'POST' ? readMessage(http) : undefined])
+    const work = identify(http).then((caller) => answer(http, caller, reading))
+    const stop = stopOf(deps, reading.status === 'fulfilled' ? reading.value : undefined)
+    await (stop ? deps.directStop({ ...stop, caller: auth.rememberedCaller(http) }, work) : work)
+  }
+
+  async function answer(http: Context, caller: Caller, reading: PromiseSettledResult<unknown>) {
     if (http.method !== 'POST') throw notAllowed(http.method, ['POST'])
-    const message = await readMessage(http)
+    if (reading.status === 'rejected') throw reading.reason
+    const message = reading.value
     if (message === undefined) return sendError(http, 400, parseError(), undefined)
     if (isValueNestedTooDeep(message)) return sendError(http, 400, invalidRequest(TOO_DEEP), message)
     try {
@@ -178,6 +188,15 @@ async function sessionOfNamedRobot(
     if (cause instanceof AppError && cause.status < 500) return undefined // the tool reports this error
     throw cause
   })
+}
+
+/** Returns the session and the reason of a tool call that stops a robot; undefined for other messages. */
+function stopOf({ toolbox }: McpRouteDeps, message: unknown) {
+  const params = Object(methodOf(message) === 'tools/call' ? paramsOf(message) : undefined)
+  const tool = toolbox.byName(String(Reflect.get(params, 'name')))?.spec
+  const { sessionId, reason } = Object(Reflect.get(params, 'arguments'))
+  if (!tool || !isStopTool(tool) || typeof sessionId !== 'string') return undefined
+  return { sessionId, reason: typeof reason === 'string' ? reason : undefined }
 }
 
 const methodOf = (message: unknown): unknown => Reflect.get(Object(message), 'method')

@@ -2,6 +2,7 @@ import type { Context } from 'koa'
 import { type Caller, type Endpoint, supportsIdempotencyKey } from '../../core/http/endpoint.ts'
 import { type Idempotency, postFingerprint } from '../../core/http/idempotency.ts'
 import { parseOptions } from '../../core/http/validation-messages.ts'
+import type { ThreadTime } from '../../core/process/thread-time.ts'
 import type { Route } from './tools/tool.ts'
 
 /** The caller, and the HTTP request of the call. */
@@ -59,8 +60,9 @@ export function createRouteInvoker(deps: {
   find: FindRoute
   authorize: (caller: Caller, access: Exclude<Endpoint['access'], 'public'>) => void
   once: Idempotency['once']
+  threadTime: ThreadTime
 }): RouteInvoker {
-  const { find, authorize, once } = deps
+  const { find, authorize, once, threadTime } = deps
   const admit = (route: Route, caller: Caller) => {
     const { access } = find(route)
     if (access !== 'public') authorize(caller, access)
@@ -74,7 +76,8 @@ export function createRouteInvoker(deps: {
     admit(route, caller)
     const spec = find(route)
     let total: number | undefined
-    const input = {
+    const step = <T>(work: () => T): T => threadTime.measure(route, caller.userId, work)
+    const input = step(() => ({
       caller,
       params: spec.params?.parse(given.params, parseOptions),
       query: spec.query?.parse(given.query ?? {}, parseOptions),
@@ -83,13 +86,13 @@ export function createRouteInvoker(deps: {
       http: captureResponseHeaders(http, (name, value) => {
         if (name === 'X-Total-Count') total = Number(value)
       }),
-    }
+    }))
     const key = supportsIdempotencyKey(spec) ? given.idempotencyKey : undefined
-    if (key === undefined) return { body: await spec.run(input), replayed: false, total }
+    if (key === undefined) return { body: await step(() => spec.run(input)), replayed: false, total }
     const fingerprint = postFingerprint(pathOf(spec, given), given.body)
     const { body, replayed = false } = await once({ scope: caller.userId, key, fingerprint }, async () => ({
       status: spec.response[0],
-      body: await spec.run(input),
+      body: await step(() => spec.run(input)),
     }))
     return { body, replayed }
   }

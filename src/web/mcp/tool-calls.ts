@@ -1,7 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { badRequest, toAppError } from '../../core/errors/errors.ts'
+import { isEmergencyStop } from '../../core/http/request-authorization.ts'
 import { parseOptions } from '../../core/http/validation-messages.ts'
+import type { DirectStop } from '../../modules/sessions/index.ts'
 import { sessionOfRobot } from './robot-session.ts'
 import type { CallContext, RouteInput, RouteInvoker } from './route-invoker.ts'
 import { type ArgumentLocation, isVisibleField, PAGE, type ToolShape } from './tool-schemas.ts'
@@ -19,17 +21,26 @@ type Values = Readonly<Record<string, unknown>>
  * platform, so that the model can read it and correct the call.
  */
 export async function callTool(
-  deps: { tool: ToolSpec; shape: ToolShape; routes: RouteInvoker; report: (cause: unknown) => void },
+  deps: {
+    tool: ToolSpec
+    shape: ToolShape
+    routes: RouteInvoker
+    directStop: DirectStop
+    report: (cause: unknown) => void
+  },
   given: Values,
   context: CallContext,
 ): Promise<CallToolResult> {
-  const { tool, shape, routes, report } = deps
+  const { tool, shape, routes, directStop, report } = deps
   try {
     routes.admit(tool.route, context.caller)
     const locations = argumentsByLocation(tool, shape, given)
     if (tool.acceptsRobot) locations.path.id = await sessionOf(locations, routes, context)
     const page = tool.listField ? Page.parse(locations.page, parseOptions) : undefined
-    const { body, replayed, total } = await routes.call(tool.route, inputOf(tool, locations), context)
+    const call = routes.call(tool.route, inputOf(tool, locations), context)
+    const { body, replayed, total } = await (isStopTool(tool)
+      ? directStop({ ...context, ...stopOf(locations) }, call)
+      : call)
     const structuredContent = selectFields(tool, body, page, total)
     return {
       content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
@@ -47,6 +58,15 @@ export async function callTool(
     }
   }
 }
+
+/** Returns whether a tool stops a robot. */
+export const isStopTool = ({ fixed }: ToolSpec): boolean => isEmergencyStop(fixed)
+
+/** Returns the session and the reason of a call that stops a robot. */
+const stopOf = ({ path, body }: Record<ArgumentLocation, Record<string, unknown>>) => ({
+  sessionId: String(path.id),
+  reason: typeof body.reason === 'string' ? body.reason : undefined,
+})
 
 /** Returns the arguments by their location in a REST request, including the fixed arguments of the tool. */
 function argumentsByLocation(

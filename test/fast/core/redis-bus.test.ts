@@ -79,9 +79,8 @@ test('revoked credentials are published one by one', async () => {
   await waitFor(() => expect(received.revoked).toEqual(['a', 'b', 'c']))
 })
 
-const stopOf = (robotId: string): RobotStop => ({
-  robotId,
-  sessionId: 'session',
+const stopOf = (sessionId: string): RobotStop => ({
+  sessionId,
   reason: 'smoke',
   eventSeq: null,
   userId: 'user',
@@ -96,7 +95,7 @@ test('stops are published one by one and in full, however many other hints are p
   await publisher.ping()
   proxy.silence()
   const many = Array.from({ length: 1_000 }, (_, index) => String(index))
-  const stops = Array.from({ length: 200 }, (_, index) => stopOf(`robot ${index}`))
+  const stops = Array.from({ length: 200 }, (_, index) => stopOf(`session ${index}`))
   for (const stop of stops) {
     bus.publish('robots.changed', { robotIds: many })
     bus.publish('robot.stop', stop)
@@ -116,9 +115,9 @@ test('a stop waits for a reconnecting Redis, other hints do not', async () => {
   proxy.cut()
   await waitFor(() => expect(publisher.status).not.toBe('ready'))
   bus.publish('credential.revoked', { apiKeyId: 'lost' })
-  bus.publish('robot.stop', stopOf('robot'))
+  bus.publish('robot.stop', stopOf('session'))
   proxy.restore()
-  await waitFor(() => expect(received.stops).toEqual([stopOf('robot')]))
+  await waitFor(() => expect(received.stops).toEqual([stopOf('session')]))
   bus.publish('credential.revoked', { apiKeyId: 'received' })
   await waitFor(() => expect(received.revoked).toEqual(['received']))
 })
@@ -129,7 +128,7 @@ test('at most ten thousand stops wait for an unresponsive Redis', async () => {
   const { bus, publisher } = join(proxy.url)
   await publisher.ping()
   proxy.silence()
-  for (let index = 0; index < 10_500; index++) bus.publish('robot.stop', stopOf(`robot ${index}`))
+  for (let index = 0; index < 10_500; index++) bus.publish('robot.stop', stopOf(`session ${index}`))
   proxy.restore()
   await waitFor(() => expect(received.stops).toHaveLength(10_000))
   await publisher.ping()

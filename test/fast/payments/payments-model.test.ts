@@ -23,7 +23,7 @@ import { performAction, start } from '../../support/world/session-fixtures.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 /** A run settles everything at the end, with retries of weeks: it computes for 3.5 s. */
-const COSTS = 20
+const COSTS = 50
 
 const mostly = <T>(...choices: [weight: number, arbitrary: fc.Arbitrary<T>][]): fc.Arbitrary<T> =>
   fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))

@@ -193,7 +193,7 @@ describe.each(Object.keys(table) as State[])('a session that is %s', (state) => 
         expect(after.stop_by_owner).toBe(before.stop_by_owner || name !== 'operator')
         expect(after.pause_reason).toBe(before.pause_reason ?? 'emergency_stop')
         expect(await recordStop(callerOf(name)), 'at the gateway').toBe(after.event_seq)
-        const stop = { robotId, sessionId: id, reason: first, eventSeq: after.event_seq }
+        const stop = { sessionId: id, reason: first, eventSeq: after.event_seq }
         expect(await newStops()).toMatchObject([stop, stop])
       }
       if (action === 'clear_stop')
@@ -264,7 +264,7 @@ describe('a stop', () => {
         const entry = { action: 'session.stopped', actor_id: user.id, data: { reason } }
         expect(await audited()).toEqual(name === 'admin' ? [entry, ...audit] : audit)
         const [stop, ...others] = await newStops()
-        expect(stop).toMatchObject({ robotId, sessionId: id, reason, eventSeq: seq + 1, userId: user.id })
+        expect(stop).toMatchObject({ sessionId: id, reason, eventSeq: seq + 1, userId: user.id })
         expect(stop).toMatchObject({ byRole: by_role, byOwner: name !== 'operator' })
         expect(others).toEqual([])
       },

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { closeCodes } from '@wheelhouse/protocol'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { liftByteBudget } from '../../support/gateway/byte-budget.ts'
 import { type FrameSocket, type TestDriver, TestRobot } from '../../support/gateway/frame-socket.ts'
 import {
   channelProcesses,
@@ -27,7 +28,9 @@ let fixture: SessionFixture
 /** The handler that throws at its next call. */
 let failing: string | undefined
 
+let restoreByteBudget: () => void
 beforeAll(async () => {
+  restoreByteBudget = liftByteBudget()
   redis = await startRedis()
   world = await createWorld({
     env: {
@@ -46,6 +49,7 @@ beforeAll(async () => {
   fixture = await openSessionFixture(world)
 })
 afterAll(async () => {
+  restoreByteBudget()
   closeTestChannels()
   await world?.[Symbol.asyncDispose]()
   await redis?.stop()
@@ -155,6 +159,7 @@ const atGateway: Record<string, () => Promise<unknown>> = {
   },
   'channel:message': offerChannel,
   'channel:sent': offerChannel,
+  'channel:ping': offerChannel,
   'channel:exit': async () => {
     await openChannel(await world.connect(await world.robot(fixture.client)))
     const [pid] = channelProcesses()
@@ -262,7 +267,6 @@ const atGateway: Record<string, () => Promise<unknown>> = {
   'bus:robots.changed': async () => world.platform.core.bus.publish('robots.changed', { robotIds: [] }),
   'bus:robot.stop': async () =>
     world.platform.core.bus.publish('robot.stop', {
-      robotId: fixture.robotId,
       sessionId: fixture.client.id,
       reason: 'x',
       eventSeq: 1,

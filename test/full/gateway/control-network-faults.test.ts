@@ -1,5 +1,6 @@
 import { encodeBinaryFrame } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
+import { liftByteBudget } from '../../support/gateway/byte-budget.ts'
 import { TestDriver, TestRobot } from '../../support/gateway/frame-socket.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { openSessionFixture } from '../../support/world/session-fixtures.ts'
@@ -16,14 +17,19 @@ const GRACE_MS = 1_000
 /** Two platforms: one that detects dead connections soon, and one with a long timeout, for stalls. */
 let world: World
 let patient: World
+let restoreByteBudget: () => void
 beforeAll(async () => {
+  restoreByteBudget = liftByteBudget()
   const env = { DEADMAN_MS: String(DEADMAN_MS), OPERATOR_GRACE_MS: String(GRACE_MS) }
   ;[world, patient] = await Promise.all([
     createWorld({ env: { ...env, HEARTBEAT_TIMEOUT_MS: String(TIMEOUT_MS) } }),
     createWorld({ env: { ...env, HEARTBEAT_TIMEOUT_MS: '30000' } }),
   ])
 })
-afterAll(() => Promise.all([world[Symbol.asyncDispose](), patient[Symbol.asyncDispose]()]))
+afterAll(async () => {
+  restoreByteBudget()
+  await Promise.all([world[Symbol.asyncDispose](), patient[Symbol.asyncDispose]()])
+})
 
 /** Creates a proxy in front of a gateway, so that a connection can fail silently. */
 async function proxied({ onTestFinished }: TestContext, gatewayUrl: string) {

@@ -73,15 +73,18 @@ describe('a remote stop at the hub while the database is unavailable', () => {
       }
       expect(await stop(hubs[0] as TestHubSocket, fixture)).toEqual(notRecorded)
       const expected = {
-        robotId: fixture.robot.id,
         sessionId: fixture.id,
         eventSeq: null,
-        byRole: null,
         byOwner: false,
       }
       expect(direct(fixture)).toEqual([
-        ...users.map(({ id }, index) => ({ ...expected, userId: id, reason: `reason ${index}` })),
-        { ...expected, userId: fixture.client.id, reason: 'emergency_stop' },
+        ...users.map((user, index) => ({
+          ...expected,
+          userId: user.id,
+          byRole: user === admin ? 'admin' : null,
+          reason: `reason ${index}`,
+        })),
+        { ...expected, userId: fixture.client.id, byRole: null, reason: 'emergency_stop' },
       ])
 
       proxy.restore()
@@ -110,23 +113,14 @@ describe('a remote stop at the hub while the database is unavailable', () => {
     await fixture.performAction(fixture.client, 'end')
   })
 
-  test('is not sent for a socket that does not watch the session, or no longer does', async () => {
+  test('stops the robot also for a socket that does not watch the session, and never for a user without a part in it', async () => {
     const [fixture, otherFixture] = [await openSessionFixture(world), await openSessionFixture(world)]
     const notWatching = await fixture.client.hub()
     const unrelatedUser = await watching(otherFixture, otherFixture.operator)
-    const former = await watching(fixture, fixture.operator)
-    await former.send('session:unwatch', { session_id: fixture.id })
-    expect(await unrelatedUser.send('session:watch', { session_id: fixture.id })).toMatchObject({
-      status: 404,
-    })
     proxy.cut()
-    for (const hub of [notWatching, unrelatedUser, former]) {
-      const answer = await stop(hub, fixture, 'mine')
-      expect(answer).toMatchObject({ ok: false, status: 503 })
-      expect(answer.error).not.toContain('recorded')
-    }
-    await settled()
-    expect([...direct(fixture), ...direct(otherFixture)]).toEqual([])
+    expect(await stop(unrelatedUser, fixture, 'not mine')).toEqual(notRecorded)
+    expect(await stop(notWatching, fixture, 'mine')).toEqual(notRecorded)
+    expect(await fixture.link.next('stop')).toMatchObject({ reason: 'mine', latched: true })
     proxy.restore()
     await waitFor(async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200))
     await otherFixture.performAction(otherFixture.client, 'end')
@@ -143,6 +137,49 @@ describe('a remote stop at the hub while the database is unavailable', () => {
     }
     await settled()
     expect(stopsOf(fixture)).toEqual([])
+    proxy.restore()
+    await waitFor(async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200))
+  })
+})
+
+describe('a remote stop by a program while the database is unavailable', () => {
+  test.each(['cut', 'silence'] as const)('over REST and MCP reaches the robot at once: %s', async (fault) => {
+    const [overRest, overMcp] = [await openSessionFixture(world), await openSessionFixture(world)]
+    const stranger = await world.client()
+    const { key } = await overMcp.client.key()
+    await overMcp.client.request('GET', '/api/auth/profile', undefined, key)
+    const message = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'stop_robot', arguments: { sessionId: overMcp.id, reason: 'smoke' } },
+    }
+    proxy[fault]()
+    const refused = { status: 503, body: { error: expect.stringContaining('not recorded') } }
+    expect(await overRest.performAction(stranger, 'emergency_stop', 'not mine')).toMatchObject(refused)
+    expect(await overRest.performAction(overRest.operator, 'emergency_stop', 'mine')).toMatchObject(refused)
+    expect(await overRest.link.next('stop')).toMatchObject({ reason: 'mine', latched: true })
+    expect(await overMcp.client.request('POST', '/api/mcp', message, key)).toMatchObject(refused)
+    expect(await overMcp.link.next('stop')).toMatchObject({ reason: 'smoke', latched: true })
+
+    proxy.restore()
+    // The gateway records them.
+    for (const fixture of [overRest, overMcp]) {
+      await waitFor(async () =>
+        expect(await fixture.log()).toContainEqual(expect.objectContaining({ type: 'session.stopped' })),
+      )
+      await waitFor(async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200))
+    }
+  })
+
+  test('and of a credential that this process does not know waits for the database', async () => {
+    const fixture = await openSessionFixture(world)
+    const { key } = await fixture.client.key()
+    proxy.cut()
+    const stop = { action: 'emergency_stop' }
+    const answer = await fixture.client.request('PATCH', fixture.path, stop, key)
+    expect(answer).toMatchObject({ status: 503, body: { error: expect.not.stringContaining('recorded') } })
+    expect(direct(fixture)).toEqual([])
     proxy.restore()
     await waitFor(async () => expect((await fixture.performAction(fixture.client, 'end')).status).toBe(200))
   })

@@ -123,7 +123,7 @@ export async function connectRobot(
  * error may come after the test that requested the stop.
  */
 export const forgiveSlowStops = (world: World | undefined): void =>
-  world?.tolerateErrors('The stop was sent to the robot')
+  world?.tolerateErrors('The stop was sent to the gateway of the robot')
 
 /** Environment of a world whose pages are reloaded: on a busy machine a reload takes longer than a lost operator is waited for. */
 export const SLOW_RELOADS = { OPERATOR_GRACE_MS: '600000' }

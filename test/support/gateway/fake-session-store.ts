@@ -139,7 +139,6 @@ export function createSessionBook(parts: {
     const { eventSeq } = current
     const by = { userId, byRole: 'operator' as const, byOwner: false }
     hint('robot.stop', {
-      robotId,
       sessionId: current.id,
       reason: current.stopReason ?? reason,
       eventSeq,
@@ -355,7 +354,7 @@ export function createSessionBook(parts: {
     /** A user requests a stop at the hub while the database is unavailable to it. */
     stopUnrecorded(sessionId: string, reason: string): void {
       const by = { userId: operatorId, byRole: null, byOwner: false }
-      hint('robot.stop', { robotId, sessionId, reason, eventSeq: null, ...by })
+      hint('robot.stop', { sessionId, reason, eventSeq: null, ...by })
     },
     clear(): boolean {
       const current = open()

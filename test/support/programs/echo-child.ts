@@ -10,4 +10,8 @@ export interface Echo {
 }
 
 const guard = createGuard({ role: 'echo', log: createLog({ level: 'warn', pretty: false }), count: () => {} })
-const post = connectToParent<Echo, Echo>({ name: 'echo', guard, onMessage: (message) => post(message) })
+const post: (message: Echo) => void = connectToParent<Echo, Echo>({
+  name: 'echo',
+  guard,
+  onMessage: (message) => post(message),
+})

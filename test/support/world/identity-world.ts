@@ -75,7 +75,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
   const suspensions = createSuspensions({ transact, now, bus })
   const apiKeys = createApiKeys({ db, transact, bus, now, report })
   const corsOrigins = [ALLOWED_ORIGIN]
-  const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins })
+  const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins, bus })
   const userinfo = createUserinfo({ discover: createDiscovery({ issuer: provider.issuer }) })
   const login = loginRoutes({
     baseUrl,

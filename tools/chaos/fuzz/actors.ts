@@ -10,12 +10,10 @@ export interface FuzzedRobot {
   readonly token: string
 }
 
-/** Creates the users and robots of a run: one pair with continuous control, and one session for the inputs. */
-export async function createActors(platform: FuzzedPlatform) {
-  const { keys } = platform
-
+/** Returns functions that send requests with an API key. */
+export function createRequests(baseUrl: string) {
   async function request(key: string, method: string, path: string, body?: unknown) {
-    const response = await fetch(platform.baseUrl + path, {
+    const response = await fetch(baseUrl + path, {
       method,
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -23,16 +21,30 @@ export async function createActors(platform: FuzzedPlatform) {
     })
     return { status: response.status, body: (await response.json()) as Record<string, string> }
   }
+  /** Sends a request that must succeed; returns its answer. */
   async function must(key: string, method: string, path: string, body?: unknown) {
     const reply = await request(key, method, path, body)
     if (reply.status < 300) return reply.body
     throw new Error(`${method} ${path} answered ${reply.status}: ${JSON.stringify(reply.body)}`)
   }
-  async function register(name: string): Promise<FuzzedRobot> {
-    const robot = { name, robot_type: 'fuzz', hardware_id: `fuzz ${name} ${Date.now()}` }
-    const made = await must(keys.owner, 'POST', '/api/client/robots', robot)
-    return { id: made.id as string, url: made.control_url as string, token: made.robot_token as string }
-  }
+  return { request, must }
+}
+
+export async function registerRobot(
+  must: ReturnType<typeof createRequests>['must'],
+  key: string,
+  name: string,
+): Promise<FuzzedRobot> {
+  const robot = { name, robot_type: 'fuzz', hardware_id: `fuzz ${name} ${Date.now()}` }
+  const made = await must(key, 'POST', '/api/client/robots', robot)
+  return { id: made.id as string, url: made.control_url as string, token: made.robot_token as string }
+}
+
+/** Creates the users and robots of a run: one pair with continuous control, and one session for the inputs. */
+export async function createActors(platform: FuzzedPlatform) {
+  const { keys } = platform
+  const { request, must } = createRequests(platform.baseUrl)
+  const register = (name: string) => registerRobot(must, keys.owner, name)
   const begin = async (key: string, robotId: string) =>
     (await must(key, 'POST', '/api/sessions', { robotId })).sessionId as string
 

@@ -6,6 +6,8 @@ import { parseMinutes, parseSeed } from '../program.ts'
 export interface FuzzOptions {
   readonly minutes: number
   readonly seed: number
+  /** Whether to measure stops under the load of another account, instead of sending malformed inputs. */
+  readonly stops: boolean
   /** The directory of the platform under test. Default: this checkout. */
   readonly checkout: string
 }
@@ -19,6 +21,8 @@ Starts the platform and sends malformed and extreme inputs to its gateway and hu
 of the hub, and without a credential. Checks that the process runs, that a robot remains under control, that memory
 stays bounded, and that no handler fails.
 
+  --stops          measure how late stops and health checks are while another account sends the most expensive legal
+                   input, one kind after the other, in place of malformed inputs
     --minutes M      duration (default 1, at most ${MOST_MINUTES})
     --seed N         repeat the inputs of a run (default: random, always printed)
   --checkout DIR   fuzz the platform of another checkout, with its packages installed
@@ -34,6 +38,7 @@ export function readOptions(args: string[]): FuzzOptions | 'help' {
     options: {
       minutes: { type: 'string', default: '1' },
       seed: { type: 'string' },
+      stops: { type: 'boolean', default: false },
       checkout: { type: 'string', default: ROOT },
       help: { type: 'boolean', default: false },
     },
@@ -42,6 +47,7 @@ export function readOptions(args: string[]): FuzzOptions | 'help' {
   return {
     minutes: parseMinutes(values.minutes, MOST_MINUTES),
     seed: parseSeed(values.seed),
+    stops: values.stops,
     checkout: resolve(values.checkout),
   }
 }

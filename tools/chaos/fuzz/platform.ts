@@ -22,8 +22,12 @@ export interface FuzzedPlatform {
   stop(): Promise<void>
 }
 
-/** Starts the platform of a checkout. */
-export async function startPlatform(checkout: string, dataDir: string): Promise<FuzzedPlatform> {
+/** Starts the platform of a checkout, without rate limits unless it is `limited`. */
+export async function startPlatform(
+  checkout: string,
+  dataDir: string,
+  { limited = false } = {},
+): Promise<FuzzedPlatform> {
   const logFile = join(dataDir, 'platform.log')
   const env = {
     DATA_DIR: join(dataDir, 'data'),
@@ -33,10 +37,12 @@ export async function startPlatform(checkout: string, dataDir: string): Promise<
     GATEWAY_PORT: '0',
     MEDIA_UDP_PORT: '0',
     RECORDER_PORT: '0',
-    RATE_LIMIT_PER_MINUTE: '0',
-    RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
-    ROBOT_CONNECTS_PER_MINUTE: '0',
     npm_lifecycle_event: 'fuzz', // makes it end if this process is killed
+    ...(!limited && {
+      RATE_LIMIT_PER_MINUTE: '0',
+      RATE_LIMIT_PUBLIC_PER_MINUTE: '0',
+      ROBOT_CONNECTS_PER_MINUTE: '0',
+    }),
   }
   const launched = launch(process.execPath, ['src/main.ts'], { logFile, env, cwd: checkout })
   const serving = await servingLine(launched, logFile)

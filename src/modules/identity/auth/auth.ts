@@ -1,11 +1,13 @@
 import type { Context } from 'koa'
-import { forbidden, unauthorized } from '../../../core/errors/errors.ts'
+import { AppError, forbidden, unauthorized } from '../../../core/errors/errors.ts'
+import type { Bus } from '../../../core/events/bus.ts'
 import type { Access, Caller } from '../../../core/http/endpoint.ts'
 import type { ApiKeys } from '../api-keys/api-key.service.ts'
 import { API_KEY_PREFIX } from '../api-keys/api-key-format.ts'
 import type { VerifyToken } from '../tokens/tokens.ts'
 import { requireNotSuspended } from '../users/suspension.service.ts'
 import type { Users } from '../users/user.service.ts'
+import { createRememberedCallers } from './remembered-callers.ts'
 import { createOriginGuard } from './same-origin.ts'
 import { readCookie, sessionCookieName } from './session-cookie.ts'
 
@@ -16,8 +18,10 @@ export function createAuth(deps: {
   verifyToken: VerifyToken
   baseUrl: string
   corsOrigins: readonly string[]
+  bus: Bus
 }) {
   const { users, apiKeys, verifyToken } = deps
+  const remembered = createRememberedCallers(deps.bus)
   const cookieName = sessionCookieName(deps.baseUrl)
   const requireAllowedOrigin = createOriginGuard(deps)
 
@@ -29,6 +33,17 @@ export function createAuth(deps: {
    * @throws 401 if the credential is not valid, 403 if the user is suspended.
    */
   async function authenticateToken(raw: string): Promise<Caller> {
+    try {
+      const caller = await callerOf(raw)
+      remembered.remember(raw, caller)
+      return caller
+    } catch (cause) {
+      if (cause instanceof AppError && cause.status < 500) remembered.forget(raw)
+      throw cause
+    }
+  }
+
+  async function callerOf(raw: string): Promise<Caller> {
     if (raw.startsWith(API_KEY_PREFIX)) {
       const holder = await apiKeys.resolveKey(raw)
       requireNotSuspended(holder)
@@ -73,6 +88,23 @@ export function createAuth(deps: {
       : caller
   }
 
+  /**
+   * Returns the caller of a request without the database, if this process has accepted the credential before. Only for stops while
+   * the database does not answer.
+   */
+  function rememberedCaller(http: Context): Caller | undefined {
+    const { authorization, cookie } = http.req.headers
+    if (authorization !== undefined) return remembered.find(authorization.replace(BEARER, ''))
+    const token = readSessionCookie(cookie)
+    if (token === undefined) return undefined
+    try {
+      requireAllowedOrigin(http)
+    } catch {
+      return undefined
+    }
+    return remembered.find(token)
+  }
+
   /** Checks that a caller may use a route. @throws 403 */
   function authorize(caller: Caller, access: Exclude<Access, 'public'>): void {
     if (access.sessionOnly && caller.credential.kind !== 'session') {
@@ -91,9 +123,11 @@ export function createAuth(deps: {
     return caller
   }
 
-  return { authenticateToken, identify, authorize, authenticate, readSessionCookie }
+  return { authenticateToken, identify, rememberedCaller, authorize, authenticate, readSessionCookie }
 }
 export type Auth = ReturnType<typeof createAuth>
+
+const BEARER = /^Bearer +/i
 
 function bearer(header: string): string {
   const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(header)?.[1]

@@ -124,7 +124,6 @@ export async function latchStop(
   const activeStop = stopped ?? (await recordRepeatedStop(tx, sessionId, robot, context, reason))
   if (!activeStop) return undefined
   tx.stopRobot({
-    robotId: robot.id,
     sessionId,
     reason: activeStop.stop_reason ?? reason,
     eventSeq: activeStop.event_seq,

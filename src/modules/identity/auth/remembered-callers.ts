@@ -1,0 +1,43 @@
+import { hash } from 'node:crypto'
+import type { Bus } from '../../../core/events/bus.ts'
+import type { Caller } from '../../../core/http/endpoint.ts'
+
+/** Callers that are remembered; of more than that, the newest. */
+const MAX_CALLERS = 10_000
+/** How long after its last use a credential is remembered. */
+const REMEMBERED_MS = 60 * 60_000
+
+/**
+ * Remembers the callers of credentials that this process has accepted. Only a stop may rely on it, while the database does not
+ * answer. A credential that is revoked, refused or expired, and those of users who lose a permission, are forgotten.
+ */
+export function createRememberedCallers(bus: Bus, clockMs: () => number = Date.now) {
+  const callers = new Map<string, { readonly caller: Caller; readonly untilMs: number }>()
+  const keyOf = (credential: string) => hash('sha256', credential, 'base64url') // no credentials in memory
+
+  function forget(matches: (caller: Caller) => boolean): void {
+    for (const [key, { caller }] of callers) if (matches(caller)) callers.delete(key)
+  }
+  bus.subscribe('credential.revoked', ({ apiKeyId }) =>
+    forget(({ credential }) => credential.kind === 'api_key' && credential.id === apiKeyId),
+  )
+  bus.subscribe('permissions.lost', (lost) => forget(({ userId }) => userId === lost.userId))
+
+  return {
+    remember(credential: string, caller: Caller): void {
+      const key = keyOf(credential)
+      callers.delete(key) // the newest is the last
+      const expiresMs = caller.credential.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
+      callers.set(key, { caller, untilMs: Math.min(clockMs() + REMEMBERED_MS, expiresMs) })
+      const oldest = callers.keys().next().value
+      if (callers.size > MAX_CALLERS && oldest !== undefined) callers.delete(oldest)
+    },
+    forget(credential: string): void {
+      callers.delete(keyOf(credential))
+    },
+    find(credential: string): Caller | undefined {
+      const known = callers.get(keyOf(credential))
+      return known && clockMs() < known.untilMs ? known.caller : undefined
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import pTimeout from 'p-timeout'
+import { isDatabaseUnreachable, unavailable } from '../../../core/errors/errors.ts'
+import type { Bus } from '../../../core/events/bus.ts'
+import type { Caller } from '../../../core/http/endpoint.ts'
+import { stopReasonOf } from './session-stop.ts'
+
+const DATABASE_TIMEOUT_MS = 500
+
+/** A remote stop that a user has requested through REST, MCP or the hub. */
+export interface RequestedStop {
+  /** The user, as this process knows it without the database; undefined if it does not. */
+  readonly caller: Pick<Caller, 'userId' | 'roles'> | undefined
+  readonly sessionId: string
+  readonly reason: string | undefined
+}
+
+/**
+ * Creates the way of a stop past a database that is unavailable or too slow: to the gateway of the robot. The gateway knows the
+ * owner and the operator of the session, and stops the robot for them and for admins; it records the stop once the database
+ * answers, which then checks the permission again.
+ * @param waitMs how long a stop waits for the database
+ */
+export function createDirectStop(bus: Bus, waitMs = DATABASE_TIMEOUT_MS) {
+  /**
+   * Settles like the work on the database, if that is soon.
+   * @throws 503 if the stop was sent to the robot's gateway instead
+   */
+  return async <T>({ caller, sessionId, reason }: RequestedStop, work: Promise<T>): Promise<T> => {
+    if (!caller) return await work
+    const unavailableMark = Symbol('database unavailable')
+    const answer = work.catch((cause) => {
+      if (isDatabaseUnreachable(cause)) return unavailableMark
+      throw cause
+    })
+    const outcome = await pTimeout(answer, { milliseconds: waitMs, fallback: () => unavailableMark })
+    if (outcome !== unavailableMark) return outcome as T
+    bus.publish('robot.stop', {
+      sessionId,
+      reason: stopReasonOf(reason),
+      eventSeq: null,
+      userId: caller.userId,
+      byRole: caller.roles.includes('admin') ? 'admin' : null, // the gateway knows the owner and the operator
+      byOwner: false,
+    })
+    throw unavailable(
+      'stop_not_recorded',
+      'The stop was sent to the gateway of the robot, which stops it for the owner, the operator and admins. It is not recorded yet, because the database does not answer.',
+    )
+  }
+}
+export type DirectStop = ReturnType<typeof createDirectStop>
