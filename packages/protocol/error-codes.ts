@@ -116,7 +116,8 @@ export const errorCodeTexts = {
   no_stop_in_force: 'No remote stop of the robot is in force.',
   stop_repeated: 'Another stop arrived while this request tried to clear the first one.',
   stop_clearable: 'The caller may clear the stop without asking.',
-  stop_not_recorded: 'The stop was sent to the gateway of the robot, but the database has not recorded it yet.',
+  stop_not_recorded:
+    'The stop was sent to the gateway of the robot, but the database has not recorded it yet.',
   extension_pending: 'An extension request already waits for the operator.',
   no_extension_pending: 'No extension request waits for the operator.',
   export_too_large: 'The export has more sessions than an export may have.',

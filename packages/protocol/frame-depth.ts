@@ -7,6 +7,8 @@ const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
+const COLON = 0x3a
+const COMMA = 0x2c
 
 /**
  * Returns whether a JSON text is nested deeper than `limit`, before it is parsed. Recursive functions such as
@@ -23,6 +25,26 @@ export function isNestedTooDeep(text: string, limit: number = MAX_FRAME_DEPTH): 
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       if (++depth > limit) return true
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth--
+  }
+  return false
+}
+
+/**
+ * Returns whether a JSON text has more names in objects, or more entries in objects and arrays, than allowed, before it is parsed.
+ * Reads the text once, at most until the first that is too many; the parser rejects invalid JSON.
+ */
+export function hasTooManyEntries(text: string, limits: { names: number; entries: number }): boolean {
+  if (text.length <= limits.names) return false
+  let names = 0
+  let commas = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) {
+      index = endOfString(text, index)
+      if (index < 0) return false
+    } else if (code === COLON) {
+      if (++names > limits.names) return true
+    } else if (code === COMMA && ++commas >= limits.entries) return true
   }
   return false
 }

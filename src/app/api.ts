@@ -106,6 +106,7 @@ export function createApi(
     authenticate,
     interceptor: idempotency.intercept,
     threadTime: core.threadTime,
+    rememberedCaller: auth.rememberedCaller,
     wrap: stopsWithoutDatabase(auth, directStop),
     observe: metrics.request,
     diskIsFull: () => core.diskWatch.full,

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { bodyParser } from '@koa/bodyparser'
 import cors from '@koa/cors'
-import { ERROR_CODE_HEADER, isNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
-import Koa, { type Middleware } from 'koa'
+import { ERROR_CODE_HEADER } from '@wheelhouse/protocol'
+import Koa, { type Context, type Middleware } from 'koa'
 import helmet from 'koa-helmet'
 import {
   AppError,
@@ -19,19 +18,23 @@ import type { ThreadTime } from '../process/thread-time.ts'
 import { compression } from './compression.ts'
 import {
   type Authenticate,
+  type Caller,
   type Endpoint,
   type HandlerWrapper,
   type Interceptor,
   mount,
-  TEXT_TYPES,
 } from './endpoint.ts'
 import { sendError } from './error-page.ts'
+import { readBody } from './json-body.ts'
+import { requireThreadTime } from './request-authorization.ts'
 import { validateResponses } from './response-validation.ts'
 
-/** The size limit of a JSON body after decompression. */
-export const REQUEST_BODY_LIMIT = '256kb'
-/** The size limit of a session description. That of a browser with ten codecs has 10 kB. */
-const TEXT_BODY_LIMIT = '64kb'
+/** Larger bodies are counted as processor time before they are read. No stop is larger. */
+const SMALL_BODY_BYTES = 4 * 1024
+/** Reading, checking and parsing a quarter of a megabyte of JSON with many small entries takes 5 ms. */
+const BODY_BYTES_PER_MS = 50_000
+/** A longer body is not parsed: it is refused, or stored as it is. */
+const MAX_PARSED_BYTES = 256 * 1024
 
 export interface AppOptions {
   readonly log: Log
@@ -47,6 +50,8 @@ export interface AppOptions {
   readonly diskIsFull?: () => boolean
   /** Measures the steps of requests. */
   readonly threadTime?: ThreadTime
+  /** Returns the user of a request without the database, if this process knows the credential. */
+  readonly rememberedCaller?: (http: Context) => Pick<Caller, 'userId'> | undefined
   /** Wraps the handling of every route. */
   readonly wrap?: HandlerWrapper
   /** Called once for every response. */
@@ -67,17 +72,9 @@ export function createApp(options: AppOptions): Koa {
   app.use(helmet(options.https ? {} : plainHttp))
   app.use(cors({ ...crossOrigin, origin: allowedOrigin(options.corsOrigins) }))
   app.use(requireReadableRequest)
+  app.use(limitLargeBodies(options))
   for (const middleware of options.before) app.use(middleware)
-  app.use(
-    bodyParser({
-      enableTypes: ['json', 'text'],
-      extendTypes: { text: [...TEXT_TYPES] },
-      jsonLimit: REQUEST_BODY_LIMIT,
-      textLimit: TEXT_BODY_LIMIT,
-      encoding: 'utf-8',
-    }),
-  )
-  app.use(limitBodyDepth)
+  app.use(readBody)
   const router = mount(options.endpoints, {
     authenticate: options.authenticate,
     threadTime: options.threadTime,
@@ -160,14 +157,21 @@ const requireReadableRequest: Middleware = async (ctx, next) => {
   await next()
 }
 
-/** Rejects JSON that is nested so deep that walking it could end the process. Must run after a body parser. */
-const limitBodyDepth: Middleware = async (ctx, next) => {
-  const { rawBody } = ctx.request
-  if (typeof rawBody === 'string' && isNestedTooDeep(rawBody)) {
-    throw badRequest(`The request body is nested deeper than ${MAX_FRAME_DEPTH} levels`)
+/**
+ * Refuses a large body of an account that has used too much processor time, before it is read, and counts it otherwise: reading and
+ * parsing it would take as long as a request that is answered.
+ */
+const limitLargeBodies =
+  ({ threadTime, rememberedCaller }: AppOptions): Middleware =>
+  async (ctx, next) => {
+    const bytes = ctx.request.length ?? (ctx.get('Transfer-Encoding') ? MAX_PARSED_BYTES : 0)
+    const caller = bytes > SMALL_BODY_BYTES ? rememberedCaller?.(ctx) : undefined
+    if (caller && threadTime) {
+      requireThreadTime(threadTime, caller)
+      threadTime.charge(caller.userId, Math.min(bytes, MAX_PARSED_BYTES) / BODY_BYTES_PER_MS)
+    }
+    await next()
   }
-  await next()
-}
 
 /**
  * Most responses belong to one user, and the cache key does not contain the cookie that identifies the user.

@@ -37,7 +37,8 @@ export function createThreadTime(deps: {
     return known ? Math.max(0, known.ms - ((atMs - known.atMs) * BUDGET.msPerSecond) / 1_000) : 0
   }
 
-  function charge(account: string, ms: number, atMs: number): void {
+  function charge(account: string, ms: number): void {
+    const atMs = nowMs()
     const total = usedBy(account, atMs) + ms
     used.delete(account) // the newest is the last
     used.set(account, { ms: total, atMs })
@@ -51,15 +52,17 @@ export function createThreadTime(deps: {
   }
 
   return {
+    /** Charges an account for work that is not measured. */
+    charge,
+
     /** Runs a step of a request, and charges its account. */
     measure<T>(step: string, account: string | undefined, work: () => T): T {
       const startedMs = nowMs()
       try {
         return work()
       } finally {
-        const endedMs = nowMs()
-        const ms = endedMs - startedMs
-        if (account !== undefined && ms > FREE_STEP_MS) charge(account, ms, endedMs)
+        const ms = nowMs() - startedMs
+        if (account !== undefined && ms > FREE_STEP_MS) charge(account, ms)
         longestMs = Math.max(longestMs, ms)
         if (ms >= LONG_STEP_MS) reportLong(step, ms, { account })
       }

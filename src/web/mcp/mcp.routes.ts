@@ -1,8 +1,6 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { bodyParser } from '@koa/bodyparser'
 import { createMcpHandler } from '@modelcontextprotocol/server'
-import { isValueNestedTooDeep, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 import type { Context, Middleware } from 'koa'
 import {
   AppError,
@@ -12,8 +10,8 @@ import {
   toAppError,
   unauthorized,
 } from '../../core/errors/errors.ts'
-import { REQUEST_BODY_LIMIT } from '../../core/http/app.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
+import { readBody } from '../../core/http/json-body.ts'
 import type { RateLimits } from '../../core/http/rate-limits.ts'
 import {
   type LimitedRequest,
@@ -29,8 +27,6 @@ import { createMcpServer, type McpDeps } from './mcp-server.ts'
 import { sessionOfRobot } from './robot-session.ts'
 import type { CallContext } from './route-invoker.ts'
 import { isStopTool } from './tool-calls.ts'
-
-const TOO_DEEP = `The message is nested deeper than ${MAX_FRAME_DEPTH} levels`
 
 export interface McpRouteDeps extends McpDeps {
   readonly auth: Auth
@@ -96,10 +92,8 @@ export function mcpRoutes(deps: McpRouteDeps): Middleware {
 
   async function answer(http: Context, caller: Caller, reading: PromiseSettledResult<unknown>) {
     if (http.method !== 'POST') throw notAllowed(http.method, ['POST'])
-    if (reading.status === 'rejected') throw reading.reason
+    if (reading.status === 'rejected') return refuseMessage(http, reading.reason)
     const message = reading.value
-    if (message === undefined) return sendError(http, 400, parseError(), undefined)
-    if (isValueNestedTooDeep(message)) return sendError(http, 400, invalidRequest(TOO_DEEP), message)
     try {
       await respond(http, { caller, http }, message)
     } catch (cause) {
@@ -137,22 +131,23 @@ function withAuthChallenge(identify: ReturnType<typeof withFailureLimit>, metada
   }
 }
 
-const readBody = bodyParser({ enableTypes: ['json'], jsonLimit: REQUEST_BODY_LIMIT, encoding: 'utf-8' })
-
 /**
- * Returns the parsed body; undefined when it is not JSON.
- * @throws 413, 415
+ * Returns the parsed body.
+ * @throws 400, 413, 415
  */
 async function readMessage(http: Context): Promise<unknown> {
   if (!http.request.is('json'))
     throw new AppError(415, 'unsupported_media_type', 'Content-Type must be application/json')
-  try {
-    await readBody(http, async () => {})
-    return http.request.body
-  } catch (cause) {
-    if (toAppError(cause).status === 400) return undefined
-    throw cause
-  }
+  await readBody(http, async () => {})
+  return http.request.body
+}
+
+/** Answers a message that could not be read. @throws 413, 415 */
+function refuseMessage(http: Context, cause: unknown): void {
+  const error = toAppError(cause)
+  if (error.status !== 400) throw cause
+  const isParseError = error.cause instanceof SyntaxError
+  sendError(http, 400, isParseError ? parseError() : invalidRequest(error.message), undefined)
 }
 
 /**

@@ -89,7 +89,7 @@ describe('a deep message over MCP', () => {
         expect(reply.status).toBe(400)
         expect(reply.body.error).toEqual({
           code: -32_600,
-          message: `The message is nested deeper than ${MAX_FRAME_DEPTH} levels`,
+          message: `The request body is nested deeper than ${MAX_FRAME_DEPTH} levels`,
         })
       }
     }
