@@ -2,7 +2,7 @@ import type { EpisodeInput } from './dataset-input.ts'
 import type { CameraScans, DatasetPlan } from './dataset-plan.ts'
 import type { VideoCodecs } from './frame-decoder.ts'
 import type { ResamplingCounts } from './resampler.ts'
-import type { FeatureStats } from './running-stats.ts'
+import type { MergeableStats } from './running-stats.ts'
 import type { DatasetFile, DatasetStore } from './stored-file.ts'
 
 /** Consecutive episodes that share a data file and a video file for each camera. */
@@ -20,7 +20,7 @@ export interface PartInput {
 export interface PartResult {
   readonly files: readonly DatasetFile[]
   readonly rows: number
-  readonly stats: Readonly<Record<string, FeatureStats>>
+  readonly stats: Readonly<Record<string, MergeableStats>>
   readonly counts: ResamplingCounts
 }
 
