@@ -29,7 +29,7 @@ export async function writeDataset(options: {
       index,
       task: 'Pick the cube',
       taskIndex: 0,
-      isSuccess: true,
+      success: true,
       startMs: recording.startMs + fromMs,
       endMs: recording.startMs + toMs,
       recording: stored,

@@ -13,6 +13,8 @@ export interface NewExport {
   readonly name: string
   readonly fps: number
   readonly cameras?: string[]
+  readonly gaps?: DatasetExport['gaps']
+  readonly unfinished?: boolean
   readonly episode_ids?: string[]
   readonly dataset_ids?: string[]
 }

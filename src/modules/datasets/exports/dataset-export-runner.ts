@@ -159,7 +159,8 @@ export function createDatasetExportRunner(
       const datasetPlan = await plan(run, row)
       const written = await writeParts(run, row, datasetPlan)
       const totals = { ...exported, episodes: written.episodes, frames: written.frames }
-      await finish(attempt, { row: written, plan: datasetPlan, totals, keyPrefix })
+      const { gaps } = exported
+      await finish(attempt, { row: written, plan: datasetPlan, totals, gaps, keyPrefix })
     } finally {
       await thread.close()
       await progress.settled()

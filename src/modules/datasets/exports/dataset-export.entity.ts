@@ -4,9 +4,12 @@ import { referenceTo } from '../../../core/database/reference.ts'
 import type { TablesOf } from '../../../core/database/tables.ts'
 import type { DatasetPlan } from '../lerobot/dataset-plan.ts'
 import type { ExportState } from './export-state.ts'
+import type { LeftOut } from './left-out.ts'
 
 export const DatasetExportStatus = z.enum(['PENDING', 'RUNNING', 'READY', 'FAILED'])
 export const DatasetExportFormat = z.enum(['lerobot_v3'])
+/** What an export does with the gaps of recordings. */
+export const DatasetGaps = z.enum(['leave_out', 'cut', 'include'])
 
 /** A version of a dataset that a job makes from recorded episodes. */
 export const DatasetExport = defineEntity({
@@ -48,6 +51,9 @@ export const DatasetExport = defineEntity({
     fps: p.integer(),
     /** The cameras that the user chose; null for all that every recording has. */
     cameras: p.json<readonly string[]>().nullable(),
+    gaps: p.enum(DatasetGaps.options).default('leave_out'),
+    /** The episodes of the request that are not in the dataset. */
+    leftOut: p.json<LeftOut>(),
     /** The episodes, in the order of the dataset. */
     episodeIds: p.json<readonly string[]>(),
     status: p.enum(DatasetExportStatus.options).default('PENDING'),

@@ -1,7 +1,8 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { timestamp } from '../../../core/http/fields.ts'
-import { DatasetExportFormat, DatasetExportStatus } from './dataset-export.entity.ts'
+import { DatasetExportFormat, DatasetExportStatus, DatasetGaps } from './dataset-export.entity.ts'
+import { LeftOut } from './left-out.ts'
 
 export const MAX_EPISODES = 10_000
 const MAX_DATASETS = 100
@@ -52,7 +53,7 @@ export const CreateDatasetExport = z
       .array(idOf('dataset'))
       .min(1)
       .max(MAX_DATASETS)
-      .meta({ description: 'Exports all episodes of these datasets that have a finished recording.' })
+      .meta({ description: 'Exports all episodes of these datasets that can be exported.' })
       .optional(),
     cameras: z
       .array(z.string().min(1).max(MAX_CAMERA_NAME))
@@ -60,6 +61,15 @@ export const CreateDatasetExport = z
       .refine(distinct, 'must not repeat a camera')
       .meta({ description: 'Default: the cameras that all episodes have.', examples: [['front']] })
       .optional(),
+    gaps: DatasetGaps.default('leave_out').meta({
+      description:
+        'What becomes of an episode whose recording lacks more than one second of it. leave_out: it is not in the dataset. cut: each part of at least one second between the gaps is an episode; only the last one has the result. include: values and pictures hold over the gaps.',
+      examples: ['leave_out'],
+    }),
+    unfinished: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Whether to export episodes that were not ended before their session.' }),
   })
   .refine(
     ({ episode_ids, dataset_ids }) => (episode_ids === undefined) !== (dataset_ids === undefined),
@@ -95,6 +105,8 @@ export const DatasetExportView = z
         'Path of the files of the newest finished version. Append the path of a file of the dataset.',
       examples: ['/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main'],
     }),
+    gaps: DatasetGaps.meta({ examples: ['leave_out'] }),
+    left_out: LeftOut,
     error: z
       .string()
       .nullable()

@@ -29,8 +29,8 @@ export interface PartDeps {
   readonly codecs: VideoCodecs | undefined
   /** A folder for temporary files. */
   readonly tempDir: string
-  /** Returns the frames of an episode from the planning, if they are still known. */
-  readonly scansOf: (episodeId: string) => CameraScans | undefined
+  /** Returns the frames of an episode, by its number, from the planning, if they are still known. */
+  readonly scansOf: (index: number) => CameraScans | undefined
   /** Called with the part of the work that is done, from 0 to 1. */
   readonly progress: (done: number) => void
 }

@@ -20,8 +20,8 @@ export interface PlanDeps {
   readonly tools: VideoToolNames
   /** Called with the number of episodes that were read. */
   readonly progress: (episodes: number) => void
-  /** Called with the frames of each episode, which the writer needs again. */
-  readonly keep?: (episodeId: string, scans: CameraScans) => void
+  /** Called with the number and the frames of each episode, which the writer needs again. */
+  readonly keep?: (index: number, scans: CameraScans) => void
 }
 
 /** Reads all episodes once, and chooses the features of the dataset and the mode of each camera. */
@@ -48,7 +48,7 @@ async function tryPlan(
     const reader = await openRecording(episode)
     await features.add(reader, episode)
     const scans = await scanCameras(reader, periodOf(episode), cameras)
-    keep?.(episode.id, scans)
+    keep?.(episode.index, scans)
     const missing = choice.add(scans, durationMsOf(periodOf(episode)))
     if (missing !== undefined && !isChosen) return missing
     if (missing !== undefined)
