@@ -66,7 +66,8 @@ export class RobotLink {
     this.#commands = new CommandReceiver(options)
     this.#telemetryCheck = new TelemetryCheck(options)
     this.#episodes = new EpisodeOutbox({
-      transmit: (frame) => this.#send(frame, 'droppable'),
+      // The clock of `started_at`, so that the gateway can convert the times of a robot whose clock is wrong.
+      transmit: (frame) => this.#send({ ...frame, t: Date.now() }, 'droppable'),
       report: (cause) => this.#lifecycle.report(cause),
       nowMs: () => performance.now(),
     })
