@@ -3642,17 +3642,22 @@ export interface components {
              */
             cameras?: string[];
             /**
-             * @description What becomes of an episode whose recording lacks more than one second of it. leave_out: it is not in the dataset. cut: each part of at least one second between the gaps is an episode; only the last one has the result. include: values and pictures hold over the gaps.
-             * @default leave_out
+             * @description The treatment of an episode whose recording lacks more than one second of it. leave_out (the default): it is not in the dataset. cut: each part of at least one second between the gaps is an episode; only the last one has the result. include: values and pictures hold over the gaps.
              * @example leave_out
              * @enum {string}
              */
-            gaps: "leave_out" | "cut" | "include";
+            gaps?: "leave_out" | "cut" | "include";
             /**
-             * @description Whether to export episodes that were not ended before their session.
-             * @default false
+             * @description Which sample of the telemetry a row has. causal (the default): the last one at or before it, which is all that a policy knows. nearest: for numbers the nearest one, up to 500 ms later.
+             * @example causal
+             * @enum {string}
              */
-            unfinished: boolean;
+            alignment?: "causal" | "nearest";
+            /**
+             * @description Whether to export episodes that were not ended before their session. Default: false.
+             * @example false
+             */
+            unfinished?: boolean;
         };
         CreateWebhook: {
             /**
@@ -3851,6 +3856,11 @@ export interface components {
              * @enum {string}
              */
             gaps: "leave_out" | "cut" | "include";
+            /**
+             * @example causal
+             * @enum {string}
+             */
+            alignment: "causal" | "nearest";
             /** @description The episodes of the request that are not in the dataset: their number, and the first 100. */
             left_out: {
                 /** @example 1 */
@@ -10575,6 +10585,7 @@ export interface operations {
                      *           "size_bytes": 812400120,
                      *           "base_url": "/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main",
                      *           "gaps": "leave_out",
+                     *           "alignment": "causal",
                      *           "left_out": {
                      *             "count": 1,
                      *             "episodes": [
@@ -10687,6 +10698,7 @@ export interface operations {
                      *       "size_bytes": 0,
                      *       "base_url": "/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main",
                      *       "gaps": "leave_out",
+                     *       "alignment": "causal",
                      *       "left_out": {
                      *         "count": 1,
                      *         "episodes": [
@@ -10809,6 +10821,7 @@ export interface operations {
                      *       "size_bytes": 812400120,
                      *       "base_url": "/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main",
                      *       "gaps": "leave_out",
+                     *       "alignment": "causal",
                      *       "left_out": {
                      *         "count": 1,
                      *         "episodes": [

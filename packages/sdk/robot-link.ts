@@ -141,11 +141,14 @@ export class RobotLink {
 
   /**
    * Sends a telemetry sample of any JSON value. The link never queues samples.
+   * @param t when the sample was made, in milliseconds of any clock that runs evenly, such as `performance.now()`: recordings and
+   * datasets then have this time instead of that of the arrival
    * @returns false if the link dropped the sample: offline, too many unsent bytes, too large for a frame, or not allowed
    * by the `telemetrySchema`
    */
-  telemetry(data: unknown): boolean {
-    return this.#telemetryCheck.allows(data) && this.#send({ type: 'telemetry', data }, 'droppable')
+  telemetry(data: unknown, t?: number): boolean {
+    const frame = { type: 'telemetry' as const, data, ...(t !== undefined && { t }) }
+    return this.#telemetryCheck.allows(data) && this.#send(frame, 'droppable')
   }
 
   /** Sends opaque bytes as a telemetry sample. */

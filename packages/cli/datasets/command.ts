@@ -58,6 +58,14 @@ function addExports(datasets: Command, lazyAction: LazyAction): void {
         .choices(['leave-out', 'cut', 'include'])
         .default('leave-out'),
     )
+    .addOption(
+      new Option(
+        '--alignment <which>',
+        'the sample of the telemetry that a row has: the last one up to it (causal), or the nearest one',
+      )
+        .choices(['causal', 'nearest'])
+        .default('causal'),
+    )
     .option('--unfinished', 'export episodes as well that were not ended before their session')
     .option('--wait', 'wait until the dataset is ready')
     .action(lazyAction(() => import('./export.ts')))

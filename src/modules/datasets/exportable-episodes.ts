@@ -6,7 +6,7 @@ export const MAX_MISSING_SECONDS = 1
 /** The shortest part between gaps that an export makes an episode of. */
 const MIN_PIECE_SECONDS = 1
 
-/** What an export does with episodes whose recordings lack more than the limit. */
+/** The treatment of episodes whose recordings lack more than the limit. */
 export type GapOption = 'leave_out' | 'cut' | 'include'
 
 /** Why an episode is left out, for sentences about it. */
@@ -65,7 +65,7 @@ export const recordedContent = (cameras?: readonly string[]): RawBuilder<unknown
 
 /** Returns why an export leaves an episode out; null if it does not. The query has `recordedContent`. */
 export const reasonNotExportable = (
-  options: { readonly gaps?: GapOption; readonly unfinished?: boolean } = {},
+  options: { readonly gaps?: GapOption | undefined; readonly unfinished?: boolean | undefined } = {},
 ): RawBuilder<NotExportable | null> => {
   const { gaps = 'leave_out', unfinished = false } = options
   return sql`case

@@ -274,6 +274,7 @@ test('episodes lead to their replay, and are exported with progress and an addre
             size_bytes: 900_000,
             base_url: '/datasets/owner/pick-cubes/resolve/main',
             gaps: 'leave_out',
+            alignment: 'causal',
             left_out: {
               count: 1,
               episodes: [
@@ -317,6 +318,7 @@ test('episodes lead to their replay, and are exported with progress and an addre
     name: 'pick-cubes',
     fps: 30,
     gaps: 'leave_out',
+    alignment: 'causal',
     unfinished: false,
     episode_ids: [episode.id],
   })

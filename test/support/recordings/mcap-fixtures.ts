@@ -12,12 +12,14 @@ interface FixtureMessage {
   /** The data of the frame; bytes for a binary one, and a text for one that is damaged. */
   readonly data?: unknown
   readonly raw?: string
+  /** How long it was on its way to the platform. */
+  readonly wayMs?: number
 }
 
 export interface FixtureCamera {
   readonly name: string
   readonly format: 'vp8' | 'h264' | 'jpeg'
-  readonly frames: readonly { readonly atMs: number; readonly data: Uint8Array }[]
+  readonly frames: readonly { readonly atMs: number; readonly data: Uint8Array; readonly wayMs?: number }[]
 }
 
 export interface FixtureRecording {
@@ -32,18 +34,21 @@ export interface FixtureRecording {
 
 interface Entry {
   readonly topic: string
+  /** When it arrived. */
   readonly atMs: number
+  readonly wayMs?: number
   readonly frames?: FrameSchema
   readonly bytes: () => Uint8Array
 }
 
 function* jsonEntries(topic: string, messages: readonly FixtureMessage[] = []): Generator<Entry> {
-  for (const [index, { atMs, data, raw }] of messages.entries()) {
+  for (const [index, { atMs, data, raw, wayMs = 0 }] of messages.entries()) {
     const payload =
       data instanceof Uint8Array ? { data_base64: Buffer.from(data).toString('base64') } : { data }
     yield {
       topic,
       atMs,
+      wayMs,
       bytes: () => Buffer.from(raw ?? JSON.stringify({ seq: index, t: atMs, ...payload })),
     }
   }
@@ -51,11 +56,12 @@ function* jsonEntries(topic: string, messages: readonly FixtureMessage[] = []): 
 
 function* cameraEntries(camera: FixtureCamera, startMs: number): Generator<Entry> {
   const frames = camera.format === 'jpeg' ? 'CompressedImage' : 'CompressedVideo'
-  for (const { atMs, data } of camera.frames) {
-    const stampNs = BigInt(Math.round((startMs + atMs) * NS_PER_MS))
+  for (const { atMs, data, wayMs = 0 } of camera.frames) {
+    const stampNs = BigInt(Math.round((startMs + atMs - wayMs) * NS_PER_MS))
     yield {
       topic: cameraTopic(camera.name),
       atMs,
+      wayMs,
       frames,
       bytes: () => encodeFrame(frames, { stampNs, frameId: camera.name, format: camera.format, data }),
     }
@@ -72,9 +78,10 @@ export async function storeRecording(store: ObjectStore, key: string, recording:
   ].sort((a, b) => a.atMs - b.atMs)
   const object = await store.create(key)
   const file = await openMcapFile(async (bytes) => await object.write(Buffer.from(bytes)))
-  for (const { topic, atMs, frames, bytes } of entries) {
+  for (const { topic, atMs, wayMs = 0, frames, bytes } of entries) {
     const timeNs = BigInt(Math.round((startMs + atMs) * NS_PER_MS))
-    await file.add({ topic, logTimeNs: timeNs, publishTimeNs: timeNs, data: bytes() }, () =>
+    const publishTimeNs = BigInt(Math.round((startMs + atMs - wayMs) * NS_PER_MS))
+    await file.add({ topic, logTimeNs: timeNs, publishTimeNs, data: bytes() }, () =>
       topicDefinition(topic, frames),
     )
   }

@@ -28,6 +28,11 @@ const gapOptions: readonly { readonly value: Gaps; readonly label: string }[] = 
   { value: 'cut', label: t('data.export.cut') },
   { value: 'include', label: t('data.export.include') },
 ]
+type Alignment = NonNullable<NewExport['alignment']>
+const alignmentOptions: readonly { readonly value: Alignment; readonly label: string }[] = [
+  { value: 'causal', label: t('data.export.causal') },
+  { value: 'nearest', label: t('data.export.nearest') },
+]
 
 interface Props extends ButtonProps {
   /** Episodes or datasets. */
@@ -57,6 +62,7 @@ function ExportForm({ chosen, onCancel }: { chosen: Props['chosen']; onCancel: (
   const [fps, setFps] = useState<number | string>(DEFAULT_FPS)
   const [cameras, setCameras] = useState<string[]>([])
   const [gaps, setGaps] = useState<Gaps>('leave_out')
+  const [alignment, setAlignment] = useState<Alignment>('causal')
   const [unfinished, setUnfinished] = useState(false)
   const errors = fieldErrors(start.error, fields)
   const submit = (event: FormEvent) => {
@@ -67,6 +73,7 @@ function ExportForm({ chosen, onCancel }: { chosen: Props['chosen']; onCancel: (
         name: name.trim(),
         fps: Number(fps),
         gaps,
+        alignment,
         unfinished,
         ...(cameras.length > 0 && { cameras }),
       },
@@ -109,6 +116,13 @@ function ExportForm({ chosen, onCancel }: { chosen: Props['chosen']; onCancel: (
           data={gapOptions}
           value={gaps}
           onChange={(value) => value && setGaps(value)}
+          allowDeselect={false}
+        />
+        <Select<Alignment>
+          label={t('data.export.alignment')}
+          data={alignmentOptions}
+          value={alignment}
+          onChange={(value) => value && setAlignment(value)}
           allowDeselect={false}
         />
         <Checkbox

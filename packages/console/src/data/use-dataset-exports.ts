@@ -14,6 +14,7 @@ export interface NewExport {
   readonly fps: number
   readonly cameras?: string[]
   readonly gaps?: DatasetExport['gaps']
+  readonly alignment?: DatasetExport['alignment']
   readonly unfinished?: boolean
   readonly episode_ids?: string[]
   readonly dataset_ids?: string[]

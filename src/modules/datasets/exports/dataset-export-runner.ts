@@ -64,7 +64,13 @@ export function createDatasetExportRunner(
     if (row.plan) return row.plan
     onProgress(planningProgress)
     const { episodes, cameras } = exported
-    const made = await thread.run('plan', { fps: row.fps, episodes, cameras, isChosen: row.cameras !== null })
+    const made = await thread.run('plan', {
+      fps: row.fps,
+      alignment: row.alignment,
+      episodes,
+      cameras,
+      isChosen: row.cameras !== null,
+    })
     const { numUpdatedRows } = await db
       .updateTable('dataset_exports')
       .set({ plan: jsonb(made) })

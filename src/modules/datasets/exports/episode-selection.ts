@@ -4,8 +4,8 @@ import type { Db } from '../../../core/database/tables.ts'
 import { conflict, notFound } from '../../../core/errors/errors.ts'
 import type { NotExportable } from '../dataset.schema.ts'
 import { notExportableTexts, reasonNotExportable, recordedContent } from '../exportable-episodes.ts'
+import { type LeftOut, leftOutOf } from '../left-out.ts'
 import { type CreateDatasetExport, MAX_EPISODES } from './dataset-export.schema.ts'
-import { type LeftOut, leftOutOf } from './left-out.ts'
 
 /** An episode, and the recording of its session if it has one. */
 export interface SelectedEpisode {

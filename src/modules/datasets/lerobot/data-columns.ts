@@ -10,6 +10,8 @@ import {
 import type { Row } from './resampler.ts'
 
 const INTERVENTION = 'complementary_info.is_intervention'
+/** The name that rollouts of LeRobot give the same column. */
+const SHORT_INTERVENTION = 'intervention'
 const SUCCESS_KNOWN = 'complementary_info.is_success_known'
 /** The columns of every LeRobot dataset, and those that this platform adds, with their types. */
 export const fixedColumns = {
@@ -21,6 +23,7 @@ export const fixedColumns = {
   'next.done': 'bool',
   'next.success': 'bool',
   [INTERVENTION]: 'bool',
+  [SHORT_INTERVENTION]: 'bool',
   [SUCCESS_KNOWN]: 'bool',
 } as const
 type FixedColumn = keyof typeof fixedColumns
@@ -59,6 +62,7 @@ export const dataColumns = (plan: Pick<DatasetPlan, 'vectors' | 'cameras'>): Par
 function fixedValues(name: FixedColumn, rows: readonly Row[], from: number, context: RowContext) {
   const { fps, firstIndex, episodeIndex, taskIndex, success, episodeRows } = context
   const isLast = (row: number) => from + row === episodeRows - 1
+  const isIntervention = (row: number) => rows[row]?.isIntervention ?? false
   const values: Readonly<Record<FixedColumn, (row: number) => number | boolean>> = {
     timestamp: (row) => Math.fround((from + row) / fps),
     frame_index: (row) => from + row,
@@ -67,7 +71,8 @@ function fixedValues(name: FixedColumn, rows: readonly Row[], from: number, cont
     task_index: () => taskIndex,
     'next.done': isLast,
     'next.success': (row) => success === true && isLast(row),
-    [INTERVENTION]: (row) => rows[row]?.isIntervention ?? false,
+    [INTERVENTION]: isIntervention,
+    [SHORT_INTERVENTION]: isIntervention,
     [SUCCESS_KNOWN]: () => success !== null,
   }
   return rows.map((_, row) => values[name](row))

@@ -1,5 +1,5 @@
 import { notExportableTexts } from '../exportable-episodes.ts'
-import type { LeftOut } from '../exports/left-out.ts'
+import type { LeftOut } from '../left-out.ts'
 import type { DatasetTotals } from './dataset-info.ts'
 import type { CameraMode, DatasetPlan } from './dataset-plan.ts'
 import { slotName, type VectorFeature } from './features.ts'
@@ -7,7 +7,7 @@ import type { ResamplingCounts } from './resampler.ts'
 
 const MAX_TASKS = 50
 
-/** What the recordings of the episodes lack. */
+/** The gaps in the recordings of the episodes. */
 export interface GapCounts {
   readonly episodes: number
   readonly seconds: number
@@ -128,15 +128,17 @@ export function datasetCard(input: CardInput): string {
     ...plan.cameras.map(
       ({ key, mode, size }) => `* \`${key}\`: ${size.width} × ${size.height}, ${modeTexts[mode]}`,
     ),
-    '* `complementary_info.is_intervention`: whether a command of the operator was in effect',
+    '* `intervention` and `complementary_info.is_intervention`: whether a command of the operator was in effect',
     '* `next.done`, `next.success`: true in the last row of an episode, and of one that succeeded',
     '* `complementary_info.is_success_known`: false in the rows of an episode whose result is unknown; its `next.success` says nothing\n',
     '## Times\n',
-    `${rowText(plan)} Times are those of the arrival at the platform.\n`,
+    `${rowText(plan)} Frames and samples have the time at which the robot made them, where it says so, else that of their arrival at the platform; commands that at which the platform sent them to the robot.\n`,
     '* Commands hold until the next one. Their speeds hold for at most 250 ms and are then 0, or the value nearest to 0 that the field allows.',
     '* Before the first command, a field that is no speed is the one of the same name in the telemetry.',
-    '* Numbers of the telemetry are those of the nearest sample, up to 500 ms later. Fields that it lacks keep their last value.',
-    '* Booleans and choices of the telemetry hold. A choice is the index of its value.',
+    plan.alignment === 'nearest'
+      ? '* Numbers of the telemetry are those of the nearest sample, up to 500 ms later; booleans and choices hold.'
+      : '* Values of the telemetry are those of the last sample up to the time of the row.',
+    '* Fields that a sample lacks keep their last value. A choice is the index of its value.',
     ...(remarks.length > 0 ? ['\n## Notes\n', ...remarks.map((note) => `* ${note}`)] : []),
     ...leftOutLines(input.leftOut),
     '',

@@ -62,9 +62,10 @@ export async function writeRows(
     key: camera.key,
     pictures: picturesOf(context, reader, camera),
   }))
+  const rows = readRows(reader, periodOf(episode), plan.vectors, layout.rowTimes, counts, plan.alignment)
   try {
     let row = 0
-    for await (const values of readRows(reader, periodOf(episode), plan.vectors, layout.rowTimes, counts)) {
+    for await (const values of rows) {
       const pictures = new Map<string, Uint8Array>()
       for (const { key, pictures: source } of sources) {
         const { value } = await source.next()

@@ -2,7 +2,7 @@
 export const QUANTILES = { q01: 0.01, q10: 0.1, q50: 0.5, q90: 0.9, q99: 0.99 } as const
 type QuantileName = keyof typeof QUANTILES
 
-/** A value, and the number of rows that it stands for. */
+/** A value, and the number of rows that it represents. */
 export type WeightedPoint = readonly [value: number, weight: number]
 
 /** Points of a dimension at most, and of all dimensions of a feature together. */
@@ -21,7 +21,7 @@ const weightOf = (points: readonly WeightedPoint[]): number =>
 
 /**
  * Sorts points, and joins neighbours until there are at most as many as the limit. Each joined point is one of the values, in the
- * middle of the rows that it stands for, so quantiles are wrong by about one in `limit` rows. Equal values are joined exactly.
+ * middle of the rows that it represents, so quantiles are wrong by about one in `limit` rows. Equal values are joined exactly.
  */
 export function joinPoints(points: readonly WeightedPoint[], limit: number): WeightedPoint[] {
   const distinct: [number, number][] = []

@@ -263,7 +263,7 @@ test('hostile telemetry does not break an export, and the card counts it', async
   await writeFile(file, Buffer.from(await data.arrayBuffer()))
   const rows = await duckdb(`select "observation.state" as x, timestamp from '${file}' order by index`)
   await rm(file)
-  expect(rows.map(({ x }) => x)).toEqual([...Array(16).fill(1), ...Array(14).fill(2)])
+  expect(rows.map(({ x }) => x)).toEqual([...Array(20).fill(1), ...Array(10).fill(2)])
   const card = await (await fetchFile(world, owner, `${ready.base_url}/README.md`)).text()
   expect(card).toContain('* Pick \\| the \\<b\\>cube\\</b\\> \\# now')
   expect(card).toMatch(/\* 3 values were no finite numbers/)

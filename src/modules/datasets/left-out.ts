@@ -1,8 +1,8 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { iso } from '../../../core/database/iso.ts'
-import { timestamp } from '../../../core/http/fields.ts'
-import { NotExportable } from '../dataset.schema.ts'
+import { iso } from '../../core/database/iso.ts'
+import { timestamp } from '../../core/http/fields.ts'
+import { NotExportable } from './dataset.schema.ts'
 
 /** Episodes that an export names. It counts the others. */
 const MAX_NAMED = 100
