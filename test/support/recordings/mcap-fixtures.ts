@@ -6,6 +6,10 @@ import type { ObjectStore } from '../../../src/core/storage/object-store.ts'
 
 const NS_PER_MS = 1_000_000
 
+/** Returns Unix nanoseconds. Those of a date are no exact number. */
+const toNanoseconds = (startMs: number, atMs: number): bigint =>
+  BigInt(startMs) * BigInt(NS_PER_MS) + BigInt(Math.round(atMs * NS_PER_MS))
+
 /** A JSON message. The time is from the start of the recording. */
 interface FixtureMessage {
   readonly atMs: number
@@ -57,7 +61,7 @@ function* jsonEntries(topic: string, messages: readonly FixtureMessage[] = []): 
 function* cameraEntries(camera: FixtureCamera, startMs: number): Generator<Entry> {
   const frames = camera.format === 'jpeg' ? 'CompressedImage' : 'CompressedVideo'
   for (const { atMs, data, wayMs = 0 } of camera.frames) {
-    const stampNs = BigInt(Math.round((startMs + atMs - wayMs) * NS_PER_MS))
+    const stampNs = toNanoseconds(startMs, atMs - wayMs)
     yield {
       topic: cameraTopic(camera.name),
       atMs,
@@ -79,8 +83,8 @@ export async function storeRecording(store: ObjectStore, key: string, recording:
   const object = await store.create(key)
   const file = await openMcapFile(async (bytes) => await object.write(Buffer.from(bytes)))
   for (const { topic, atMs, wayMs = 0, frames, bytes } of entries) {
-    const timeNs = BigInt(Math.round((startMs + atMs) * NS_PER_MS))
-    const publishTimeNs = BigInt(Math.round((startMs + atMs - wayMs) * NS_PER_MS))
+    const timeNs = toNanoseconds(startMs, atMs)
+    const publishTimeNs = toNanoseconds(startMs, atMs - wayMs)
     await file.add({ topic, logTimeNs: timeNs, publishTimeNs, data: bytes() }, () =>
       topicDefinition(topic, frames),
     )
