@@ -159,6 +159,7 @@ export async function startGateway(
     log,
     connectionOf: (robotId) => robots.current(robotId),
     clockMs,
+    unixMs,
   })
   const logs = createRobotLogs({
     store: deps.logStore,

@@ -1,6 +1,7 @@
 import { OrderedFrames } from '../channel/ordered-frames.ts'
 import type { RobotMember } from '../control/control-session.ts'
 import { SessionMember } from '../control/session-member.ts'
+import { SampleClock } from './sample-clock.ts'
 
 /** Frames buffered for a connection that waits for its admission; of more than that, the newest. */
 const MAX_EARLY_FRAMES = 32
@@ -16,6 +17,7 @@ export class RobotConnection extends SessionMember implements RobotMember {
   slice = -1
   /** Whether the newest heartbeat waits for the database. Set by `createHeartbeats` only. */
   heartbeatUnsaved = false
+  readonly #sampleClock = new SampleClock()
   #epoch = 0
   #lastHeartbeatMs = 0
   #heartbeatWindowMs = 0
@@ -38,6 +40,10 @@ export class RobotConnection extends SessionMember implements RobotMember {
 
   admit(epoch: number): void {
     this.#epoch = epoch
+  }
+
+  sampleAgeMs(t: unknown, nowMs: number): number {
+    return this.#sampleClock.ageMs(t, nowMs)
   }
 
   /** When the robot last sent a heartbeat; 0 before the first one. */

@@ -19,6 +19,9 @@ import { type Heartbeat, readPlainHeartbeat } from './plain-heartbeat.ts'
 import type { RobotConnection } from './robot-connection.ts'
 import type { StallClock } from './stall-clock.ts'
 
+/** Where the clock of the sender is in the header of a binary frame. */
+const CLOCK_AT = 8
+
 /** Reads the frames of robots. Every frame is a sign of life; a heartbeat is also queued for the database. */
 export function createRobotFrames(deps: {
   enqueueHeartbeat: (connection: RobotConnection) => void
@@ -112,7 +115,7 @@ export function createRobotFrames(deps: {
       }
       if (value.type === 'telemetry') {
         connection.recordWellFormed()
-        return controlRelay.telemetry(connection, text) // its data is between the robot and the participants
+        return controlRelay.telemetry(connection, text, 't' in value ? value.t : undefined) // its data is between the robot and the participants
       }
       if (value.type === 'log') return logLine(connection, value, nowMs)
       readOther(connection, value, nowMs)
@@ -125,7 +128,7 @@ export function createRobotFrames(deps: {
       if (!isTelemetry)
         return connection.malformed('A binary frame of a robot is of kind 2, after 16 bytes', nowMs)
       connection.recordWellFormed()
-      controlRelay.telemetry(connection, data)
+      controlRelay.telemetry(connection, data, new DataView(data).getFloat64(CLOCK_AT))
     },
 
     acceptFrame,

@@ -171,10 +171,15 @@ export function createControlRelay(deps: {
       robot.controlSession?.operator?.sendFast(`{"type":"ack","seq":${seq}}`, clockMs())
     },
 
-    /** Relays telemetry to all participants. A participant that does not read gets the newest frame later. */
-    telemetry(robot: RobotMember, frame: string | ArrayBuffer): void {
+    /**
+     * Relays telemetry to all participants. A participant that does not read gets the newest frame later. `t` is the time of the sample
+     * by the robot's clock, if the frame has one.
+     */
+    telemetry(robot: RobotMember, frame: string | ArrayBuffer, t: unknown): void {
+      const ageMs = robot.sampleAgeMs(t, preciseMs())
       if (!robot.controlSession) return
-      robot.controlSession.tap.telemetry(frame)
+      const { tap, latencyRecorder } = robot.controlSession
+      tap.telemetry(frame, ageMs + latencyRecorder.robotPathMs())
       for (const participant of robot.controlSession.participants()) {
         if (participant.sendIfFlowing(frame, clockMs())) continue
         participant.bufferTelemetry(typeof frame === 'string' ? frame : frame.slice(0))

@@ -28,6 +28,8 @@ export interface RobotMember extends Member {
   /** Charge as last reported, 0 to 1, and when; -1 while unknown. */
   readonly battery: number
   readonly batteryMs: number
+  /** Returns the age of a sample with this time of the robot; NaN if that is unknown. */
+  sampleAgeMs(t: unknown, nowMs: number): number
 }
 
 /** The connection of an operator or an observer, as its session sees it. */

@@ -51,6 +51,7 @@ export function createLatencyRecorder() {
   /** The shortest round trip to the operator: a frame that meets no delay takes half of it. */
   let fastestOperatorMs = Number.POSITIVE_INFINITY
   let pathMs = 0
+  let robotPathMs = 0
   let buckets: number[] | undefined
   let maxMs = 0
   let frames = 0
@@ -58,12 +59,16 @@ export function createLatencyRecorder() {
 
   const measurePath = (nowMs: number) => {
     const toOperator = fastestOperatorMs === Number.POSITIVE_INFINITY ? 0 : fastestOperatorMs
-    pathMs = (toOperator + (robot.shorter(nowMs) ?? 0)) / 2
+    robotPathMs = (robot.shorter(nowMs) ?? 0) / 2
+    pathMs = toOperator / 2 + robotPathMs
   }
 
   return {
     /** Returns the least time that a command takes, as last measured. */
     pathMs: () => pathMs,
+
+    /** Returns the least time that a frame of the robot takes, as last measured. */
+    robotPathMs: () => robotPathMs,
 
     /** Returns half of the newest round trips, also of running ones; undefined until both sides have answered. */
     currentPathMs(nowMs: number): number | undefined {

@@ -13,6 +13,9 @@ const MAX_WAITING = 10_000
 const MAX_WAITING_PER_ROBOT = 100
 /** When a robot is to send an episode again that the queue had no room for. */
 const RETRY_AFTER_MS = 5_000
+/** How far the clock of a robot may be ahead. */
+const CLOCK_TOLERANCE_MS = 5_000
+const MS_PER_S = 1_000
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 2_000
 const FLUSH_LIMIT_MS = 3_000
@@ -27,8 +30,10 @@ export function createEpisodes(deps: {
   /** Returns the current connection of a robot. It gets the answers, also to frames of an older connection. */
   connectionOf: (robotId: string) => RobotConnection | undefined
   clockMs: () => number
+  /** Returns the time of day at a reading of the gateway's clock. */
+  unixMs: (readingMs: number) => number
 }) {
-  const { store, log, connectionOf, clockMs } = deps
+  const { store, log, connectionOf, clockMs, unixMs } = deps
   const stopping = new AbortController()
   /** Waiting episodes by robot. */
   const waitingByRobot = new Map<string, number>()
@@ -98,11 +103,18 @@ export function createEpisodes(deps: {
   }
 
   return {
-    /** Queues an episode, or answers that the queue is full. */
+    /** Queues an episode, or answers that the queue is full or that the robot's clock is wrong. */
     accept(connection: RobotConnection, frame: Episode, nowMs: number): void {
       const { robotId } = connection
+      const episode = toReportedEpisode(robotId, frame, unixMs(nowMs))
+      const aheadMs = episode.endedAtMs - unixMs(nowMs)
+      if (aheadMs > CLOCK_TOLERANCE_MS) {
+        const message = `The episode ends ${Math.ceil(aheadMs / MS_PER_S)} seconds in the future. Correct the clock of the robot, or send its time as t.`
+        const error = { type: 'error', message, episode_id: frame.episode_id }
+        return void connection.sendIfFlowing(JSON.stringify(error), nowMs)
+      }
       const full = waiting >= MAX_WAITING || (waitingByRobot.get(robotId) ?? 0) >= MAX_WAITING_PER_ROBOT
-      if (!full) return void persist(toReportedEpisode(robotId, frame))
+      if (!full) return void persist(episode)
       const error = {
         type: 'error',
         message: 'Too many episodes wait to be stored. Send this one again later.',
@@ -127,16 +139,19 @@ export function createEpisodes(deps: {
 }
 export type Episodes = ReturnType<typeof createEpisodes>
 
-/** Picks the stored fields: a frame may contain others. */
-function toReportedEpisode(robotId: string, frame: Episode): ReportedEpisode {
+/** Picks the stored fields: a frame may contain others. Times of a frame with the robot's clock become those of the platform. */
+function toReportedEpisode(robotId: string, frame: Episode, nowMs: number): ReportedEpisode {
+  const aheadMs = frame.t === undefined ? 0 : frame.t - nowMs
+  const toPlatformMs = (robotMs: number) => Math.max(0, Math.floor(robotMs - aheadMs))
   return {
     robotId,
     episodeId: frame.episode_id,
-    startedAtMs: Math.floor(frame.started_at),
-    endedAtMs: Math.floor(frame.ended_at),
+    startedAtMs: toPlatformMs(frame.started_at),
+    endedAtMs: toPlatformMs(frame.ended_at),
     sizeBytes: frame.size_bytes,
     success: frame.success ?? null,
     uri: frame.uri ?? null,
+    task: frame.task?.trim() ?? null,
   }
 }
 

@@ -42,8 +42,9 @@ export class SessionTap {
     if (this.#stream) this.#write('dropped', frame, NO_DETAIL, why)
   }
 
-  telemetry(frame: string | ArrayBuffer): void {
-    if (this.#stream) this.#write('telemetry', frame, NO_DETAIL, '')
+  /** Records a sample, with its age in milliseconds; NaN if that is unknown. */
+  telemetry(frame: string | ArrayBuffer, ageMs: number): void {
+    if (this.#stream) this.#write('telemetry', frame, ageMs, '')
   }
 
   /** Records a frame that participants receive: limits, latency or the state with its stop. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EPISODE_TASK_MAX } from './recordings.ts'
 
 /** Longest `episode_id`, in characters. */
 export const EPISODE_ID_MAX = 200
@@ -16,6 +17,13 @@ export const EpisodeId = z
   .min(1)
   .max(EPISODE_ID_MAX)
   .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+$/u, 'must be printable characters')
+
+/** The task in words: visible characters and spaces, well-formed. */
+const EpisodeTask = z
+  .string()
+  .min(1)
+  .max(EPISODE_TASK_MAX)
+  .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+$/u, 'must be plain text on one line')
 
 /** Location of the recording. The platform stores and shows it, and never opens it. */
 export const EpisodeUri = z
@@ -37,6 +45,9 @@ export const Episode = z
     /** Whether the robot considers the task done. */
     success: z.boolean().optional(),
     uri: EpisodeUri.optional(),
+    task: EpisodeTask.optional(),
+    /** The robot's clock when it sends the frame: the one that `started_at` and `ended_at` are of. It may be wrong. */
+    t: episodeTime.optional(),
   })
   .refine(({ started_at, ended_at }) => ended_at >= started_at, {
     error: 'must not be before started_at',

@@ -21,7 +21,12 @@ export const Heartbeat = z.looseObject({
   /** Charge, 0 to 1. */
   battery: z.number().min(0).max(1).optional(),
 })
-export const Telemetry = z.looseObject({ type: z.literal('telemetry'), data: z.unknown() })
+export const Telemetry = z.looseObject({
+  type: z.literal('telemetry'),
+  data: z.unknown(),
+  /** When the robot made the sample, by its clock, in milliseconds. */
+  t: z.unknown().optional(),
+})
 export const ControlAck = z.looseObject({ type: z.literal('ack'), seq: sequence })
 /** Reports that the robot is halted, and why. The robot may echo the reason of the stop, which may be a free text. */
 export const Stopped = z.looseObject({ type: z.literal('stopped'), reason: z.string().max(500) })

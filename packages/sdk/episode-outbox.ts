@@ -4,7 +4,7 @@ import { EpisodeRefusedError } from './errors.ts'
 /** A robot's report of a recording; see the `episode` frame of the protocol. Times are Unix milliseconds. */
 export type EpisodeReport = Pick<
   Episode,
-  'episode_id' | 'started_at' | 'ended_at' | 'size_bytes' | 'success' | 'uri'
+  'episode_id' | 'started_at' | 'ended_at' | 'size_bytes' | 'success' | 'uri' | 'task'
 >
 
 /** Largest number of unacknowledged episodes in memory. */
@@ -61,8 +61,8 @@ export class EpisodeOutbox {
     if (this.#closed) return this.#closed
     if (this.#entries.size >= MAX_ENTRIES)
       return new Error('too many unacknowledged episodes: wait for earlier ones')
-    const { episode_id, started_at, ended_at, size_bytes, success, uri } = report
-    const known = { type: 'episode', episode_id, started_at, ended_at, size_bytes, success, uri }
+    const { episode_id, started_at, ended_at, size_bytes, success, uri, task } = report
+    const known = { type: 'episode', episode_id, started_at, ended_at, size_bytes, success, uri, task }
     const { data, error } = Episode.safeParse(known)
     if (error) return new TypeError('invalid episode', { cause: error })
     this.#entries.set(episode_id, { frame: data, answer, sent: false, dueMs: 0 })

@@ -3632,7 +3632,7 @@ export interface components {
              */
             fps: number;
             episode_ids?: string[];
-            /** @description Exports all episodes of these datasets that have a finished recording. */
+            /** @description Exports all episodes of these datasets that can be exported. */
             dataset_ids?: string[];
             /**
              * @description Default: the cameras that all episodes have.
@@ -3641,6 +3641,23 @@ export interface components {
              *     ]
              */
             cameras?: string[];
+            /**
+             * @description The treatment of an episode whose recording lacks more than one second of it. leave_out (the default): it is not in the dataset. cut: each part of at least one second between the gaps is an episode; only the last one has the result. include: values and pictures hold over the gaps.
+             * @example leave_out
+             * @enum {string}
+             */
+            gaps?: "leave_out" | "cut" | "include";
+            /**
+             * @description Which sample of the telemetry a row has. causal (the default): the last one at or before it, which is all that a policy knows. nearest: for numbers the nearest one, up to 500 ms later.
+             * @example causal
+             * @enum {string}
+             */
+            alignment?: "causal" | "nearest";
+            /**
+             * @description Whether to export episodes that were not ended before their session. Default: false.
+             * @example false
+             */
+            unfinished?: boolean;
         };
         CreateWebhook: {
             /**
@@ -3753,6 +3770,28 @@ export interface components {
             /** @example 216 */
             episode_count: number;
             /**
+             * @description Episodes that an export contains by default.
+             * @example 213
+             */
+            exportable_count: number;
+            /**
+             * @description The other episodes, by reason.
+             * @example [
+             *       {
+             *         "reason": "gaps",
+             *         "count": 3
+             *       }
+             *     ]
+             */
+            not_exportable: {
+                /**
+                 * @description no_recording: the platform has none of its session. recording_not_ready: it is not finished, or has failed. unfinished: the session ended before the episode. gaps: the recording lacks more than one second of it.
+                 * @enum {string}
+                 */
+                reason: "no_recording" | "recording_not_ready" | "unfinished" | "gaps";
+                count: number;
+            }[];
+            /**
              * @description In megabytes.
              * @example 6130.5
              */
@@ -3812,6 +3851,46 @@ export interface components {
              * @example /datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main
              */
             base_url: string;
+            /**
+             * @example leave_out
+             * @enum {string}
+             */
+            gaps: "leave_out" | "cut" | "include";
+            /**
+             * @example causal
+             * @enum {string}
+             */
+            alignment: "causal" | "nearest";
+            /** @description The episodes of the request that are not in the dataset: their number, and the first 100. */
+            left_out: {
+                /** @example 1 */
+                count: number;
+                episodes: {
+                    /**
+                     * Format: uuid
+                     * @example 18d6a4f7-b305-4c9e-a27f-8c50e3d1b964
+                     */
+                    id: string;
+                    /** @example run-000217 */
+                    episode_id: string;
+                    /**
+                     * Format: date-time
+                     * @example 2026-11-20T09:53:02.000Z
+                     */
+                    started_at: string;
+                    /**
+                     * @description no_recording: the platform has none of its session. recording_not_ready: it is not finished, or has failed. unfinished: the session ended before the episode. gaps: the recording lacks more than one second of it.
+                     * @example gaps
+                     * @enum {string}
+                     */
+                    reason: "no_recording" | "recording_not_ready" | "unfinished" | "gaps";
+                    /**
+                     * @description How much of it the recording lacks.
+                     * @example 88
+                     */
+                    missing_seconds: number;
+                }[];
+            };
             /**
              * @description Why it failed; null unless FAILED.
              * @example null
@@ -3914,6 +3993,11 @@ export interface components {
              * @example true
              */
             success: boolean | null;
+            /**
+             * @description Why an export leaves it out by default; null if it can be exported.
+             * @example null
+             */
+            not_exportable: ("no_recording" | "recording_not_ready" | "unfinished" | "gaps") | null;
             /**
              * @description Address of the recording, as the robot reported it. The platform never opens it.
              * @example s3://lovelace-episodes/run-000216.mcap
@@ -10413,6 +10497,13 @@ export interface operations {
                      *           "robot_name": "Warehouse arm",
                      *           "robot_type": "so-101",
                      *           "episode_count": 216,
+                     *           "exportable_count": 213,
+                     *           "not_exportable": [
+                     *             {
+                     *               "reason": "gaps",
+                     *               "count": 3
+                     *             }
+                     *           ],
                      *           "size_mb": 6130.5,
                      *           "updated_at": "2026-11-20T09:52:10.000Z"
                      *         }
@@ -10493,6 +10584,20 @@ export interface operations {
                      *           "frames": 194400,
                      *           "size_bytes": 812400120,
                      *           "base_url": "/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main",
+                     *           "gaps": "leave_out",
+                     *           "alignment": "causal",
+                     *           "left_out": {
+                     *             "count": 1,
+                     *             "episodes": [
+                     *               {
+                     *                 "id": "18d6a4f7-b305-4c9e-a27f-8c50e3d1b964",
+                     *                 "episode_id": "run-000217",
+                     *                 "started_at": "2026-11-20T09:53:02.000Z",
+                     *                 "reason": "gaps",
+                     *                 "missing_seconds": 88
+                     *               }
+                     *             ]
+                     *           },
                      *           "error": null,
                      *           "created_at": "2026-11-20T09:30:00.000Z",
                      *           "finished_at": "2026-11-20T09:30:00.000Z"
@@ -10592,6 +10697,20 @@ export interface operations {
                      *       "frames": 0,
                      *       "size_bytes": 0,
                      *       "base_url": "/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main",
+                     *       "gaps": "leave_out",
+                     *       "alignment": "causal",
+                     *       "left_out": {
+                     *         "count": 1,
+                     *         "episodes": [
+                     *           {
+                     *             "id": "18d6a4f7-b305-4c9e-a27f-8c50e3d1b964",
+                     *             "episode_id": "run-000217",
+                     *             "started_at": "2026-11-20T09:53:02.000Z",
+                     *             "reason": "gaps",
+                     *             "missing_seconds": 88
+                     *           }
+                     *         ]
+                     *       },
                      *       "error": null,
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "finished_at": null
@@ -10701,6 +10820,20 @@ export interface operations {
                      *       "frames": 194400,
                      *       "size_bytes": 812400120,
                      *       "base_url": "/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main",
+                     *       "gaps": "leave_out",
+                     *       "alignment": "causal",
+                     *       "left_out": {
+                     *         "count": 1,
+                     *         "episodes": [
+                     *           {
+                     *             "id": "18d6a4f7-b305-4c9e-a27f-8c50e3d1b964",
+                     *             "episode_id": "run-000217",
+                     *             "started_at": "2026-11-20T09:53:02.000Z",
+                     *             "reason": "gaps",
+                     *             "missing_seconds": 88
+                     *           }
+                     *         ]
+                     *       },
                      *       "error": null,
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "finished_at": "2026-11-20T09:30:00.000Z"
@@ -10826,6 +10959,7 @@ export interface operations {
                      *           "task": null,
                      *           "recording_id": null,
                      *           "success": true,
+                     *           "not_exportable": null,
                      *           "uri": "s3://lovelace-episodes/run-000216.mcap",
                      *           "created_at": "2026-11-20T09:52:10.000Z"
                      *         }
@@ -19717,6 +19851,7 @@ export interface operations {
                      *           "task": null,
                      *           "recording_id": null,
                      *           "success": true,
+                     *           "not_exportable": null,
                      *           "uri": "s3://lovelace-episodes/run-000216.mcap",
                      *           "created_at": "2026-11-20T09:52:10.000Z"
                      *         }
@@ -19841,6 +19976,7 @@ export interface operations {
                      *         "task": null,
                      *         "recording_id": null,
                      *         "success": true,
+                     *         "not_exportable": null,
                      *         "uri": "s3://lovelace-episodes/run-000216.mcap",
                      *         "created_at": "2026-11-20T09:52:10.000Z"
                      *       }

@@ -66,7 +66,8 @@ export class RobotLink {
     this.#commands = new CommandReceiver(options)
     this.#telemetryCheck = new TelemetryCheck(options)
     this.#episodes = new EpisodeOutbox({
-      transmit: (frame) => this.#send(frame, 'droppable'),
+      // The clock of `started_at`, so that the gateway can convert the times of a robot whose clock is wrong.
+      transmit: (frame) => this.#send({ ...frame, t: Date.now() }, 'droppable'),
       report: (cause) => this.#lifecycle.report(cause),
       nowMs: () => performance.now(),
     })
@@ -140,11 +141,14 @@ export class RobotLink {
 
   /**
    * Sends a telemetry sample of any JSON value. The link never queues samples.
+   * @param t when the sample was made, in milliseconds of any clock that runs evenly, such as `performance.now()`: recordings and
+   * datasets then have this time instead of that of the arrival
    * @returns false if the link dropped the sample: offline, too many unsent bytes, too large for a frame, or not allowed
    * by the `telemetrySchema`
    */
-  telemetry(data: unknown): boolean {
-    return this.#telemetryCheck.allows(data) && this.#send({ type: 'telemetry', data }, 'droppable')
+  telemetry(data: unknown, t?: number): boolean {
+    const frame = { type: 'telemetry' as const, data, ...(t !== undefined && { t }) }
+    return this.#telemetryCheck.allows(data) && this.#send(frame, 'droppable')
   }
 
   /** Sends opaque bytes as a telemetry sample. */

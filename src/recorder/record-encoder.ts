@@ -19,19 +19,26 @@ function toNanoseconds(unixMs: number): bigint {
   return BigInt(wholeMs) * BigInt(NS_PER_MS) + BigInt(Math.round((unixMs - wholeMs) * NS_PER_MS))
 }
 
+/** Returns when a command or a sample was made, as far as its age is known. */
+const madeNs = ({ atMs, detail: ageMs }: StreamRecord): bigint =>
+  toNanoseconds(atMs - Math.max(0, ageMs || 0))
+
 /** Returns the message of a record; undefined for one of a kind that this version does not know. */
 export function encodeRecord(record: StreamRecord, source: StreamSource): RecordedMessage | undefined {
   const logTimeNs = toNanoseconds(record.atMs)
   switch (record.kind) {
-    case recordKinds.control: {
-      const { detail: ageMs } = record
-      const publishTimeNs = toNanoseconds(record.atMs - Math.max(0, ageMs || 0))
-      return { topic: recordingTopics.control, logTimeNs, publishTimeNs, data: controlMessage(record) }
-    }
+    case recordKinds.control:
+      return {
+        ...plain(recordingTopics.control, logTimeNs, controlMessage(record)),
+        publishTimeNs: madeNs(record),
+      }
     case recordKinds.dropped:
       return plain(recordingTopics.dropped, logTimeNs, controlMessage(record))
     case recordKinds.telemetry:
-      return plain(recordingTopics.telemetry, logTimeNs, telemetryMessage(record))
+      return {
+        ...plain(recordingTopics.telemetry, logTimeNs, telemetryMessage(record)),
+        publishTimeNs: madeNs(record),
+      }
     case recordKinds.limits:
       return plain(recordingTopics.limits, logTimeNs, record.payload)
     case recordKinds.latency:

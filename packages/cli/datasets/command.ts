@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { LazyAction } from '../lazy-action.ts'
 import { collectList, integer } from '../option-parsers.ts'
 
@@ -50,6 +50,23 @@ function addExports(datasets: Command, lazyAction: LazyAction): void {
       'names of cameras, separated by commas (default: those that all episodes have)',
       collectList,
     )
+    .addOption(
+      new Option(
+        '--gaps <what>',
+        'what to do with episodes whose recording lacks more than a second: leave them out, cut them there, or include them',
+      )
+        .choices(['leave-out', 'cut', 'include'])
+        .default('leave-out'),
+    )
+    .addOption(
+      new Option(
+        '--alignment <which>',
+        'the sample of the telemetry that a row has: the last one up to it (causal), or the nearest one',
+      )
+        .choices(['causal', 'nearest'])
+        .default('causal'),
+    )
+    .option('--unfinished', 'export episodes as well that were not ended before their session')
     .option('--wait', 'wait until the dataset is ready')
     .action(lazyAction(() => import('./export.ts')))
   datasets

@@ -16,6 +16,9 @@ interface Options {
   readonly episodes?: string[]
   readonly datasets?: string[]
   readonly cameras?: string[]
+  readonly gaps: 'leave-out' | 'cut' | 'include'
+  readonly alignment: 'causal' | 'nearest'
+  readonly unfinished?: true
   readonly wait?: true
 }
 
@@ -25,7 +28,10 @@ export async function run(cli: Context, options: Options): Promise<void> {
   if ((episodes === undefined) === (datasets === undefined))
     throw new Failure('usage', 'Name the episodes with --episodes, or their datasets with --datasets.')
   const chosen = episodes ? { episode_ids: episodes } : { dataset_ids: await datasetIds(cli, datasets ?? []) }
-  const body = { format: 'lerobot_v3' as const, name, fps, ...chosen, ...(cameras && { cameras }) }
+  const gaps = options.gaps === 'leave-out' ? ('leave_out' as const) : options.gaps
+  const { alignment } = options
+  const wanted = { name, fps, gaps, alignment, unfinished: options.unfinished ?? false }
+  const body = { format: 'lerobot_v3' as const, ...wanted, ...chosen, ...(cameras && { cameras }) }
   const started = await answerOf(cli.rest.POST('/api/client/datasets/exports', { body }))
   const result = options.wait ? await finished(cli, started) : started
   cli.out.result(result, () => showExport(cli.out, cli.server, result))

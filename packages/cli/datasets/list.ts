@@ -12,6 +12,7 @@ export async function run(cli: Context): Promise<void> {
       { title: 'ROBOT', value: ({ robot_name }) => robot_name },
       { title: 'TYPE', value: ({ robot_type }) => robot_type },
       { title: 'EPISODES', value: ({ episode_count }) => episode_count, right: true },
+      { title: 'EXPORTABLE', value: ({ exportable_count }) => exportable_count, right: true },
       { title: 'MB', value: ({ size_mb }) => size_mb, right: true },
       { title: 'UPDATED', value: ({ updated_at }) => formatTime(updated_at) },
     ],

@@ -19,6 +19,12 @@ export const exportColumns: readonly Column<DatasetExport>[] = [
   { title: 'CREATED', value: ({ created_at }) => formatTime(created_at) },
 ]
 
+const leftOutText = ({ left_out: { count, episodes } }: DatasetExport): string | undefined => {
+  if (count === 0) return undefined
+  const named = episodes.map(({ episode_id, reason }) => `${episode_id} (${reason})`).join(', ')
+  return `${count}: ${named}${count > episodes.length ? ', …' : ''}`
+}
+
 export function showExport(out: Output, server: string, each: DatasetExport): void {
   const isReady = each.status === 'READY'
   out.record([
@@ -30,6 +36,7 @@ export function showExport(out: Output, server: string, each: DatasetExport): vo
     ['Error', each.error ?? undefined],
     ['Done', percent(each)],
     ['Episodes', each.episodes],
+    ['Left out', leftOutText(each)],
     ['Frames', each.frames],
     ['Size', formatBytes(each.size_bytes)],
     ['Created', formatTime(each.created_at)],

@@ -13,6 +13,7 @@ export const episodeColumns: readonly Column<Episode>[] = [
   { title: 'TASK', value: ({ task }) => task },
   { title: 'SOURCE', value: ({ source }) => source },
   { title: 'MB', value: ({ size_mb }) => size_mb.toFixed(1), right: true },
+  { title: 'NOT EXPORTED', value: ({ not_exportable }) => not_exportable },
   { title: 'RECORDING', value: ({ recording_id }) => recording_id, noTruncate: true },
 ]
 

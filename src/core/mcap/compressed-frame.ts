@@ -1,6 +1,6 @@
 import { foxgloveMessageSchemas, generateProto } from '@foxglove/schemas/internal.js'
 import protobuf from 'protobufjs'
-import descriptor, { type IFileDescriptorSet } from 'protobufjs/ext/descriptor.js'
+import descriptor, { type IFileDescriptorProto, type IFileDescriptorSet } from 'protobufjs/ext/descriptor.js'
 
 /** A frame of a camera: one access unit of video, or one picture. */
 export interface CompressedFrame {
@@ -14,6 +14,7 @@ export interface CompressedFrame {
 }
 
 const NS_PER_S = 1_000_000_000n
+const TIMESTAMP_FILE = 'google/protobuf/timestamp.proto'
 const TIMESTAMP = `
 syntax = "proto3";
 package google.protobuf;
@@ -30,10 +31,27 @@ function compile(name: FrameSchema) {
   protobuf.parse(text, root, { keepCase: true })
   root.resolveAll()
   const type = root.lookupType(`foxglove.${name}`)
-  const set = (
-    root as unknown as { toDescriptor(syntax: string): protobuf.Message<IFileDescriptorSet> }
+  const { file } = (
+    root as unknown as {
+      toDescriptor(syntax: string): protobuf.Message<IFileDescriptorSet> & IFileDescriptorSet
+    }
   ).toDescriptor('proto3')
-  return { type, descriptor: descriptor.FileDescriptorSet.encode(set).finish() }
+  return {
+    type,
+    descriptor: descriptor.FileDescriptorSet.encode({ file: linked(name, file ?? []) }).finish(),
+  }
+}
+
+/** Names the files and what they depend on, in the order that strict readers need, and types from the root: protobufjs does not. */
+function linked(name: FrameSchema, files: readonly IFileDescriptorProto[]): IFileDescriptorProto[] {
+  const fileOf = (packageName: string) => files.find((file) => file.package === packageName)
+  const frames = fileOf('foxglove')
+  for (const { field } of frames?.messageType ?? [])
+    for (const each of field ?? []) if (each.typeName) each.typeName = `.${each.typeName}`
+  return [
+    { ...fileOf('google.protobuf'), name: TIMESTAMP_FILE },
+    { ...frames, name: `foxglove/${name}.proto`, dependency: [TIMESTAMP_FILE] },
+  ]
 }
 
 const schemas = { CompressedVideo: compile('CompressedVideo'), CompressedImage: compile('CompressedImage') }

@@ -28,7 +28,13 @@ const controlFields = {
 }
 const ControlMessage = z.object(controlFields)
 const DroppedMessage = z.object({ why: DropReason, ...controlFields })
-const TelemetryMessage = z.object({ t: z.number().optional(), ...payload })
+const TelemetryMessage = z.object({
+  t: z
+    .unknown()
+    .optional()
+    .meta({ description: 'A number is when the robot made the sample, by its clock, in milliseconds' }),
+  ...payload,
+})
 const LimitsMessage = z.object({ speed_scale: z.number(), reason: z.string().nullable() })
 const LatencyMessage = z.object({
   operator_ms: z.number().nullable().meta({ description: 'Round trip to the operator, in milliseconds' }),
@@ -57,7 +63,8 @@ const jsonTopic = (topic: string, schemaName: string, schema: z.ZodType): TopicD
   topic,
   schemaName,
   schemaEncoding: 'jsonschema',
-  schema: Buffer.from(JSON.stringify(z.toJSONSchema(schema, { target: 'draft-7' }))),
+  // As an input, objects may have further fields: a message has all fields of its frame, such as `type`.
+  schema: Buffer.from(JSON.stringify(z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }))),
   messageEncoding: 'json',
 })
 

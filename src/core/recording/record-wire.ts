@@ -38,7 +38,7 @@ export interface StreamRecord {
   readonly flags: number
   /** When the source saw it, in Unix milliseconds with fractions. */
   readonly atMs: number
-  /** For control, the age of the command in milliseconds. For video, when the frame was captured; NaN if that is unknown. */
+  /** For control and telemetry, the age in milliseconds; NaN if that is unknown. For video, when the frame was captured; NaN if that is unknown. */
   readonly detail: number
   /** For dropped control frames, the reason; otherwise empty. */
   readonly note: string

@@ -168,7 +168,8 @@ export class SentStream {
       ...(codec && { codec }),
       stored,
       originId: this.#originId,
-      atMs: this.#environment.nowMs(),
+      // Records that waited for the recorder are part of the stream.
+      atMs: (continues ? undefined : this.#firstMs) ?? this.#environment.nowMs(),
     })
     // Live readers of the new recorder get the states, too. It does not store them again if an earlier one has.
     const states = continues ? this.#states.encode(this.number, this.#backlog.firstMs) : undefined

@@ -2,6 +2,13 @@ import { EPISODE_TASK_MAX, EpisodeAction, EpisodeSource, idOf } from '@wheelhous
 import { z } from 'zod'
 import { line, queryInteger, timestamp } from '../../core/http/fields.ts'
 
+/** Why an export leaves an episode out. */
+export const NotExportable = z.enum(['no_recording', 'recording_not_ready', 'unfinished', 'gaps']).meta({
+  description:
+    'no_recording: the platform has none of its session. recording_not_ready: it is not finished, or has failed. unfinished: the session ended before the episode. gaps: the recording lacks more than one second of it.',
+})
+export type NotExportable = z.infer<typeof NotExportable>
+
 /** The episodes of one robot, summed up. */
 export const DatasetView = z
   .object({
@@ -13,6 +20,13 @@ export const DatasetView = z
       .number()
       .int()
       .meta({ examples: [216] }),
+    exportable_count: z
+      .number()
+      .int()
+      .meta({ description: 'Episodes that an export contains by default.', examples: [213] }),
+    not_exportable: z
+      .array(z.object({ reason: NotExportable, count: z.number().int() }))
+      .meta({ description: 'The other episodes, by reason.', examples: [[{ reason: 'gaps', count: 3 }]] }),
     size_mb: z.number().meta({ description: 'In megabytes.', examples: [6_130.5] }),
     updated_at: timestamp.meta({
       description: 'When the newest episode was stored.',
@@ -58,6 +72,10 @@ export const EpisodeView = z
         description: 'Whether the task succeeded; null when that is unknown.',
         examples: [true],
       }),
+    not_exportable: NotExportable.nullable().meta({
+      description: 'Why an export leaves it out by default; null if it can be exported.',
+      examples: [null],
+    }),
     uri: z
       .string()
       .nullable()

@@ -1,10 +1,21 @@
+import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { badRequest, notFound } from '../../core/errors/errors.ts'
 import type { ListEpisodes } from './dataset.schema.ts'
 import type { DatasetRow, EpisodeRow } from './dataset.view.ts'
+import { notExportable } from './exportable-episodes.ts'
 
 /** Maximum number of datasets in a list. */
 const LIST_LIMIT = 1_000
+
+/** Selects how many episodes of a row of `datasets` cannot be exported, by reason. */
+const countsNotExportable = sql<DatasetRow['not_exportable']>`(
+  select coalesce(jsonb_agg(jsonb_build_object('reason', reason, 'count', count) order by reason), '[]')
+  from (
+    select reason, count(*)::int as count
+    from (select ${notExportable} as reason from episodes where episodes.dataset_id = datasets.id) each
+    where reason is not null group by reason
+  ) reasons)`
 
 /** Reads the datasets of a client's robots, including removed robots. */
 export function createDatasets({ db }: { db: Db }) {
@@ -15,7 +26,7 @@ export function createDatasets({ db }: { db: Db }) {
         .selectFrom('datasets')
         .innerJoin('robots', 'robots.id', 'datasets.robot_id')
         .selectAll('datasets')
-        .select(['robots.name as robot_name', 'robots.robot_type'])
+        .select(['robots.name as robot_name', 'robots.robot_type', countsNotExportable.as('not_exportable')])
         .where('datasets.client_id', '=', clientId)
         .orderBy('datasets.updated_at', 'desc')
         .orderBy('datasets.id', 'desc')
@@ -38,6 +49,7 @@ export function createDatasets({ db }: { db: Db }) {
       return await db
         .selectFrom('episodes')
         .selectAll()
+        .select(notExportable.as('not_exportable'))
         .where('dataset_id', '=', datasetId)
         .$if(before !== undefined, (query) =>
           query.where((eb) =>

@@ -2,10 +2,14 @@ import type { Selectable } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
 import { BYTES_PER_MB } from '../../core/units.ts'
-import type { DatasetView, EpisodeView } from './dataset.schema.ts'
+import type { DatasetView, EpisodeView, NotExportable } from './dataset.schema.ts'
 
-export type DatasetRow = Selectable<Tables['datasets']> & { robot_name: string; robot_type: string }
-export type EpisodeRow = Selectable<Tables['episodes']>
+export type DatasetRow = Selectable<Tables['datasets']> & {
+  robot_name: string
+  robot_type: string
+  not_exportable: DatasetView['not_exportable']
+}
+export type EpisodeRow = Selectable<Tables['episodes']> & { not_exportable: NotExportable | null }
 
 export function datasetView(row: DatasetRow): DatasetView {
   return {
@@ -14,6 +18,8 @@ export function datasetView(row: DatasetRow): DatasetView {
     robot_name: row.robot_name,
     robot_type: row.robot_type,
     episode_count: row.episode_count,
+    exportable_count: row.not_exportable.reduce((left, { count }) => left - count, row.episode_count),
+    not_exportable: row.not_exportable,
     size_mb: row.size_bytes / BYTES_PER_MB,
     updated_at: iso(row.updated_at),
   }
@@ -31,6 +37,7 @@ export function episodeView(row: EpisodeRow): EpisodeView {
     task: row.task,
     recording_id: row.recording_id,
     success: row.success,
+    not_exportable: row.not_exportable,
     uri: row.uri,
     created_at: iso(row.created_at),
   }

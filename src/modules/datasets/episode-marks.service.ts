@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { CoreServices } from '../../core/core-services.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Tables } from '../../core/database/tables.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
 import { handleEach } from '../../core/errors/handle-each.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import type { MarkEpisode, MarkedEpisode, SessionEpisodes } from './dataset.schema.ts'
-import { type EpisodeRow, episodeView } from './dataset.view.ts'
+import { episodeView } from './dataset.view.ts'
 import { createMissingDatasets, lockDatasets } from './episode.store.ts'
+import { notExportable } from './exportable-episodes.ts'
 
 /** Episodes of a session in a list. */
 const LIST_LIMIT = 1_000
@@ -25,6 +27,8 @@ export type AppendEpisodeNote = (
     readonly details: Readonly<Record<string, unknown>>
   },
 ) => Promise<void>
+
+type StoredEpisode = Selectable<Tables['episodes']>
 
 interface MarkedSession {
   readonly id: string
@@ -89,7 +93,7 @@ export function createEpisodeMarks(
       discards: boolean
       at: Date
     },
-  ): Promise<EpisodeRow | undefined> {
+  ): Promise<StoredEpisode | undefined> {
     const { actorId, success, discards, at } = by
     // Before the episode: the order in which all transactions lock datasets and sessions.
     if (!discards) {
@@ -137,6 +141,9 @@ export function createEpisodeMarks(
     return row ? { started_at: iso(row.started_at), task: row.task } : null
   }
 
+  const selectEpisodes = () =>
+    db.selectFrom('episodes').selectAll().select(notExportable.as('not_exportable'))
+
   return {
     /** Marks an episode. @throws 409 when the state of the session does not allow it */
     async mark(
@@ -145,21 +152,23 @@ export function createEpisodeMarks(
       { action, task }: MarkEpisode,
     ): Promise<MarkedEpisode> {
       const session = await sessionOf(caller, sessionId)
-      const episode = await transact(async (tx) => {
-        if (action === 'start') return await start(tx, session, caller.userId, task ?? null)
+      const ended = await transact(async (tx) => {
+        if (action === 'start') {
+          await start(tx, session, caller.userId, task ?? null)
+          return undefined
+        }
         const success = action === 'success'
         const by = { actorId: caller.userId, success, task, discards: action === 'discard', at: now() }
         return await end(tx, session, by)
       })
+      const episode = ended && (await selectEpisodes().where('id', '=', ended.id).executeTakeFirst())
       return { running: await runningOf(sessionId), episode: episode ? episodeView(episode) : null }
     },
 
     /** Returns the episodes of a session, oldest first, and the running one. */
     async list(caller: Pick<Caller, 'userId' | 'roles'>, sessionId: string): Promise<SessionEpisodes> {
       await sessionOf(caller, sessionId)
-      const rows = await db
-        .selectFrom('episodes')
-        .selectAll()
+      const rows = await selectEpisodes()
         .where('session_id', '=', sessionId)
         .orderBy('started_at')
         .orderBy('id')
@@ -203,11 +212,11 @@ async function insertEpisode(
     success: boolean | null
     actorId: string | null
   },
-): Promise<EpisodeRow> {
+): Promise<StoredEpisode> {
   const { startedAt, at, task, success, actorId } = episode
   const id = randomUUID()
   const endedAt = at < startedAt ? startedAt : at // a clock was set back
-  const { rows } = await sql<EpisodeRow>`
+  const { rows } = await sql<StoredEpisode>`
     with inserted as (
       insert into episodes (id, dataset_id, robot_id, session_id, episode_id, started_at, ended_at, size_bytes, success, uri,
         created_at, source, task, recording_id, marked_by)

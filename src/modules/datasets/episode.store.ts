@@ -15,6 +15,7 @@ export interface ReportedEpisode {
   readonly sizeBytes: number
   readonly success: boolean | null
   readonly uri: string | null
+  readonly task: string | null
 }
 
 /** Persists episodes, many in one transaction. */
@@ -73,19 +74,20 @@ async function insertAndCount(tx: Tx, episodes: readonly ReportedEpisode[], at: 
     with input as (
       select distinct on (robot_id, episode_id)
         robot_id, episode_id, to_timestamp(started_ms / 1000) as started_at,
-        to_timestamp(ended_ms / 1000) as ended_at, size_bytes, success, uri
+        to_timestamp(ended_ms / 1000) as ended_at, size_bytes, success, uri, task
       from unnest(
         ${episodes.map((reported) => reported.robotId)}::uuid[], ${episodes.map((reported) => reported.episodeId)}::text[],
         ${episodes.map((reported) => reported.startedAtMs)}::float8[], ${episodes.map((reported) => reported.endedAtMs)}::float8[],
         ${episodes.map((reported) => reported.sizeBytes)}::bigint[], ${episodes.map((reported) => reported.success)}::boolean[],
-        ${episodes.map((reported) => reported.uri)}::text[]
-      ) with ordinality as i (robot_id, episode_id, started_ms, ended_ms, size_bytes, success, uri, ordinal)
+        ${episodes.map((reported) => reported.uri)}::text[], ${episodes.map((reported) => reported.task)}::text[]
+      ) with ordinality as i (robot_id, episode_id, started_ms, ended_ms, size_bytes, success, uri, task, ordinal)
       order by robot_id, episode_id, ordinal
     ), inserted as (
       insert into episodes
-        (id, dataset_id, robot_id, session_id, recording_id, episode_id, started_at, ended_at, size_bytes, success, uri, created_at)
+        (id, dataset_id, robot_id, session_id, recording_id, episode_id, started_at, ended_at, size_bytes, success, uri, task,
+          created_at)
       select gen_random_uuid(), d.id, i.robot_id, s.id, r.id, i.episode_id, i.started_at, i.ended_at, i.size_bytes,
-        i.success, i.uri, ${at}::timestamptz
+        i.success, i.uri, i.task, ${at}::timestamptz
       from input i
         join datasets d on d.robot_id = i.robot_id
         left join lateral (${sessionAt(at)}) s on true

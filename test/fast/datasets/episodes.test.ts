@@ -88,7 +88,7 @@ describe('an episode', () => {
     expect(await session()).toMatchObject({ episodes_collected: 2, data_collected_mb: 1.5 })
     const [dataset] = await datasetsOf(owner)
     expect(dataset).toMatchObject({ robot_id: robot.id, episode_count: 2, size_mb: 1.5 })
-    const marks = { source: 'robot', task: null, recording_id: null }
+    const marks = { source: 'robot', task: null, recording_id: null, not_exportable: 'no_recording' }
     const shared = { session_id: sessionId, created_at: expect.any(String), id: expect.any(String), ...marks }
     const episodes = await episodesOf(owner, dataset.id)
     expect(episodes).toHaveLength(2)
@@ -309,11 +309,35 @@ describe('the session of an episode', () => {
     await end()
   })
 
-  test('is null for an episode in the future, also while a session is open', async () => {
-    const { robot, link, end } = await inSession()
+  test('is found with the clock of the robot, however wrong it is, if the frame has its time', async () => {
+    const { robot, owner, link, sessionId, end } = await inSession()
+    for (const errorMs of [-86_400_000, 3_600_000]) {
+      const clockMs = Date.now() + errorMs
+      const episode = { started_at: clockMs - 10, ended_at: clockMs, t: clockMs, task: 'Pick the cup' }
+      const { episode_id } = await storeEpisode(link, episode)
+      expect(await sessionOf(robot.id, episode_id)).toBe(sessionId)
+    }
+    const [{ id }] = await datasetsOf(owner)
+    for (const { started_at, ended_at, task } of await episodesOf(owner, id)) {
+      expect(Math.abs(Date.parse(ended_at) - Date.now())).toBeLessThan(60_000)
+      expect(Date.parse(ended_at) - Date.parse(started_at)).toBe(10)
+      expect(task).toBe('Pick the cup')
+    }
+    await end()
+  })
+
+  test('is refused with an error if its end is in the future, because the clock of the robot is wrong', async () => {
+    const { owner, link, end } = await inSession()
     const later = Date.now() + 60_000
-    const { episode_id } = await storeEpisode(link, { started_at: later, ended_at: later })
-    expect(await sessionOf(robot.id, episode_id)).toBeNull()
+    const frame = episodeFrame({ started_at: later, ended_at: later })
+    link.send(frame)
+    const error = await link.next('error')
+    expect(error).toMatchObject({
+      episode_id: frame.episode_id,
+      message: expect.stringMatching(/in the future/),
+    })
+    expect(error).not.toHaveProperty('retry_after_ms')
+    expect(await datasetsOf(owner)).toEqual([])
     await end()
   })
 })
@@ -333,6 +357,9 @@ describe('malformed episodes', () => {
     ['an end before the start', { ended_at: 1 }, true],
     ['an end after the year 9999', { ended_at: 1e15 }, true],
     ['a negative size', { size_bytes: -1 }, true],
+    ['a task of two lines', { task: 'a\nb' }, true],
+    ['a task that is too long', { task: 'x'.repeat(501) }, true],
+    ['a time as text', { t: 'now' }, true],
     ['a fractional size', { size_bytes: 1.5 }, true],
     ['a size beyond safe numbers', { size_bytes: 2 ** 53 }, true],
     ['a success as text', { success: 'yes' }, true],
@@ -367,7 +394,6 @@ describe('malformed episodes', () => {
     ['2,000 characters of URI', { uri: `https://${'x'.repeat(1_992)}` }],
     ['a URI with special characters', { uri: `file:///a/{"b"},\\,'c';--%00?d=e&f#g` }],
     ['no time and no size', { started_at: 0, ended_at: 0, size_bytes: 0 }],
-    ['the latest time', { started_at: 253_402_300_799_999, ended_at: 253_402_300_799_999 }],
   ])('%s: is stored unchanged', async (_what, fields) => {
     const { owner, link } = await connectedRobot()
     const frame = await storeEpisode(link, fields)
@@ -396,6 +422,8 @@ describe('GET /api/client/datasets', () => {
       robot_id: robot.id,
       robot_type: 'testbot',
       robot_name: expect.stringMatching(/^Robot /),
+      exportable_count: 0,
+      not_exportable: [{ reason: 'no_recording', count: 1 }],
       updated_at: expect.any(String),
       ...fields,
     })

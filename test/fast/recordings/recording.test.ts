@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { McapIndexedReader } from '@mcap/core'
 import { FileHandleReadable } from '@mcap/nodejs'
+import ajv from '@redocly/ajv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   download,
@@ -32,7 +33,12 @@ test('a session becomes one file with everything that happened in it', async () 
   expect(frame.data).toEqual({ linear: 0.5 })
   driver.control({ linear: 1 }, { seq: passed }) // the same number again
   await driver.next('dropped')
-  link.send({ type: 'telemetry', data: { x_m: 1.25, note: 'café' } })
+  link.send({ type: 'telemetry', data: { x_m: 1.25, note: 'café' }, t: 5_000 })
+  await driver.next('telemetry')
+  link.send({ type: 'telemetry', data: { x_m: 1.5 } })
+  await driver.next('telemetry')
+  // The clock has hardly gone on since the first sample, so this one was on its way for longer.
+  link.send({ type: 'telemetry', data: { x_m: 1.75 }, t: 5_000.001 })
   await driver.next('telemetry')
   await operator.post(`/api/sessions/${sessionId}/messages`, { body: 'Mind the vase' })
   await performAction(owner, sessionId, 'emergency_stop', 'a cat')
@@ -57,7 +63,16 @@ test('a session becomes one file with everything that happened in it', async () 
   expect(mcap.of('/control/dropped').map(({ json }) => json)).toMatchObject([
     { seq: passed, why: 'out_of_order', data: { linear: 1 } },
   ])
-  expect(mcap.of('/telemetry').map(({ json }) => json?.data)).toEqual([{ x_m: 1.25, note: 'café' }])
+  const samples = mcap.of('/telemetry')
+  expect(samples.map(({ json }) => json?.data)).toEqual([
+    { x_m: 1.25, note: 'café' },
+    { x_m: 1.5 },
+    { x_m: 1.75 },
+  ])
+  const [, unknown, late] = samples.map(({ logTimeNs, publishTimeNs }) => logTimeNs - publishTimeNs)
+  expect(unknown).toBe(0n)
+  expect(late).toBeGreaterThan(0n)
+  expect(late).toBeLessThanOrEqual(5_000_000_000n)
   expect(mcap.of('/chat').map(({ json }) => json?.body)).toEqual(['Mind the vase'])
   expect(mcap.of('/events').map(({ json }) => json?.type)).toEqual([
     'session.started',
@@ -69,6 +84,11 @@ test('a session becomes one file with everything that happened in it', async () 
   expect(
     mcap.of('/stop').map(({ json }) => (json?.stop as { reason: string } | null)?.reason ?? null),
   ).toContain('a cat')
+  const validator = new ajv.default({ strict: false })
+  for (const { topic, json, definition } of mcap.messages) {
+    const isValid = validator.validate(JSON.parse(Buffer.from(definition).toString()), json)
+    expect(isValid, `${topic}: ${JSON.stringify(json)} ${validator.errorsText()}`).toBe(true)
+  }
   const times = mcap.messages.map(({ logTimeNs }) => logTimeNs)
   expect(times).toEqual(times.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)))
   const counts = Map.groupBy(mcap.messages, ({ topic }) => topic)

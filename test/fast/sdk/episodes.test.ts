@@ -240,7 +240,7 @@ describe('a robot link', () => {
     gateway.socket?.terminate()
     await waitFor(() => expect(link.epoch).toBe(2))
     await waitFor(() => expect(gateway.episodes).toHaveLength(3))
-    expect(gateway.episodes[2]).toEqual({ type: 'episode', ...b })
+    expect(gateway.episodes[2]).toEqual({ type: 'episode', ...b, t: expect.any(Number) })
     gateway.send({ type: 'episode_ack', episode_id: b.episode_id })
     await promises[1]
   })

@@ -273,6 +273,20 @@ test('episodes lead to their replay, and are exported with progress and an addre
             frames: 1_400,
             size_bytes: 900_000,
             base_url: '/datasets/owner/pick-cubes/resolve/main',
+            gaps: 'leave_out',
+            alignment: 'causal',
+            left_out: {
+              count: 1,
+              episodes: [
+                {
+                  id: crypto.randomUUID(),
+                  episode_id: 'run-000217',
+                  started_at: new Date().toISOString(),
+                  reason: 'gaps',
+                  missing_seconds: 88,
+                },
+              ],
+            },
             error: null,
             created_at: new Date().toISOString(),
             finished_at: null,
@@ -299,8 +313,18 @@ test('episodes lead to their replay, and are exported with progress and an addre
   await expectAccessibleLayout(page, 'export dialog')
   await dialog.getByRole('button', { name: 'Start export' }).click()
   await heading(page, 'Dataset exports')
-  expect(wanted).toEqual({ format: 'lerobot_v3', name: 'pick-cubes', fps: 30, episode_ids: [episode.id] })
+  expect(wanted).toEqual({
+    format: 'lerobot_v3',
+    name: 'pick-cubes',
+    fps: 30,
+    gaps: 'leave_out',
+    alignment: 'causal',
+    unfinished: false,
+    episode_ids: [episode.id],
+  })
   await page.getByRole('progressbar', { name: 'Progress of pick-cubes' }).waitFor()
+  await page.getByText('1 episode left out').click()
+  await page.getByText('run-000217: gaps in the recording (88 s)').waitFor()
   exports[0] = {
     ...exports[0]!,
     status: 'READY',

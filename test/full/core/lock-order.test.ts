@@ -115,6 +115,7 @@ test('all locking operations, concurrently and repeatedly: none deadlocks and no
           sizeBytes: 1,
           success: null,
           uri: null,
+          task: null,
         }
       }),
     )

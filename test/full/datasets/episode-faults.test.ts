@@ -73,6 +73,7 @@ describe.concurrent('several gateways', () => {
         sizeBytes: 1_000_000,
         success: null,
         uri: null,
+        task: null,
       })),
     )
     const shuffled = () =>
@@ -147,6 +148,7 @@ describe.concurrent('the episode queue', () => {
       log: createLog({ level: 'silent', pretty: false }),
       connectionOf: (robotId) => links.get(robotId),
       clockMs: () => 1,
+      unixMs: (readingMs) => readingMs,
     })
     const sendAll = (count: number) => {
       for (const link of links.values()) {
@@ -210,6 +212,7 @@ describe.concurrent('the episode queue', () => {
       sizeBytes: 0,
       success: null,
       uri: null,
+      task: null,
     })
     const unknownRobotId = '00000000-0000-4000-8000-000000000000'
     const save = world.platform.datasets.episodeStore.save

@@ -6,18 +6,24 @@ import type { ObjectStore } from '../../../src/core/storage/object-store.ts'
 
 const NS_PER_MS = 1_000_000
 
+/** Returns Unix nanoseconds. Those of a date are no exact number. */
+const toNanoseconds = (startMs: number, atMs: number): bigint =>
+  BigInt(startMs) * BigInt(NS_PER_MS) + BigInt(Math.round(atMs * NS_PER_MS))
+
 /** A JSON message. The time is from the start of the recording. */
 interface FixtureMessage {
   readonly atMs: number
   /** The data of the frame; bytes for a binary one, and a text for one that is damaged. */
   readonly data?: unknown
   readonly raw?: string
+  /** How long it was on its way to the platform. */
+  readonly wayMs?: number
 }
 
 export interface FixtureCamera {
   readonly name: string
   readonly format: 'vp8' | 'h264' | 'jpeg'
-  readonly frames: readonly { readonly atMs: number; readonly data: Uint8Array }[]
+  readonly frames: readonly { readonly atMs: number; readonly data: Uint8Array; readonly wayMs?: number }[]
 }
 
 export interface FixtureRecording {
@@ -32,18 +38,21 @@ export interface FixtureRecording {
 
 interface Entry {
   readonly topic: string
+  /** When it arrived. */
   readonly atMs: number
+  readonly wayMs?: number
   readonly frames?: FrameSchema
   readonly bytes: () => Uint8Array
 }
 
 function* jsonEntries(topic: string, messages: readonly FixtureMessage[] = []): Generator<Entry> {
-  for (const [index, { atMs, data, raw }] of messages.entries()) {
+  for (const [index, { atMs, data, raw, wayMs = 0 }] of messages.entries()) {
     const payload =
       data instanceof Uint8Array ? { data_base64: Buffer.from(data).toString('base64') } : { data }
     yield {
       topic,
       atMs,
+      wayMs,
       bytes: () => Buffer.from(raw ?? JSON.stringify({ seq: index, t: atMs, ...payload })),
     }
   }
@@ -51,11 +60,12 @@ function* jsonEntries(topic: string, messages: readonly FixtureMessage[] = []): 
 
 function* cameraEntries(camera: FixtureCamera, startMs: number): Generator<Entry> {
   const frames = camera.format === 'jpeg' ? 'CompressedImage' : 'CompressedVideo'
-  for (const { atMs, data } of camera.frames) {
-    const stampNs = BigInt(Math.round((startMs + atMs) * NS_PER_MS))
+  for (const { atMs, data, wayMs = 0 } of camera.frames) {
+    const stampNs = toNanoseconds(startMs, atMs - wayMs)
     yield {
       topic: cameraTopic(camera.name),
       atMs,
+      wayMs,
       frames,
       bytes: () => encodeFrame(frames, { stampNs, frameId: camera.name, format: camera.format, data }),
     }
@@ -72,9 +82,10 @@ export async function storeRecording(store: ObjectStore, key: string, recording:
   ].sort((a, b) => a.atMs - b.atMs)
   const object = await store.create(key)
   const file = await openMcapFile(async (bytes) => await object.write(Buffer.from(bytes)))
-  for (const { topic, atMs, frames, bytes } of entries) {
-    const timeNs = BigInt(Math.round((startMs + atMs) * NS_PER_MS))
-    await file.add({ topic, logTimeNs: timeNs, publishTimeNs: timeNs, data: bytes() }, () =>
+  for (const { topic, atMs, wayMs = 0, frames, bytes } of entries) {
+    const timeNs = toNanoseconds(startMs, atMs)
+    const publishTimeNs = toNanoseconds(startMs, atMs - wayMs)
+    await file.add({ topic, logTimeNs: timeNs, publishTimeNs, data: bytes() }, () =>
       topicDefinition(topic, frames),
     )
   }

@@ -18,6 +18,29 @@ export interface FixtureEpisode {
   readonly success?: boolean | null
   /** Whether the robot reported it, without the recording of its session. */
   readonly byRobot?: boolean
+  readonly isUnfinished?: boolean
+}
+
+/** A gap of a source, from the start of the recording. */
+interface FixtureGap {
+  readonly fromMs: number
+  readonly toMs: number | null
+  readonly source?: string
+}
+
+/** Inserts gaps of a recording. */
+export async function insertGaps(
+  world: World,
+  recordingId: string,
+  startMs: number,
+  gaps: readonly FixtureGap[],
+): Promise<void> {
+  await using database = await connectTo(world.database.url)
+  for (const { fromMs, toMs, source = 'gateway' } of gaps)
+    await database.query(
+      `insert into recording_gaps (recording_id, source, from_at, to_at, reason) values ($1, $2, $3, $4, 'overload')`,
+      [recordingId, source, new Date(startMs + fromMs), toMs === null ? null : new Date(startMs + toMs)],
+    )
 }
 
 /** Inserts a session with a finished recording, and episodes in it. Returns the ids of the episodes. */
@@ -47,7 +70,14 @@ export async function recordEpisodes(
     file,
   })
   const episodeIds: string[] = []
-  for (const { fromMs, toMs, task = 'Pick the cube', success = true, byRobot = false } of episodes)
+  for (const {
+    fromMs,
+    toMs,
+    task = 'Pick the cube',
+    success = true,
+    byRobot = false,
+    isUnfinished = false,
+  } of episodes)
     episodeIds.push(
       await insertEpisode(database, {
         robotId,
@@ -58,6 +88,7 @@ export async function recordEpisodes(
         endedAt: at(toMs),
         task,
         success,
+        isUnfinished,
       }),
     )
   return { datasetId, recordingId, sessionId, episodeIds, operator }

@@ -44,6 +44,11 @@ export async function insertRecordedSession(db: Pick<Client, 'query'>, rows: Rec
       file.key,
     ],
   )
+  await db.query(
+    `insert into recording_streams (id, recording_id, source, origin_id, node_id, opened_at, closed_at)
+     select stream, $1, 'gateway', stream, gen_random_uuid(), $2, $3 from gen_random_uuid() stream`,
+    [recordingId, startedAt, endedAt],
+  )
   const { rows: datasets } = await db.query(
     `insert into datasets (id, robot_id, client_id) values (gen_random_uuid(), $1, $2)
      on conflict (robot_id) do update set updated_at = now() returning id`,
@@ -62,16 +67,19 @@ export interface EpisodeRow {
   readonly endedAt: Date
   readonly task: string | null
   readonly success: boolean | null
+  /** Whether its session ended before it. */
+  readonly isUnfinished?: boolean
 }
 
 /** Inserts an episode. Returns its id. */
 export async function insertEpisode(db: Pick<Client, 'query'>, episode: EpisodeRow): Promise<string> {
   const id = randomUUID()
+  await db.query('update datasets set episode_count = episode_count + 1 where id = $1', [episode.datasetId])
   const { datasetId, robotId, sessionId, recordingId, startedAt, endedAt, success, task } = episode
   await db.query(
     `insert into episodes (id, dataset_id, robot_id, session_id, episode_id, started_at, ended_at, size_bytes, success,
-       source, task, recording_id)
-     values ($1::uuid, $2, $3, $4, $1::uuid::text, $5, $6, 0, $7, $8, $9, $10)`,
+       source, task, recording_id, marked_by)
+     values ($1::uuid, $2, $3, $4, $1::uuid::text, $5, $6, 0, $7, $8, $9, $10, $11)`,
     [
       id,
       datasetId,
@@ -83,6 +91,7 @@ export async function insertEpisode(db: Pick<Client, 'query'>, episode: EpisodeR
       recordingId === null ? 'robot' : 'platform',
       task,
       recordingId,
+      episode.isUnfinished ? null : randomUUID(),
     ],
   )
   return id

@@ -12,6 +12,8 @@ export const withRecorder = { ROLES: 'api,hub,gateway,worker,recorder' }
 interface ReadMessage {
   readonly topic: string
   readonly schema: string
+  /** The content of the schema. */
+  readonly definition: Uint8Array
   readonly logTimeNs: bigint
   readonly publishTimeNs: bigint
   /** Parsed JSON; undefined for cameras. */
@@ -34,6 +36,7 @@ export async function readMcap(bytes: Uint8Array) {
     messages.push({
       topic: channel.topic,
       schema: reader.schemasById.get(channel.schemaId)!.name,
+      definition: reader.schemasById.get(channel.schemaId)!.data,
       logTimeNs: logTime,
       publishTimeNs: publishTime,
       json: isJson ? JSON.parse(Buffer.from(data).toString()) : undefined,

@@ -130,6 +130,7 @@ function markEpisode(
       ...running,
       id,
       episode_id: id,
+      not_exportable: 'recording_not_ready' as const,
       session_id: null,
       recording_id: RECORDING_ID,
       ended_at: now,

@@ -6,6 +6,7 @@ import type { VideoToolNames } from '../../../src/modules/datasets/lerobot/camer
 import type { EpisodeInput } from '../../../src/modules/datasets/lerobot/dataset-input.ts'
 import { loadVideoCodecs } from '../../../src/modules/datasets/lerobot/frame-decoder.ts'
 import { planDataset } from '../../../src/modules/datasets/lerobot/plan-dataset.ts'
+import type { Alignment } from '../../../src/modules/datasets/lerobot/resampler.ts'
 import { writePart } from '../../../src/modules/datasets/lerobot/write-part.ts'
 import { MemoryStore } from '../storage/memory-store.ts'
 import { type FixtureRecording, storeRecording } from './mcap-fixtures.ts'
@@ -16,11 +17,19 @@ export async function writeDataset(options: {
   readonly episodes: readonly (readonly [fromMs: number, toMs: number])[]
   readonly cameras: readonly string[]
   readonly fps?: number
+  readonly alignment?: Alignment
   readonly tools?: VideoToolNames
   /** Whether the user chose the cameras. */
   readonly isChosen?: boolean
 }) {
-  const { recording, cameras, fps = 30, tools = { ffmpeg: true, decoder: true }, isChosen = false } = options
+  const {
+    recording,
+    cameras,
+    fps = 30,
+    tools = { ffmpeg: true, decoder: true },
+    isChosen = false,
+    alignment = 'causal',
+  } = options
   const store = new MemoryStore()
   const stored = await storeRecording(store, 'recordings/one/recording.mcap', recording)
   const episodes = options.episodes.map(
@@ -29,7 +38,7 @@ export async function writeDataset(options: {
       index,
       task: 'Pick the cube',
       taskIndex: 0,
-      isSuccess: true,
+      success: true,
       startMs: recording.startMs + fromMs,
       endMs: recording.startMs + toMs,
       recording: stored,
@@ -37,7 +46,10 @@ export async function writeDataset(options: {
   )
   const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-written-'))
   try {
-    const plan = await planDataset({ fps, episodes, cameras, isChosen }, { store, tools, progress: () => {} })
+    const plan = await planDataset(
+      { fps, alignment, episodes, cameras, isChosen },
+      { store, tools, progress: () => {} },
+    )
     const part = await writePart(
       { plan, episodes, fileNumber: 0, firstIndex: 0, keyPrefix: 'exports/one' },
       {

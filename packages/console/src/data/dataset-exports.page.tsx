@@ -8,6 +8,7 @@ import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { reasonText } from './not-exportable.ts'
 import { isRunning, useDatasetExports, useRemoveExport } from './use-dataset-exports.ts'
 
 const BYTES_PER_MB = 1_000_000
@@ -73,6 +74,7 @@ function ExportRow({ stored }: { stored: DatasetExport }) {
               size: dataSize(size_bytes / BYTES_PER_MB),
             })}
           </Text>
+          {stored.left_out.count > 0 && <LeftOut leftOut={stored.left_out} />}
           {isRunning(stored) && (
             <Progress value={progress * 100} aria-label={t('data.exports.progress', { name })} />
           )}
@@ -111,3 +113,20 @@ function ExportRow({ stored }: { stored: DatasetExport }) {
     </Paper>
   )
 }
+
+/** Names the episodes that are not in the dataset, with the reasons. */
+const LeftOut = ({ leftOut: { count, episodes } }: { leftOut: DatasetExport['left_out'] }) => (
+  <Text size="sm" component="details">
+    <summary>{t('data.exports.leftOut', { count })}</summary>
+    {episodes.map(({ id, episode_id, reason, missing_seconds }) => (
+      <div key={id} style={{ overflowWrap: 'anywhere' }}>
+        {t(reason === 'gaps' ? 'data.exports.leftOutGaps' : 'data.exports.leftOutEpisode', {
+          episode: episode_id,
+          reason: reasonText(reason),
+          seconds: Math.round(missing_seconds),
+        })}
+      </div>
+    ))}
+    {count > episodes.length && t('data.exports.leftOutMore', { count: count - episodes.length })}
+  </Text>
+)

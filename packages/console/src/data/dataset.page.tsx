@@ -1,4 +1,4 @@
-import { Anchor, Badge, Checkbox, Code, Group, Table } from '@mantine/core'
+import { Anchor, Badge, Checkbox, Code, Group, Table, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { t } from '../texts/texts.ts'
@@ -12,6 +12,7 @@ import { Time } from '../ui/time.tsx'
 import { toggled } from '../ui/toggled.ts'
 import { webAddress } from '../ui/web-address.ts'
 import { ExportButton } from './export-dialog.tsx'
+import { reasonText } from './not-exportable.ts'
 import { type Episode, useDatasets, useEpisodes } from './use-datasets.ts'
 
 /** Lists the episodes of one dataset. */
@@ -24,7 +25,11 @@ export function DatasetPage() {
       title={dataset ? t('data.dataset.titleOf', { robot: dataset.robot_name }) : t('data.dataset.title')}
       description={
         dataset &&
-        t('data.dataset.summary', { episodes: dataset.episode_count, size: dataSize(dataset.size_mb) })
+        t('data.dataset.summary', {
+          episodes: dataset.episode_count,
+          exportable: dataset.exportable_count,
+          size: dataSize(dataset.size_mb),
+        })
       }
       actions={
         <LinkButton to="/datasets" variant="default">
@@ -113,6 +118,11 @@ const Row = ({ episode, ...choice }: { episode: Episode; isChosen: boolean; onCh
     <Table.Td>{dataSize(episode.size_mb)}</Table.Td>
     <Table.Td>
       <Outcome success={episode.success} />
+      {episode.not_exportable && (
+        <Text size="sm" c="dimmed">
+          {reasonText(episode.not_exportable)}
+        </Text>
+      )}
     </Table.Td>
     <Table.Td>
       <Content episode={episode} />

@@ -9,6 +9,7 @@ import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { toggled } from '../ui/toggled.ts'
 import { ExportButton } from './export-dialog.tsx'
+import { reasonText } from './not-exportable.ts'
 import { type Dataset, useDatasets } from './use-datasets.ts'
 
 /** Lists the datasets of the owner's robots. */
@@ -46,11 +47,12 @@ function DatasetTable({ datasets }: { datasets: readonly Dataset[] }) {
       </Group>
       <DataTable
         label={t('data.datasets.label')}
-        minWidth={560}
+        minWidth={680}
         columns={[
           t('data.datasets.choose'),
           t('data.datasets.robot'),
           t('data.datasets.episodes'),
+          t('data.datasets.exportable'),
           t('data.datasets.size'),
           t('data.datasets.lastAdded'),
         ]}
@@ -70,6 +72,7 @@ function DatasetTable({ datasets }: { datasets: readonly Dataset[] }) {
 
 const Row = (props: { dataset: Dataset; isChosen: boolean; onChoose: () => void }) => {
   const { id, robot_name, robot_type, episode_count, size_mb, updated_at } = props.dataset
+  const { exportable_count, not_exportable } = props.dataset
   return (
     <Table.Tr>
       <Table.Td>
@@ -88,6 +91,14 @@ const Row = (props: { dataset: Dataset; isChosen: boolean; onChoose: () => void 
         </Text>
       </Table.Td>
       <Table.Td>{episode_count.toLocaleString(language)}</Table.Td>
+      <Table.Td>
+        {exportable_count.toLocaleString(language)}
+        {not_exportable.map(({ reason, count }) => (
+          <Text key={reason} size="sm" c="dimmed">
+            {t('data.datasets.reason', { count, reason: reasonText(reason) })}
+          </Text>
+        ))}
+      </Table.Td>
       <Table.Td>{dataSize(size_mb)}</Table.Td>
       <Table.Td>
         <Time at={updated_at} />

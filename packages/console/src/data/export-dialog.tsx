@@ -1,9 +1,11 @@
 import {
   Button,
   type ButtonProps,
+  Checkbox,
   Group,
   Modal,
   NumberInput,
+  Select,
   Stack,
   TagsInput,
   Text,
@@ -20,6 +22,17 @@ import { type NewExport, useStartExport } from './use-dataset-exports.ts'
 const DEFAULT_FPS = 30
 const MAX_FPS = 120
 const fields = ['name', 'fps', 'cameras'] as const
+type Gaps = NonNullable<NewExport['gaps']>
+const gapOptions: readonly { readonly value: Gaps; readonly label: string }[] = [
+  { value: 'leave_out', label: t('data.export.leaveOut') },
+  { value: 'cut', label: t('data.export.cut') },
+  { value: 'include', label: t('data.export.include') },
+]
+type Alignment = NonNullable<NewExport['alignment']>
+const alignmentOptions: readonly { readonly value: Alignment; readonly label: string }[] = [
+  { value: 'causal', label: t('data.export.causal') },
+  { value: 'nearest', label: t('data.export.nearest') },
+]
 
 interface Props extends ButtonProps {
   /** Episodes or datasets. */
@@ -48,11 +61,22 @@ function ExportForm({ chosen, onCancel }: { chosen: Props['chosen']; onCancel: (
   const [name, setName] = useState('')
   const [fps, setFps] = useState<number | string>(DEFAULT_FPS)
   const [cameras, setCameras] = useState<string[]>([])
+  const [gaps, setGaps] = useState<Gaps>('leave_out')
+  const [alignment, setAlignment] = useState<Alignment>('causal')
+  const [unfinished, setUnfinished] = useState(false)
   const errors = fieldErrors(start.error, fields)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     start.mutate(
-      { ...chosen, name: name.trim(), fps: Number(fps), ...(cameras.length > 0 && { cameras }) },
+      {
+        ...chosen,
+        name: name.trim(),
+        fps: Number(fps),
+        gaps,
+        alignment,
+        unfinished,
+        ...(cameras.length > 0 && { cameras }),
+      },
       { onSuccess: () => void navigate({ to: '/datasets/exports' }) },
     )
   }
@@ -85,6 +109,26 @@ function ExportForm({ chosen, onCancel }: { chosen: Props['chosen']; onCancel: (
           value={cameras}
           error={errors?.cameras}
           onChange={setCameras}
+        />
+        <Select<Gaps>
+          label={t('data.export.gaps')}
+          description={t('data.export.gapsNote')}
+          data={gapOptions}
+          value={gaps}
+          onChange={(value) => value && setGaps(value)}
+          allowDeselect={false}
+        />
+        <Select<Alignment>
+          label={t('data.export.alignment')}
+          data={alignmentOptions}
+          value={alignment}
+          onChange={(value) => value && setAlignment(value)}
+          allowDeselect={false}
+        />
+        <Checkbox
+          label={t('data.export.unfinished')}
+          checked={unfinished}
+          onChange={({ currentTarget: { checked } }) => setUnfinished(checked)}
         />
         {!errors && <Problem error={start.error} />}
         <Group justify="flex-end">

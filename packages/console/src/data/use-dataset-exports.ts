@@ -13,6 +13,9 @@ export interface NewExport {
   readonly name: string
   readonly fps: number
   readonly cameras?: string[]
+  readonly gaps?: DatasetExport['gaps']
+  readonly alignment?: DatasetExport['alignment']
+  readonly unfinished?: boolean
   readonly episode_ids?: string[]
   readonly dataset_ids?: string[]
 }

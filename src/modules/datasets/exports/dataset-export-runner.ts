@@ -64,7 +64,13 @@ export function createDatasetExportRunner(
     if (row.plan) return row.plan
     onProgress(planningProgress)
     const { episodes, cameras } = exported
-    const made = await thread.run('plan', { fps: row.fps, episodes, cameras, isChosen: row.cameras !== null })
+    const made = await thread.run('plan', {
+      fps: row.fps,
+      alignment: row.alignment,
+      episodes,
+      cameras,
+      isChosen: row.cameras !== null,
+    })
     const { numUpdatedRows } = await db
       .updateTable('dataset_exports')
       .set({ plan: jsonb(made) })
@@ -159,7 +165,8 @@ export function createDatasetExportRunner(
       const datasetPlan = await plan(run, row)
       const written = await writeParts(run, row, datasetPlan)
       const totals = { ...exported, episodes: written.episodes, frames: written.frames }
-      await finish(attempt, { row: written, plan: datasetPlan, totals, keyPrefix })
+      const { gaps } = exported
+      await finish(attempt, { row: written, plan: datasetPlan, totals, gaps, keyPrefix })
     } finally {
       await thread.close()
       await progress.settled()

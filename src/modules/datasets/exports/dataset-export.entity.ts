@@ -2,11 +2,16 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { z } from 'zod'
 import { referenceTo } from '../../../core/database/reference.ts'
 import type { TablesOf } from '../../../core/database/tables.ts'
+import type { LeftOut } from '../left-out.ts'
 import type { DatasetPlan } from '../lerobot/dataset-plan.ts'
 import type { ExportState } from './export-state.ts'
 
 export const DatasetExportStatus = z.enum(['PENDING', 'RUNNING', 'READY', 'FAILED'])
 export const DatasetExportFormat = z.enum(['lerobot_v3'])
+/** Which sample of the telemetry a row has. */
+export const DatasetAlignment = z.enum(['causal', 'nearest'])
+/** The treatment of gaps in recordings. */
+export const DatasetGaps = z.enum(['leave_out', 'cut', 'include'])
 
 /** A version of a dataset that a job makes from recorded episodes. */
 export const DatasetExport = defineEntity({
@@ -48,6 +53,10 @@ export const DatasetExport = defineEntity({
     fps: p.integer(),
     /** The cameras that the user chose; null for all that every recording has. */
     cameras: p.json<readonly string[]>().nullable(),
+    gaps: p.enum(DatasetGaps.options).default('leave_out'),
+    alignment: p.enum(DatasetAlignment.options).default('causal'),
+    /** The episodes of the request that are not in the dataset. */
+    leftOut: p.json<LeftOut>(),
     /** The episodes, in the order of the dataset. */
     episodeIds: p.json<readonly string[]>(),
     status: p.enum(DatasetExportStatus.options).default('PENDING'),

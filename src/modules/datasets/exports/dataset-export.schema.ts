@@ -1,7 +1,13 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { timestamp } from '../../../core/http/fields.ts'
-import { DatasetExportFormat, DatasetExportStatus } from './dataset-export.entity.ts'
+import { LeftOut } from '../left-out.ts'
+import {
+  DatasetAlignment,
+  DatasetExportFormat,
+  DatasetExportStatus,
+  DatasetGaps,
+} from './dataset-export.entity.ts'
 
 export const MAX_EPISODES = 10_000
 const MAX_DATASETS = 100
@@ -52,13 +58,30 @@ export const CreateDatasetExport = z
       .array(idOf('dataset'))
       .min(1)
       .max(MAX_DATASETS)
-      .meta({ description: 'Exports all episodes of these datasets that have a finished recording.' })
+      .meta({ description: 'Exports all episodes of these datasets that can be exported.' })
       .optional(),
     cameras: z
       .array(z.string().min(1).max(MAX_CAMERA_NAME))
       .max(MAX_CAMERAS)
       .refine(distinct, 'must not repeat a camera')
       .meta({ description: 'Default: the cameras that all episodes have.', examples: [['front']] })
+      .optional(),
+    gaps: DatasetGaps.meta({
+      description:
+        'The treatment of an episode whose recording lacks more than one second of it. leave_out (the default): it is not in the dataset. cut: each part of at least one second between the gaps is an episode; only the last one has the result. include: values and pictures hold over the gaps.',
+      examples: ['leave_out'],
+    }).optional(),
+    alignment: DatasetAlignment.meta({
+      description:
+        'Which sample of the telemetry a row has. causal (the default): the last one at or before it, which is all that a policy knows. nearest: for numbers the nearest one, up to 500 ms later.',
+      examples: ['causal'],
+    }).optional(),
+    unfinished: z
+      .boolean()
+      .meta({
+        description: 'Whether to export episodes that were not ended before their session. Default: false.',
+        examples: [false],
+      })
       .optional(),
   })
   .refine(
@@ -95,6 +118,9 @@ export const DatasetExportView = z
         'Path of the files of the newest finished version. Append the path of a file of the dataset.',
       examples: ['/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main'],
     }),
+    gaps: DatasetGaps.meta({ examples: ['leave_out'] }),
+    alignment: DatasetAlignment.meta({ examples: ['causal'] }),
+    left_out: LeftOut,
     error: z
       .string()
       .nullable()

@@ -39,7 +39,7 @@ export function createDatasetExports(
   return {
     /** Creates an export and its job. */
     async create(userId: string, request: CreateDatasetExport): Promise<DatasetExportView> {
-      const episodes = await selectEpisodes(db, userId, request)
+      const { episodes, leftOut } = await selectEpisodes(db, userId, request)
       return await transact(async (tx) => {
         const at = now()
         await requireCapacity(tx, userId)
@@ -53,6 +53,9 @@ export function createDatasetExports(
             version: await nextVersion(tx, userId, request.name),
             fps: request.fps,
             cameras: request.cameras ? jsonb(request.cameras) : null,
+            ...(request.gaps && { gaps: request.gaps }),
+            ...(request.alignment && { alignment: request.alignment }),
+            left_out: jsonb(leftOut),
             episode_ids: jsonb(episodes.map(({ id }) => id)),
             state: jsonb(initialState),
             created_at: at,

@@ -23,14 +23,14 @@ const channel = createChannelStore((message, transfer) => port.postMessage(messa
 const codecs = loadVideoCodecs()
 
 /** The frames of episodes that the planning has found. */
-const kept = new Map<string, CameraScans>()
+const kept = new Map<number, CameraScans>()
 let keptFrames = 0
 
-function keep(episodeId: string, scans: CameraScans): void {
+function keep(index: number, scans: CameraScans): void {
   const frames = [...scans.values()].reduce((sum, { times }) => sum + times.length, 0)
   if (keptFrames + frames > MAX_KEPT_FRAMES) return
   keptFrames += frames
-  kept.set(episodeId, scans)
+  kept.set(index, scans)
 }
 
 let reportedMs = 0
@@ -51,9 +51,9 @@ async function runTask(message: Extract<ToDatasetThread, { kind: 'task' }>) {
     const progress = (episodes: number) => report(episodes / input.episodes.length)
     return await planDataset(input, { store, tools, progress, keep })
   }
-  const scansOf = (episodeId: string) => {
-    const scans = kept.get(episodeId)
-    kept.delete(episodeId)
+  const scansOf = (index: number) => {
+    const scans = kept.get(index)
+    kept.delete(index)
     return scans
   }
   return await writePart(message.input, { store, codecs, tempDir, scansOf, progress: report })

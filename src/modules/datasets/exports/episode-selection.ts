@@ -2,11 +2,15 @@ import { cameraOfTopic } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../../core/database/tables.ts'
 import { conflict, notFound } from '../../../core/errors/errors.ts'
+import type { NotExportable } from '../dataset.schema.ts'
+import { notExportableTexts, reasonNotExportable, recordedContent } from '../exportable-episodes.ts'
+import { type LeftOut, leftOutOf } from '../left-out.ts'
 import { type CreateDatasetExport, MAX_EPISODES } from './dataset-export.schema.ts'
 
 /** An episode, and the recording of its session if it has one. */
 export interface SelectedEpisode {
   readonly id: string
+  readonly episode_id: string
   readonly started_at: Date
   readonly ended_at: Date
   readonly task: string | null
@@ -17,27 +21,32 @@ export interface SelectedEpisode {
   readonly file_key: string | null
   readonly size_bytes: number | null
   readonly channels: readonly { readonly topic: string }[] | null
+  /** How much of the episode the recording lacks. */
+  readonly missing_seconds: number
+  /** The parts of at least a second that it has, in Unix milliseconds. */
+  readonly stored_periods: readonly (readonly [fromMs: number, toMs: number])[]
+  /** Why the export leaves it out. */
+  readonly reason: NotExportable | null
 }
 
-/** Reads episodes of a client, in the order of time. Robots report episodes without the recording of the session. */
+type Options = Pick<CreateDatasetExport, 'gaps' | 'unfinished' | 'cameras'>
+
+/** Reads episodes of a client, in the order of time. */
 async function readEpisodes(
   db: Db,
   clientId: string,
   column: 'id' | 'dataset_id',
   ids: readonly string[],
+  options: Options,
 ): Promise<SelectedEpisode[]> {
   const { rows } = await sql<SelectedEpisode>`
-    select episodes.id, episodes.started_at, episodes.ended_at, episodes.task, episodes.success, robots.robot_type,
-      coalesce(marked.id, of_session.id) as recording_id,
-      coalesce(marked.file_key, of_session.file_key) as file_key,
-      coalesce(marked.size_bytes, of_session.size_bytes) as size_bytes,
-      coalesce(marked.channels, of_session.channels) as channels
+    select episodes.id, episodes.episode_id, episodes.started_at, episodes.ended_at, episodes.task, episodes.success,
+      robots.robot_type, recordings.id as recording_id, recordings.file_key, recordings.size_bytes, recordings.channels,
+      lacking.seconds as missing_seconds, stored.periods as stored_periods, ${reasonNotExportable(options)} as reason
     from episodes
     join datasets on datasets.id = episodes.dataset_id and datasets.client_id = ${clientId}
     join robots on robots.id = episodes.robot_id
-    left join recordings marked on marked.id = episodes.recording_id and marked.client_id = ${clientId}
-    left join recordings of_session on episodes.recording_id is null
-      and of_session.session_id = episodes.session_id and of_session.client_id = ${clientId}
+    ${recordedContent(options.cameras)}
     where ${sql.ref(`episodes.${column}`)} = any(${[...ids]}::uuid[])
     order by episodes.started_at, episodes.id
     limit ${MAX_EPISODES + 1}`.execute(db)
@@ -50,11 +59,14 @@ const notExportable = (why: string) => conflict('episode_not_exportable', why)
 export async function selectEpisodes(
   db: Db,
   clientId: string,
-  { episode_ids: episodeIds, dataset_ids: datasetIds = [], cameras = [] }: CreateDatasetExport,
-): Promise<SelectedEpisode[]> {
-  const episodes = episodeIds
-    ? await chosenEpisodes(db, clientId, episodeIds)
-    : await episodesOfDatasets(db, clientId, datasetIds)
+  request: CreateDatasetExport,
+): Promise<{ readonly episodes: readonly SelectedEpisode[]; readonly leftOut: LeftOut }> {
+  const { episode_ids: episodeIds, dataset_ids: datasetIds = [], cameras = [] } = request
+  const all = episodeIds
+    ? await chosenEpisodes(db, clientId, episodeIds, request)
+    : await episodesOfDatasets(db, clientId, datasetIds, request)
+  const episodes = all.filter(({ reason }) => reason === null)
+  if (episodes.length === 0) throw notExportable(noneText(all))
   const [first] = episodes
   const other = episodes.find(({ robot_type }) => robot_type !== first?.robot_type)
   if (first && other)
@@ -68,20 +80,32 @@ export async function selectEpisodes(
         `The recording of the episode ${without.id} has no camera ${camera}. Leave the camera or the episode out.`,
       )
   }
-  return episodes
+  return { episodes, leftOut: leftOutOf(all) }
 }
 
-async function chosenEpisodes(db: Db, clientId: string, ids: readonly string[]): Promise<SelectedEpisode[]> {
-  const episodes = await readEpisodes(db, clientId, 'id', ids)
+/** Returns why no episode of a request can be exported. */
+function noneText(episodes: readonly SelectedEpisode[]): string {
+  const byReason = Map.groupBy(episodes, ({ reason }) => reason)
+  const reasons = [...byReason].flatMap(([reason, { length }]) =>
+    reason === null ? [] : `${length} ${notExportableTexts[reason]}`,
+  )
+  return `None of the ${episodes.length} episodes can be exported: ${reasons.join('; ') || 'there are none'}. Record sessions and mark episodes, or set "gaps" or "unfinished".`
+}
+
+async function chosenEpisodes(
+  db: Db,
+  clientId: string,
+  ids: readonly string[],
+  options: Options,
+): Promise<SelectedEpisode[]> {
+  const episodes = await readEpisodes(db, clientId, 'id', ids, options)
   const found = new Map(episodes.map((episode) => [episode.id, episode]))
   for (const id of ids) {
-    const episode = found.get(id)
-    if (!episode) throw notFound(`Episode ${id}`)
-    if (episode.recording_id === null)
-      throw notExportable(`The episode ${id} has no recording. Leave it out.`)
-    if (episode.file_key === null)
+    const reason = found.get(id)?.reason
+    if (!found.has(id)) throw notFound(`Episode ${id}`)
+    if (reason === 'no_recording' || reason === 'recording_not_ready')
       throw notExportable(
-        `The recording of the episode ${id} is not finished, or has failed. Leave the episode out, or try again later.`,
+        `The episode ${id} ${notExportableTexts[reason]}. Leave it out, or try again later.`,
       )
   }
   return episodes
@@ -91,6 +115,7 @@ async function episodesOfDatasets(
   db: Db,
   clientId: string,
   ids: readonly string[],
+  options: Options,
 ): Promise<SelectedEpisode[]> {
   const owned = await db
     .selectFrom('datasets')
@@ -100,16 +125,13 @@ async function episodesOfDatasets(
     .execute()
   const missing = ids.find((id) => !owned.some((dataset) => dataset.id === id))
   if (missing !== undefined) throw notFound(`Dataset ${missing}`)
-  const all = await readEpisodes(db, clientId, 'dataset_id', ids)
+  const all = await readEpisodes(db, clientId, 'dataset_id', ids, options)
   if (all.length > MAX_EPISODES)
     throw conflict(
       'export_too_large',
       `The datasets have more than ${MAX_EPISODES.toLocaleString('en')} episodes. Export fewer datasets at a time, or name the episodes.`,
     )
-  const episodes = all.filter(({ file_key }) => file_key !== null)
-  if (episodes.length === 0)
-    throw notExportable('No episode of these datasets has a finished recording. Record sessions first.')
-  return episodes
+  return all
 }
 
 /** Returns the cameras of the recording of an episode. */
@@ -125,5 +147,14 @@ export function commonCameras(episodes: readonly SelectedEpisode[]): string[] {
 }
 
 /** Reads the episodes of an export again. Episodes that were discarded since then are missing. */
-export const readExportedEpisodes = (db: Db, clientId: string, ids: readonly string[]) =>
-  readEpisodes(db, clientId, 'id', ids)
+export const readExportedEpisodes = (
+  db: Db,
+  clientId: string,
+  ids: readonly string[],
+  cameras: readonly string[] | null,
+) =>
+  readEpisodes(db, clientId, 'id', ids, {
+    gaps: 'include',
+    unfinished: true,
+    ...(cameras && { cameras: [...cameras] }),
+  })

@@ -1,8 +1,10 @@
 import type { Db } from '../../../core/database/tables.ts'
+import { MAX_MISSING_SECONDS } from '../exportable-episodes.ts'
+import type { GapCounts } from '../lerobot/dataset-card.ts'
 import type { EpisodeInput } from '../lerobot/dataset-input.ts'
 import { ExportProblem } from '../lerobot/export-problem.ts'
 import type { DatasetExportRow } from './dataset-export.view.ts'
-import { commonCameras, readExportedEpisodes } from './episode-selection.ts'
+import { commonCameras, readExportedEpisodes, type SelectedEpisode } from './episode-selection.ts'
 
 /** LeRobot needs a text for each task. */
 const NO_TASK = 'No task was given'
@@ -13,6 +15,13 @@ export interface ExportedEpisodes {
   readonly cameras: readonly string[]
   readonly tasks: readonly string[]
   readonly robotType: string
+  readonly gaps: GapCounts
+}
+
+/** Returns the periods of a recording that become episodes. */
+function periodsOf(row: SelectedEpisode, gaps: DatasetExportRow['gaps']): SelectedEpisode['stored_periods'] {
+  const isCut = gaps === 'cut' && row.missing_seconds > MAX_MISSING_SECONDS
+  return isCut ? row.stored_periods : [[row.started_at.getTime(), row.ended_at.getTime()]]
 }
 
 /**
@@ -21,12 +30,12 @@ export interface ExportedEpisodes {
  */
 export async function loadEpisodes(
   db: Db,
-  { user_id: userId, episode_ids: ids, cameras }: DatasetExportRow,
+  { user_id: userId, episode_ids: ids, cameras, gaps }: DatasetExportRow,
 ): Promise<ExportedEpisodes> {
-  const rows = await readExportedEpisodes(db, userId, ids)
+  const rows = await readExportedEpisodes(db, userId, ids, cameras)
   const byId = new Map(rows.map((row) => [row.id, row]))
   const tasks = new Map<string, number>()
-  const episodes = ids.map((id, index): EpisodeInput => {
+  const periods = ids.flatMap((id) => {
     const row = byId.get(id)
     if (!row)
       throw new ExportProblem(`The episode ${id} was discarded during the export. Export the others again.`)
@@ -36,21 +45,24 @@ export async function loadEpisodes(
       )
     const task = row.task ?? NO_TASK
     if (!tasks.has(task)) tasks.set(task, tasks.size)
-    return {
-      id,
-      index,
-      task,
-      taskIndex: tasks.get(task) ?? 0,
-      isSuccess: row.success === true,
-      startMs: row.started_at.getTime(),
-      endMs: row.ended_at.getTime(),
-      recording: { key: row.file_key, sizeBytes: row.size_bytes },
-    }
+    const content = { id, task, taskIndex: tasks.get(task) ?? 0 }
+    const recording = { key: row.file_key, sizeBytes: row.size_bytes }
+    return periodsOf(row, gaps).map(([startMs, endMs]) => {
+      const success = endMs === row.ended_at.getTime() ? row.success : null
+      return { ...content, recording, success, startMs, endMs }
+    })
   })
+  const lacking = rows.filter(({ missing_seconds: seconds }) => seconds > 0)
+  const episodes = periods.map((episode, index): EpisodeInput => ({ ...episode, index }))
   return {
     episodes,
     cameras: cameras ?? commonCameras(rows),
     tasks: [...tasks.keys()],
     robotType: rows[0]?.robot_type ?? '',
+    gaps: {
+      episodes: lacking.length,
+      seconds: lacking.reduce((sum, { missing_seconds: seconds }) => sum + seconds, 0),
+      isCut: gaps === 'cut',
+    },
   }
 }

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
 import type { CoreServices } from '../../../core/core-services.ts'
-import type { Db } from '../../../core/database/tables.ts'
 import { type Attempt, ClaimLostError } from '../../../core/jobs/queue.ts'
 import type { ObjectStore } from '../../../core/storage/object-store.ts'
-import { datasetCard } from '../lerobot/dataset-card.ts'
+import { datasetCard, type GapCounts } from '../lerobot/dataset-card.ts'
 import { type DatasetTotals, datasetInfo, datasetStats } from '../lerobot/dataset-info.ts'
 import type { DatasetPlan } from '../lerobot/dataset-plan.ts'
 import { type DatasetFile, openDatasetFile, storeDatasetFile } from '../lerobot/stored-file.ts'
@@ -21,35 +19,19 @@ export interface WrittenDataset {
   readonly row: DatasetExportRow
   readonly plan: DatasetPlan
   readonly totals: DatasetTotals
+  readonly gaps: GapCounts
   readonly keyPrefix: string
 }
 
-/** Returns the number of episodes with gaps, and the duration of all their gaps. */
-async function gapsOf(db: Db, episodeIds: readonly string[]) {
-  const { rows } = await sql<{ episodes: number; seconds: number }>`
-    select count(distinct episodes.id)::int as episodes, coalesce(sum(extract(epoch from
-      least(coalesce(gaps.to_at, episodes.ended_at), episodes.ended_at)
-      - greatest(gaps.from_at, episodes.started_at))), 0)::float8 as seconds
-    from episodes
-    join recordings on recordings.id = episodes.recording_id
-      or (episodes.recording_id is null and recordings.session_id = episodes.session_id)
-    join recording_gaps gaps on gaps.recording_id = recordings.id
-      and gaps.from_at < episodes.ended_at and coalesce(gaps.to_at, episodes.ended_at) > episodes.started_at
-    where episodes.id = any(${[...episodeIds]}::uuid[])`.execute(db)
-  return rows[0] ?? { episodes: 0, seconds: 0 }
-}
-
 async function writeDescriptions(
-  db: Db,
   storage: ObjectStore,
-  { row, plan, totals, keyPrefix }: WrittenDataset,
+  { row, plan, totals, gaps, keyPrefix }: WrittenDataset,
 ): Promise<DatasetFile[]> {
-  const { name, version, state, episode_ids: episodeIds } = row
-  const gaps = await gapsOf(db, episodeIds)
+  const { name, version, state, left_out: leftOut } = row
   const texts = {
     'meta/info.json': JSON.stringify(datasetInfo(plan, totals), undefined, 4),
     'meta/stats.json': JSON.stringify(datasetStats(plan, state.stats), undefined, 4),
-    'README.md': datasetCard({ name, version, plan, totals, counts: state.counts, gaps }),
+    'README.md': datasetCard({ name, version, plan, totals, counts: state.counts, gaps, leftOut }),
   }
   const files: DatasetFile[] = []
   for (const [path, text] of Object.entries(texts))
@@ -73,15 +55,15 @@ function commitOf(files: readonly { readonly path: string; readonly sha256: stri
  * is READY.
  */
 export function createExportFinish(
-  deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'report'> & {
+  deps: Pick<CoreServices, 'transact' | 'now' | 'report'> & {
     storage: ObjectStore
     objects: DatasetObjects
   },
 ) {
-  const { db, transact, now, report, storage, objects } = deps
+  const { transact, now, report, storage, objects } = deps
   return async (attempt: Attempt<DatasetExportJob>, dataset: WrittenDataset): Promise<void> => {
     const { row } = dataset
-    const added = await writeDescriptions(db, storage, dataset)
+    const added = await writeDescriptions(storage, dataset)
     const replaced = await transact(async (tx) => {
       await tx.db
         .insertInto('dataset_export_files')

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { noCounts, type ResamplingCounts } from '../lerobot/resampler.ts'
-import type { FeatureStats } from '../lerobot/running-stats.ts'
+import type { MergeableStats } from '../lerobot/running-stats.ts'
 
 /** How far the job of an export is. It changes with the files of a part, in one transaction. */
 export interface ExportState {
@@ -11,7 +11,7 @@ export interface ExportState {
   /** Number of the files of the next part. */
   readonly nextFile: number
   readonly frames: number
-  readonly stats: Readonly<Record<string, FeatureStats>>
+  readonly stats: Readonly<Record<string, MergeableStats>>
   readonly counts: ResamplingCounts
 }
 

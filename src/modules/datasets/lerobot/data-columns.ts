@@ -10,6 +10,9 @@ import {
 import type { Row } from './resampler.ts'
 
 const INTERVENTION = 'complementary_info.is_intervention'
+/** The name that rollouts of LeRobot give the same column. */
+const SHORT_INTERVENTION = 'intervention'
+const SUCCESS_KNOWN = 'complementary_info.is_success_known'
 /** The columns of every LeRobot dataset, and those that this platform adds, with their types. */
 export const fixedColumns = {
   timestamp: 'float32',
@@ -20,6 +23,8 @@ export const fixedColumns = {
   'next.done': 'bool',
   'next.success': 'bool',
   [INTERVENTION]: 'bool',
+  [SHORT_INTERVENTION]: 'bool',
+  [SUCCESS_KNOWN]: 'bool',
 } as const
 type FixedColumn = keyof typeof fixedColumns
 type FixedType = (typeof fixedColumns)[FixedColumn]
@@ -29,7 +34,7 @@ const parquetTypes = { float32: 'FLOAT', int64: 'INT64', bool: 'BOOLEAN' } as co
 export interface RowContext {
   readonly episodeIndex: number
   readonly taskIndex: number
-  readonly isSuccess: boolean
+  readonly success: boolean | null
   readonly fps: number
   /** Index of the first row of the episode in the dataset. */
   readonly firstIndex: number
@@ -55,8 +60,9 @@ export const dataColumns = (plan: Pick<DatasetPlan, 'vectors' | 'cameras'>): Par
 
 /** Returns the values of a fixed column for the rows from a frame on. */
 function fixedValues(name: FixedColumn, rows: readonly Row[], from: number, context: RowContext) {
-  const { fps, firstIndex, episodeIndex, taskIndex, isSuccess, episodeRows } = context
+  const { fps, firstIndex, episodeIndex, taskIndex, success, episodeRows } = context
   const isLast = (row: number) => from + row === episodeRows - 1
+  const isIntervention = (row: number) => rows[row]?.isIntervention ?? false
   const values: Readonly<Record<FixedColumn, (row: number) => number | boolean>> = {
     timestamp: (row) => Math.fround((from + row) / fps),
     frame_index: (row) => from + row,
@@ -64,8 +70,10 @@ function fixedValues(name: FixedColumn, rows: readonly Row[], from: number, cont
     index: (row) => firstIndex + from + row,
     task_index: () => taskIndex,
     'next.done': isLast,
-    'next.success': (row) => isSuccess && isLast(row),
-    [INTERVENTION]: (row) => rows[row]?.isIntervention ?? false,
+    'next.success': (row) => success === true && isLast(row),
+    [INTERVENTION]: isIntervention,
+    [SHORT_INTERVENTION]: isIntervention,
+    [SUCCESS_KNOWN]: () => success !== null,
   }
   return rows.map((_, row) => values[name](row))
 }

@@ -1,3 +1,5 @@
+import { notExportableTexts } from '../exportable-episodes.ts'
+import type { LeftOut } from '../left-out.ts'
 import type { DatasetTotals } from './dataset-info.ts'
 import type { CameraMode, DatasetPlan } from './dataset-plan.ts'
 import { slotName, type VectorFeature } from './features.ts'
@@ -5,14 +7,22 @@ import type { ResamplingCounts } from './resampler.ts'
 
 const MAX_TASKS = 50
 
+/** The gaps in the recordings of the episodes. */
+export interface GapCounts {
+  readonly episodes: number
+  readonly seconds: number
+  /** Whether episodes are cut where they are longer than the limit. */
+  readonly isCut: boolean
+}
+
 export interface CardInput {
   readonly name: string
   readonly version: number
   readonly plan: DatasetPlan
   readonly totals: DatasetTotals
   readonly counts: ResamplingCounts
-  /** The gaps in the recordings of the episodes. */
-  readonly gaps: { readonly episodes: number; readonly seconds: number }
+  readonly gaps: GapCounts
+  readonly leftOut: LeftOut
 }
 
 const FRONT_MATTER = `---
@@ -77,10 +87,27 @@ function notes({ plan, counts, gaps }: CardInput): string[] {
       : []),
     ...(gaps.episodes > 0
       ? [
-          `The recordings of ${gaps.episodes} episodes have gaps, ${gaps.seconds.toFixed(1)} seconds in total. Values hold over a gap.`,
+          `The recordings of ${gaps.episodes} episodes have gaps, ${gaps.seconds.toFixed(1)} seconds in total. ${
+            gaps.isCut
+              ? 'Episodes with more than a second of them are cut there: each part is an episode, and only the last one has the result. Values hold over the others.'
+              : 'Values hold over a gap.'
+          }`,
         ]
       : []),
   ]
+}
+
+/** Lists the episodes that are not in the dataset. */
+function leftOutLines({ count, episodes }: LeftOut): string[] {
+  if (count === 0) return []
+  const lines = episodes.map(
+    ({ episode_id, started_at, reason, missing_seconds }) =>
+      `* ${plain(episode_id)} (${started_at}) ${notExportableTexts[reason]}${
+        reason === 'gaps' ? `: ${missing_seconds.toFixed(1)} seconds` : ''
+      }`,
+  )
+  const more = count - episodes.length
+  return ['\n## Episodes that are left out\n', ...lines, ...(more > 0 ? [`* and ${more} more`] : [])]
 }
 
 /** Returns the content of `README.md`: the dataset card of the Hugging Face Hub. */
@@ -101,15 +128,19 @@ export function datasetCard(input: CardInput): string {
     ...plan.cameras.map(
       ({ key, mode, size }) => `* \`${key}\`: ${size.width} × ${size.height}, ${modeTexts[mode]}`,
     ),
-    '* `complementary_info.is_intervention`: whether a command of the operator was in effect',
-    '* `next.done`, `next.success`: true in the last row of an episode, and of one that succeeded\n',
+    '* `intervention` and `complementary_info.is_intervention`: whether a command of the operator was in effect',
+    '* `next.done`, `next.success`: true in the last row of an episode, and of one that succeeded',
+    '* `complementary_info.is_success_known`: false in the rows of an episode whose result is unknown; its `next.success` says nothing\n',
     '## Times\n',
-    `${rowText(plan)} Times are those of the arrival at the platform.\n`,
+    `${rowText(plan)} Frames and samples have the time at which the robot made them, where it says so, else that of their arrival at the platform; commands that at which the platform sent them to the robot.\n`,
     '* Commands hold until the next one. Their speeds hold for at most 250 ms and are then 0, or the value nearest to 0 that the field allows.',
     '* Before the first command, a field that is no speed is the one of the same name in the telemetry.',
-    '* Numbers of the telemetry are those of the nearest sample, up to 500 ms later. Fields that it lacks keep their last value.',
-    '* Booleans and choices of the telemetry hold. A choice is the index of its value.',
+    plan.alignment === 'nearest'
+      ? '* Numbers of the telemetry are those of the nearest sample, up to 500 ms later; booleans and choices hold.'
+      : '* Values of the telemetry are those of the last sample up to the time of the row.',
+    '* Fields that a sample lacks keep their last value. A choice is the index of its value.',
     ...(remarks.length > 0 ? ['\n## Notes\n', ...remarks.map((note) => `* ${note}`)] : []),
+    ...leftOutLines(input.leftOut),
     '',
   ].join('\n')
 }

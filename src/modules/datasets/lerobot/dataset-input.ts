@@ -15,7 +15,8 @@ export interface EpisodeInput {
   readonly index: number
   readonly task: string
   readonly taskIndex: number
-  readonly isSuccess: boolean
+  /** Whether the task succeeded; null when that is unknown. */
+  readonly success: boolean | null
   readonly startMs: number
   readonly endMs: number
   readonly recording: { readonly key: string; readonly sizeBytes: number }

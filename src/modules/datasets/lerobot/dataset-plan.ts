@@ -2,6 +2,7 @@ import type { CameraScan } from './episode-scan.ts'
 import type { FeatureSet } from './features.ts'
 import type { FrameFormat } from './frame-format.ts'
 import type { PictureSize } from './picture-size.ts'
+import type { Alignment } from './resampler.ts'
 import { evenRows, type FrameRun, firstDecodable, followingRun, leadingRun } from './row-clock.ts'
 
 /** How the dataset stores the pictures of a camera: as recorded (`mux`), transcoded, or as JPEG pictures in the rows (`images`). */
@@ -20,6 +21,7 @@ export interface CameraPlan {
 /** The properties that are the same for all episodes of a dataset. */
 export interface DatasetPlan extends FeatureSet {
   readonly fps: number
+  readonly alignment: Alignment
   readonly cameras: readonly CameraPlan[]
   /** The camera whose frames are the rows; undefined for rows at even times. */
   readonly leadCamera: string | undefined

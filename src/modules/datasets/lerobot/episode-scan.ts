@@ -33,6 +33,19 @@ export const offsetMs = (period: EpisodePeriod, timeNs: bigint): number =>
 export const atOffset = ({ startNs }: EpisodePeriod, ms: number): bigint =>
   startNs + BigInt(Math.round(ms * NS_PER_MS))
 
+/** How long a sample or a frame may have been on its way. One that seems to be older counts as made when it arrived. */
+export const MAX_WAY_MS = 5_000
+const MAX_WAY_NS = BigInt(MAX_WAY_MS * NS_PER_MS)
+
+/** Returns when a sample or a frame was made, from the start of an episode. Where the platform does not know it, that is its arrival. */
+export function madeMs(
+  period: EpisodePeriod,
+  { logTime, publishTime }: { readonly logTime: bigint; readonly publishTime: bigint },
+): number {
+  const isPlausible = publishTime <= logTime && logTime - publishTime <= MAX_WAY_NS
+  return offsetMs(period, isPlausible ? publishTime : logTime)
+}
+
 /** Numbers in growing memory. */
 class Growing {
   #values = new Float64Array(1_024)
@@ -84,11 +97,44 @@ function createCameraScan(name: string) {
 }
 
 /** Returns the schema of the frames of a channel; undefined for a channel of a foreign schema. */
-export function frameSchemaOf(reader: McapFileReader, channelId: number): FrameSchema | undefined {
+function frameSchemaOf(reader: McapFileReader, channelId: number): FrameSchema | undefined {
   const channel = reader.channelsById.get(channelId)
   const name = channel && reader.schemasById.get(channel.schemaId)?.name
   if (name === 'foxglove.CompressedVideo') return 'CompressedVideo'
   return name === 'foxglove.CompressedImage' ? 'CompressedImage' : undefined
+}
+
+/** A frame of a camera. The time is that of its capture, from the start of the episode. */
+interface RecordedFrame {
+  readonly camera: string
+  readonly atMs: number
+  readonly format: string
+  readonly data: Uint8Array
+}
+
+/**
+ * Reads the frames that were captured in an episode, and in the time before in which a decoder may have to start, in the order of each
+ * camera. Times of a camera never fall, although estimates of its clock change.
+ */
+export async function* readCameras(
+  reader: McapFileReader,
+  period: EpisodePeriod,
+  topics: readonly string[],
+  validateCrcs: boolean,
+): AsyncGenerator<RecordedFrame> {
+  if (topics.length === 0) return
+  const newest = new Map<string, number>()
+  const startTime = atOffset(period, -KEYFRAME_LOOKBACK_MS)
+  const endTime = period.endNs + MAX_WAY_NS
+  for await (const message of reader.readMessages({ topics, startTime, endTime, validateCrcs })) {
+    const schema = frameSchemaOf(reader, message.channelId)
+    const camera = cameraOfTopic(reader.channelsById.get(message.channelId)?.topic ?? '')
+    if (!schema || camera === undefined) continue
+    const atMs = Math.max(madeMs(period, message), newest.get(camera) ?? Number.NEGATIVE_INFINITY)
+    newest.set(camera, atMs)
+    if (atMs > durationMsOf(period)) continue
+    yield { camera, atMs, ...decodeFrame(schema, message.data) }
+  }
 }
 
 /** Reads when the cameras of an episode sent frames, and which are keyframes. */
@@ -104,16 +150,10 @@ export async function scanCameras(
       return camera !== undefined && (!cameras || cameras.includes(camera))
     })
   const scans = new Map<string, ReturnType<typeof createCameraScan>>()
-  if (topics.length === 0) return new Map()
-  const startTime = atOffset(period, -KEYFRAME_LOOKBACK_MS)
-  for await (const message of reader.readMessages({ topics, startTime, endTime: period.endNs })) {
-    const schema = frameSchemaOf(reader, message.channelId)
-    const camera = cameraOfTopic(reader.channelsById.get(message.channelId)?.topic ?? '')
-    if (!schema || camera === undefined) continue
+  for await (const { camera, atMs, format, data } of readCameras(reader, period, topics, true)) {
     const scan = scans.get(camera) ?? createCameraScan(camera)
     scans.set(camera, scan)
-    const { format, data } = decodeFrame(schema, message.data)
-    scan.add(offsetMs(period, message.logTime), format, data)
+    scan.add(atMs, format, data)
   }
   return new Map([...scans].map(([name, scan]) => [name, scan.result()]))
 }

@@ -12,7 +12,7 @@ import { isSampled } from './pixel-stats.ts'
 import { keyAtOrBefore, shownFrames } from './row-clock.ts'
 import { RowGroups } from './row-groups.ts'
 import { rowPictures } from './row-pictures.ts'
-import { type FeatureStats, RunningStats } from './running-stats.ts'
+import { type MergeableStats, RunningStats } from './running-stats.ts'
 
 /** Returns the frames of a camera that show the rows of an episode, and the one from which a decoder has to start. */
 export function shownRange(scan: CameraScan, rowTimes: Float64Array) {
@@ -51,7 +51,7 @@ function picturesOf(
 export async function writeRows(
   context: EpisodeContext,
   file: ParquetFile,
-): Promise<ReadonlyMap<string, FeatureStats>> {
+): Promise<ReadonlyMap<string, MergeableStats>> {
   const { plan, episode, layout, counts, pixels } = context
   const reader = await context.openReader()
   const stats = new Map(plan.vectors.map(({ key, slots }) => [key, new RunningStats(slots.length)]))
@@ -62,9 +62,10 @@ export async function writeRows(
     key: camera.key,
     pictures: picturesOf(context, reader, camera),
   }))
+  const rows = readRows(reader, periodOf(episode), plan.vectors, layout.rowTimes, counts, plan.alignment)
   try {
     let row = 0
-    for await (const values of readRows(reader, periodOf(episode), plan.vectors, layout.rowTimes, counts)) {
+    for await (const values of rows) {
       const pictures = new Map<string, Uint8Array>()
       for (const { key, pictures: source } of sources) {
         const { value } = await source.next()

@@ -2,7 +2,7 @@ import type { EpisodeInput } from './dataset-input.ts'
 import type { CameraScans, DatasetPlan } from './dataset-plan.ts'
 import type { VideoCodecs } from './frame-decoder.ts'
 import type { ResamplingCounts } from './resampler.ts'
-import type { FeatureStats } from './running-stats.ts'
+import type { MergeableStats } from './running-stats.ts'
 import type { DatasetFile, DatasetStore } from './stored-file.ts'
 
 /** Consecutive episodes that share a data file and a video file for each camera. */
@@ -20,7 +20,7 @@ export interface PartInput {
 export interface PartResult {
   readonly files: readonly DatasetFile[]
   readonly rows: number
-  readonly stats: Readonly<Record<string, FeatureStats>>
+  readonly stats: Readonly<Record<string, MergeableStats>>
   readonly counts: ResamplingCounts
 }
 
@@ -29,8 +29,8 @@ export interface PartDeps {
   readonly codecs: VideoCodecs | undefined
   /** A folder for temporary files. */
   readonly tempDir: string
-  /** Returns the frames of an episode from the planning, if they are still known. */
-  readonly scansOf: (episodeId: string) => CameraScans | undefined
+  /** Returns the frames of an episode, by its number, from the planning, if they are still known. */
+  readonly scansOf: (index: number) => CameraScans | undefined
   /** Called with the part of the work that is done, from 0 to 1. */
   readonly progress: (done: number) => void
 }

@@ -1,6 +1,7 @@
 import sharp, { type Sharp } from 'sharp'
 import type { KeyframeDecoder } from './frame-decoder.ts'
-import { type FeatureStats, QUANTILES } from './running-stats.ts'
+import type { MergeableStats } from './running-stats.ts'
+import { QUANTILES, quantilesOf, type WeightedPoint } from './weighted-points.ts'
 
 const CHANNELS = 3
 const LEVELS = 256
@@ -47,72 +48,58 @@ export class PixelStats {
   }
 
   /** Returns the statistics of the colours between 0 and 1; those of ImageNet without a picture. */
-  result(rows: number): FeatureStats {
+  result(rows: number): MergeableStats {
     if (this.#pictures === 0) return assumed(rows)
-    const channels = this.#levels.map(channelStats)
-    const pick = (name: keyof (typeof channels)[number]) => channels.map((channel) => channel[name])
+    const channels = this.#levels.map((levels) => channelStats(levels, this.#pictures))
+    const points = channels.map((channel) => channel.points)
     return {
-      min: pick('min'),
-      max: pick('max'),
-      mean: pick('mean'),
-      std: pick('std'),
-      q01: pick('q01'),
-      q10: pick('q10'),
-      q50: pick('q50'),
-      q90: pick('q90'),
-      q99: pick('q99'),
+      min: points.map((channel) => channel[0]?.[0] ?? 0),
+      max: points.map((channel) => channel.at(-1)?.[0] ?? 0),
+      mean: channels.map(({ mean }) => mean),
+      std: channels.map(({ std }) => std),
+      ...quantilesOf(points),
       count: this.#pictures,
+      points,
     }
   }
 }
 
-function channelStats(levels: Float64Array) {
-  const total = levels.reduce((sum, count) => sum + count, 0)
-  const scale = (level: number) => level / (LEVELS - 1)
-  const mean = levels.reduce((sum, count, level) => sum + count * scale(level), 0) / total
-  const variance = levels.reduce((sum, count, level) => sum + count * (scale(level) - mean) ** 2, 0) / total
-  const quantile = (q: number) => scale(levelAt(levels, q * total))
-  return {
-    min: scale(levels.findIndex((count) => count > 0)),
-    max: scale(levels.findLastIndex((count) => count > 0)),
-    mean,
-    std: Math.sqrt(variance),
-    q01: quantile(QUANTILES.q01),
-    q10: quantile(QUANTILES.q10),
-    q50: quantile(QUANTILES.q50),
-    q90: quantile(QUANTILES.q90),
-    q99: quantile(QUANTILES.q99),
-  }
-}
-
-/** Returns the first level up to which there are as many pixels. */
-function levelAt(levels: Float64Array, pixels: number): number {
-  let sum = 0
-  for (const [level, count] of levels.entries()) {
-    sum += count
-    if (sum >= pixels) return level
-  }
-  return levels.length - 1
+function channelStats(levels: Float64Array, pictures: number) {
+  const pixels = levels.reduce((sum, count) => sum + count, 0)
+  const points = Array.from(
+    levels,
+    (count, level): WeightedPoint => [level / (LEVELS - 1), (count * pictures) / pixels],
+  ).filter(([, weight]) => weight > 0)
+  const mean = points.reduce((sum, [value, weight]) => sum + value * weight, 0) / pictures
+  const variance = points.reduce((sum, [value, weight]) => sum + weight * (value - mean) ** 2, 0) / pictures
+  return { points, mean, std: Math.sqrt(variance) }
 }
 
 /** Normal quantiles of the fields `q01` to `q99`. */
 const DEVIATIONS = { q01: -2.326, q10: -1.282, q50: 0, q90: 1.282, q99: 2.326 } as const
 
-function assumed(rows: number): FeatureStats {
-  const quantile = (name: keyof typeof DEVIATIONS) =>
-    IMAGENET.mean.map((mean, channel) =>
-      Math.min(1, Math.max(0, mean + DEVIATIONS[name] * (IMAGENET.std[channel] as number))),
-    )
+function assumed(rows: number): MergeableStats {
+  const points = IMAGENET.mean.map((mean, channel) =>
+    assumedPoints(mean, IMAGENET.std[channel] as number, rows),
+  )
   return {
     min: [0, 0, 0],
     max: [1, 1, 1],
     mean: [...IMAGENET.mean],
     std: [...IMAGENET.std],
-    q01: quantile('q01'),
-    q10: quantile('q10'),
-    q50: quantile('q50'),
-    q90: quantile('q90'),
-    q99: quantile('q99'),
+    ...quantilesOf(points),
     count: rows,
+    points,
   }
+}
+
+/** Returns points that have the quantiles of a normal distribution. */
+function assumedPoints(mean: number, std: number, rows: number): WeightedPoint[] {
+  const names = Object.keys(QUANTILES) as (keyof typeof QUANTILES)[]
+  const points = names.map((name, index): WeightedPoint => {
+    const below = QUANTILES[names[index - 1] ?? name]
+    const part = index === 0 ? below : QUANTILES[name] - below
+    return [Math.min(1, Math.max(0, mean + DEVIATIONS[name] * std)), part * rows]
+  })
+  return [...points, [1, (1 - QUANTILES.q99) * rows]]
 }

@@ -4,10 +4,12 @@ import { createRecordings, type EpisodeInput, periodOf } from './dataset-input.t
 import { type CameraScans, cameraKey, type DatasetPlan } from './dataset-plan.ts'
 import { durationMsOf, scanCameras } from './episode-scan.ts'
 import { ExportProblem } from './export-problem.ts'
+import type { Alignment } from './resampler.ts'
 import type { DatasetStore } from './stored-file.ts'
 
 export interface PlanInput {
   readonly fps: number
+  readonly alignment: Alignment
   readonly episodes: readonly EpisodeInput[]
   /** The cameras that all recordings have, or that the user chose. */
   readonly cameras: readonly string[]
@@ -20,8 +22,8 @@ export interface PlanDeps {
   readonly tools: VideoToolNames
   /** Called with the number of episodes that were read. */
   readonly progress: (episodes: number) => void
-  /** Called with the frames of each episode, which the writer needs again. */
-  readonly keep?: (episodeId: string, scans: CameraScans) => void
+  /** Called with the number and the frames of each episode, which the writer needs again. */
+  readonly keep?: (index: number, scans: CameraScans) => void
 }
 
 /** Reads all episodes once, and chooses the features of the dataset and the mode of each camera. */
@@ -38,7 +40,7 @@ export async function planDataset(input: PlanInput, deps: PlanDeps): Promise<Dat
 
 /** Returns the plan, or the name of a camera that has no pictures in an episode. */
 async function tryPlan(
-  { fps, episodes, cameras, isChosen }: PlanInput,
+  { fps, alignment, episodes, cameras, isChosen }: PlanInput,
   { store, tools, progress, keep }: PlanDeps,
 ): Promise<Omit<DatasetPlan, 'leftOut'> | string> {
   const openRecording = createRecordings(store)
@@ -48,7 +50,7 @@ async function tryPlan(
     const reader = await openRecording(episode)
     await features.add(reader, episode)
     const scans = await scanCameras(reader, periodOf(episode), cameras)
-    keep?.(episode.id, scans)
+    keep?.(episode.index, scans)
     const missing = choice.add(scans, durationMsOf(periodOf(episode)))
     if (missing !== undefined && !isChosen) return missing
     if (missing !== undefined)
@@ -57,7 +59,7 @@ async function tryPlan(
       )
     progress(index + 1)
   }
-  const plan = { fps, ...features.result(), ...choice.result(tools) }
+  const plan = { fps, alignment, ...features.result(), ...choice.result(tools) }
   if (plan.vectors.length === 0 && plan.cameras.length === 0)
     throw new ExportProblem('The episodes have no numbers and no pictures that a dataset could hold.')
   return plan

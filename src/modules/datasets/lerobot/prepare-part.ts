@@ -19,7 +19,7 @@ export async function preparePart(
   for (const episode of episodes) {
     const openReader = () => openRecording(episode)
     const period = periodOf(episode)
-    const scans = scansOf(episode.id) ?? (await scanCameras(await openReader(), period, cameras))
+    const scans = scansOf(episode.index) ?? (await scanCameras(await openReader(), period, cameras))
     const layout = layoutOf(scans, durationMsOf(period), plan)
     if (layout.rowTimes.length === 0)
       throw new ExportProblem(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { NumberSlot, VectorFeature } from './features.ts'
-import { noCounts, Resampler, type Row, type TimedMessage } from './resampler.ts'
+import { type Alignment, noCounts, Resampler, type Row, type TimedMessage } from './resampler.ts'
 
 const slot = (name: string, fields: Partial<NumberSlot> = {}): NumberSlot => ({
   path: [name],
@@ -40,8 +40,9 @@ function resample(
   messages: readonly TimedMessage[],
   counts = noCounts(),
   of: readonly VectorFeature[] = features,
+  alignment: Alignment = 'nearest',
 ): Row[] {
-  const resampler = new Resampler(of, Float64Array.from(rowTimes), counts)
+  const resampler = new Resampler(of, Float64Array.from(rowTimes), counts, alignment)
   const rows = messages.flatMap((message) => [...resampler.add(message)])
   return [...rows, ...resampler.end()]
 }
@@ -100,6 +101,19 @@ test('numbers of the telemetry are from the nearest sample, booleans from the la
     [1, 0],
     [2, 0],
     [2, 0],
+    [2, 1],
+    [2, 1],
+  ])
+})
+
+test('with causal alignment, a row never has a later sample', () => {
+  const samples = [telemetry(0, { x: 1, on: false }), telemetry(100, { x: 2, on: true })]
+  const rows = resample([10, 49, 51, 99, 100, 400], samples, noCounts(), features, 'causal')
+  expect(vectorsOf(rows, 0)).toEqual([
+    [1, 0],
+    [1, 0],
+    [1, 0],
+    [1, 0],
     [2, 1],
     [2, 1],
   ])

@@ -6,7 +6,10 @@ const COMMAND_MS = 250
 /** A sample after a row is used for it only if it follows within this time. */
 const NEAREST_MS = 500
 
-/** A message of `/control` or `/telemetry`. The time is that of its arrival, from the start of the episode. */
+/** Which sample of the telemetry a row has: the last one up to its time, as a policy knows it, or the nearest one, which may be later. */
+export type Alignment = 'causal' | 'nearest'
+
+/** A message of `/control` or `/telemetry`. The time is that at which the robot got or made it, from the start of the episode. */
 export interface TimedMessage {
   readonly source: 'control' | 'telemetry'
   readonly atMs: number
@@ -56,12 +59,14 @@ export interface Row {
 /**
  * Turns messages at any times into rows at given times. A command holds until the next one; its speeds hold at most for the
  * deadman's time, and are then neutral. Before the first command, other fields are those of the telemetry: a policy that learns
- * a jump to 0 moves an arm in every pause. Booleans and choices of the telemetry hold. Numbers of the telemetry are those of the nearest sample.
+ * a jump to 0 moves an arm in every pause. Values of the telemetry hold until the next sample, unless the alignment
+ * is `nearest`, which gives numbers those of the nearest sample.
  */
 export class Resampler {
   readonly #features: readonly VectorFeature[]
   readonly #rowTimes: Float64Array
   readonly #counts: ResamplingCounts
+  readonly #alignment: Alignment
   readonly #current: Float32Array[]
   /** For each slot of a command that is no speed, where the telemetry has the same field. */
   readonly #observed: (readonly ObservedSlot[])[]
@@ -73,10 +78,16 @@ export class Resampler {
   /** Rows that the next sample may be nearer to. */
   #open: Row[] = []
 
-  constructor(features: readonly VectorFeature[], rowTimes: Float64Array, counts: ResamplingCounts) {
+  constructor(
+    features: readonly VectorFeature[],
+    rowTimes: Float64Array,
+    counts: ResamplingCounts,
+    alignment: Alignment,
+  ) {
     this.#features = features
     this.#rowTimes = rowTimes
     this.#counts = counts
+    this.#alignment = alignment
     this.#observed = features.map(({ source, slots }) =>
       source === 'control' ? observedSlots(slots, features) : [],
     )
@@ -104,7 +115,7 @@ export class Resampler {
       this.#applyCommand(content.data, atMs)
       return
     }
-    this.#preferNearer(content.data, atMs)
+    if (this.#alignment === 'nearest') this.#preferNearer(content.data, atMs)
     this.#applySample(content.data, atMs)
     yield* this.#open.splice(0)
   }

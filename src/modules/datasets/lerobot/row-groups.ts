@@ -30,7 +30,7 @@ export class RowGroups {
     this.#rowContext = {
       episodeIndex: episode.index,
       taskIndex: episode.taskIndex,
-      isSuccess: episode.isSuccess,
+      success: episode.success,
       fps: plan.fps,
       firstIndex,
       episodeRows: layout.rowTimes.length,

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type FeatureStats, mergeStats, RunningStats } from './running-stats.ts'
+import { type MergeableStats, mergeStats, RunningStats } from './running-stats.ts'
+import { QUANTILES } from './weighted-points.ts'
 
-function statsOf(values: readonly number[]): FeatureStats {
+function statsOf(values: readonly number[]): MergeableStats {
   const stats = new RunningStats(1)
   for (const value of values) stats.add(Float32Array.of(value))
   return stats.result()
@@ -33,9 +34,35 @@ test('merged statistics are those of both sets together', () => {
   )
 })
 
-test('quantiles of many values come from a sample', () => {
-  const { q01, q50, q99 } = statsOf(Array.from({ length: 100_000 }, (_, index) => index))
-  expect(q01[0]).toBeCloseTo(1_000, -2)
-  expect(q50[0]).toBeCloseTo(50_000, -2)
-  expect(q99[0]).toBeCloseTo(99_000, -2)
+const QUANTILE_NAMES = ['q01', 'q10', 'q50', 'q90', 'q99'] as const
+
+test('quantiles of two episodes are those of all their rows, and values that occur', () => {
+  const merged = mergeStats(statsOf(Array(36).fill(0)), statsOf(Array(75).fill(10)))
+  expect(QUANTILE_NAMES.map((name) => merged[name][0])).toEqual([0, 0, 10, 10, 10])
+  fc.assert(
+    fc.property(values, values, (a, b) => {
+      const [joined, all] = [mergeStats(statsOf(a), statsOf(b)), statsOf([...a, ...b])]
+      for (const name of QUANTILE_NAMES) {
+        expect(joined[name]).toEqual(all[name])
+        expect([...a, ...b]).toContain(joined[name][0])
+      }
+    }),
+  )
+})
+
+/** Returns which part of the values is smaller than a value. */
+const rankOf = (sorted: readonly number[], value: number | undefined) =>
+  sorted.filter((other) => other < (value ?? 0)).length / sorted.length
+
+test('quantiles of many values, and of many episodes in any order, are right within half a percent of the rows', () => {
+  const many = Array.from({ length: 40_000 }, (_, index) => (index * 7_919) % 40_009)
+  const episodes = Array.from({ length: 800 }, (_, index) => many.slice(index * 50, index * 50 + 50))
+  const rising = episodes.map((_, index) => Array(50).fill(index))
+  for (const lists of [[many], episodes, rising, rising.toReversed()]) {
+    const stats = lists.map(statsOf).reduce<MergeableStats | undefined>(mergeStats, undefined)
+    const sorted = lists.flat().toSorted((a, b) => a - b)
+    for (const [name, part] of Object.entries(QUANTILES))
+      expect(Math.abs(rankOf(sorted, stats?.[name as 'q01'][0]) - part), name).toBeLessThan(0.005)
+    expect(stats?.points[0]?.length).toBeLessThanOrEqual(1_024)
+  }
 })

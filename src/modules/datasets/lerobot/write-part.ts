@@ -13,7 +13,7 @@ import type { PartDeps, PartInput, PartResult } from './part-input.ts'
 import { PixelStats } from './pixel-stats.ts'
 import { preparePart } from './prepare-part.ts'
 import { noCounts } from './resampler.ts'
-import { type FeatureStats, mergeStats } from './running-stats.ts'
+import { type FeatureStats, type MergeableStats, mergeStats } from './running-stats.ts'
 import { type DatasetFile, type OpenDatasetFile, openDatasetFile } from './stored-file.ts'
 import { copyInto, openVideoFile } from './video-file.ts'
 
@@ -67,8 +67,18 @@ async function writeCamera(
   }
 }
 
-const mergeInto = (all: Map<string, FeatureStats>, stats: ReadonlyMap<string, FeatureStats>) => {
-  for (const [key, added] of stats) all.set(key, mergeStats(all.get(key), added))
+/** Adds statistics of an episode to those of the part. Returns them without their points, which take much memory. */
+function mergeInto(
+  all: Map<string, MergeableStats>,
+  stats: Iterable<readonly [string, MergeableStats]>,
+): Map<string, FeatureStats> {
+  const kept = new Map<string, FeatureStats>()
+  for (const [key, added] of stats) {
+    all.set(key, mergeStats(all.get(key), added))
+    const { points: _, ...published } = added
+    kept.set(key, published)
+  }
+  return kept
 }
 
 /** Creates one decoder of keyframes for each camera, when it is needed first. */
@@ -87,17 +97,18 @@ function createKeyframeDecoders(codecs: VideoCodecs | undefined) {
   }
 }
 
-/** Writes the rows of the episodes. Returns the file, and the statistics of each episode. */
+/** Writes the rows of the episodes. Returns the file, and the statistics of each episode, which are also added to those of the part. */
 async function writeData(
   contexts: readonly EpisodeContext[],
   { plan, fileNumber, keyPrefix }: PartInput,
   deps: PartDeps,
+  all: Map<string, MergeableStats>,
 ) {
   const stats: ReadonlyMap<string, FeatureStats>[] = []
   const path = dataPath(filePosition(fileNumber))
   const file = await writeFile(deps, keyPrefix, path, async (target) => {
     const parquet = openParquetFile(target, dataColumns(plan), { huggingface: huggingFaceInfo(plan) })
-    for (const context of contexts) stats.push(await writeRows(context, parquet))
+    for (const context of contexts) stats.push(mergeInto(all, await writeRows(context, parquet)))
     await parquet.finish()
   })
   return { file, stats }
@@ -139,15 +150,14 @@ export async function writePart(input: PartInput, deps: PartDeps): Promise<PartR
       const { codecs } = deps
       return { ...episode, plan, codecs, keyframeDecoder: keyframes.decoderOf, counts, pixels, progress }
     })
-    const data = await writeData(contexts, input, deps)
+    const stats = new Map<string, MergeableStats>()
+    const data = await writeData(contexts, input, deps, stats)
     const { files, starts } = await writeVideos(contexts, input, deps, progress)
-    const records = contexts.map((context, index) => recordOf(context, index, data.stats, starts))
+    const records = contexts.map((context, index) => recordOf(context, index, data.stats, starts, stats))
     const path = episodesPath(filePosition(fileNumber))
     const episodes = await writeFile(deps, keyPrefix, path, (file) =>
       writeEpisodes(file, plan, fileNumber, records),
     )
-    const stats = new Map<string, FeatureStats>()
-    for (const record of records) mergeInto(stats, record.stats)
     return { files: [data.file, ...files, episodes], rows, stats: Object.fromEntries(stats), counts }
   } finally {
     keyframes.close()
@@ -159,6 +169,7 @@ function recordOf(
   number: number,
   stats: readonly ReadonlyMap<string, FeatureStats>[],
   starts: ReadonlyMap<string, readonly number[]>,
+  all: Map<string, MergeableStats>,
 ): EpisodeRecord {
   const { index, task } = episode
   const { length } = layout.rowTimes
@@ -170,7 +181,10 @@ function recordOf(
     videoStarts: new Map([...starts].map(([key, seconds]) => [key, seconds[number] ?? 0])),
     stats: new Map([
       ...(stats[number] ?? []),
-      ...[...pixels].map(([key, pixel]) => [key, pixel.result(length)] as const),
+      ...mergeInto(
+        all,
+        [...pixels].map(([key, pixel]) => [key, pixel.result(length)] as const),
+      ),
     ]),
   }
 }

@@ -122,19 +122,23 @@ test('only recorded episodes of the caller can be exported, and the first other 
   )
   expect(await code({ episode_ids: [unrecorded] })).toEqual({
     ...refused,
-    text: `The episode ${unrecorded} has no recording. Leave it out.`,
+    text: `The episode ${unrecorded} has no recording. Leave it out, or try again later.`,
   })
   // A dataset has all of its episodes that can be exported.
   const made = await requestExport(owner, body({ dataset_ids: [datasetId] }))
   await world.runJobs(DATASET_EXPORTS)
-  expect(await settledExport(owner, made.id)).toMatchObject({ episodes: 2, frames: 20 })
+  expect(await settledExport(owner, made.id)).toMatchObject({
+    episodes: 2,
+    frames: 20,
+    left_out: { count: 1, episodes: [{ id: unrecorded, reason: 'no_recording' }] },
+  })
 
   await query(
     world.database.url,
     `update recordings set status = 'FINISHING', file_key = null where id = '${recordingId}'`,
   )
   expect((await code({ episode_ids: episodeIds })).text).toMatch(
-    new RegExp(`recording of the episode ${episodeIds[0]} is not finished`),
+    new RegExp(`The episode ${episodeIds[0]} has a recording that is not finished`),
   )
   expect(await code({ dataset_ids: [datasetId] })).toMatchObject(refused)
 })
@@ -259,7 +263,7 @@ test('hostile telemetry does not break an export, and the card counts it', async
   await writeFile(file, Buffer.from(await data.arrayBuffer()))
   const rows = await duckdb(`select "observation.state" as x, timestamp from '${file}' order by index`)
   await rm(file)
-  expect(rows.map(({ x }) => x)).toEqual([...Array(16).fill(1), ...Array(14).fill(2)])
+  expect(rows.map(({ x }) => x)).toEqual([...Array(20).fill(1), ...Array(10).fill(2)])
   const card = await (await fetchFile(world, owner, `${ready.base_url}/README.md`)).text()
   expect(card).toContain('* Pick \\| the \\<b\\>cube\\</b\\> \\# now')
   expect(card).toMatch(/\* 3 values were no finite numbers/)
