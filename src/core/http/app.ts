@@ -167,7 +167,9 @@ const limitLargeBodies =
     const bytes = ctx.request.length ?? (ctx.get('Transfer-Encoding') ? MAX_PARSED_BYTES : 0)
     const caller = bytes > SMALL_BODY_BYTES ? rememberedCaller?.(ctx) : undefined
     if (caller && threadTime) {
+      ctx.state.leavesBody = true // receiving it would cost almost as much as handling it
       requireThreadTime(threadTime, caller)
+      ctx.state.leavesBody = false
       threadTime.charge(caller.userId, Math.min(bytes, MAX_PARSED_BYTES) / BODY_BYTES_PER_MS)
     }
     await next()
@@ -198,7 +200,8 @@ function handleErrors({ log, observe, diskIsFull, threadTime }: AppOptions): Mid
       const error = isDatabaseUnreachable(thrown) && diskIsFull?.() ? diskFull(thrown) : toAppError(thrown)
       ctx.set(UNCACHED)
       sendError(ctx, error)
-      discardBody(ctx.req)
+      if (ctx.state.leavesBody) ctx.set('Connection', 'close')
+      else discardBody(ctx.req)
     }
     ended?.()
     const ms = performance.now() - startedAt
