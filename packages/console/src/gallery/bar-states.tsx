@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { BatteryFigure } from '../drive/battery.tsx'
 import { BottomBar } from '../drive/bottom-bar.tsx'
 import type { DriveActions } from '../drive/drive-actions.ts'
+import type { PadState } from '../drive/gamepad.ts'
 import { createHud } from '../drive/hud.ts'
 import { HudButton } from '../drive/hud-button.tsx'
 import { LatencyFigure } from '../drive/latency.tsx'
@@ -27,11 +28,14 @@ const actions: DriveActions = {
 
 function Bottom(props: { actions: DriveActions; gamepad?: string }) {
   const [hud] = useState(createHud)
-  const [gamepadName] = useState(() => createStore(props.gamepad))
+  const { gamepad: name } = props
+  const [gamepad] = useState(() =>
+    createStore<PadState>(name === undefined ? { phase: 'none' } : { phase: 'ready', name }),
+  )
   return (
     <CockpitFrame height={90}>
       <BottomBar
-        gamepadName={gamepadName}
+        gamepad={gamepad}
         hasInputs={false}
         hasEpisodes={false}
         actions={props.actions}
