@@ -121,7 +121,8 @@ export function createGamepadInput({ steer, stop, profile }: GamepadOptions): Ga
   }
 }
 
-const connectedPads = (): Gamepad[] => navigator.getGamepads().filter((pad): pad is Gamepad => pad?.connected === true)
+const connectedPads = (): Gamepad[] =>
+  navigator.getGamepads().filter((pad): pad is Gamepad => pad?.connected === true)
 
 function drivingPad(pads: readonly Gamepad[], { pad: chosen }: ControlProfile): Gamepad | undefined {
   const usable = pads.filter(({ axes }) => axes.length >= 2)

@@ -24,13 +24,15 @@ const transportTexts: Record<OperatorLink['transport'], string> = {
 /** Shows the usual round trip of commands as one coloured figure, and on demand the details of the connection. */
 export function Latency(props: {
   operatorConnection: OperatorConnection
+  /** Whether nothing has arrived for a second. */
+  isSilent: boolean
   /** Further details. */
   children?: ReactNode
 }) {
-  const { operatorConnection, children } = props
+  const { operatorConnection, isSilent, children } = props
   useTicker(REFRESH_MS)
   const isOnline = useStore(operatorConnection.link).phase === 'online'
-  const ms = isOnline ? operatorConnection.latencyStats.commandDelayMs() : undefined
+  const ms = isOnline && !isSilent ? operatorConnection.latencyStats.commandDelayMs() : undefined
   return (
     <LatencyFigure ms={ms}>
       <Details operatorConnection={operatorConnection}>{children}</Details>

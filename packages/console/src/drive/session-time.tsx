@@ -32,7 +32,13 @@ function titleOf({ planned_end }: SessionDetail, clock: SessionClock | undefined
 }
 
 /** Shows an estimate of the earnings so far; to an owner at the controls, of the cost. */
-export function Earnings({ session, fetchedAtMs }: { session: SessionDetail; fetchedAtMs: number }) {
+export function Earnings(props: {
+  session: SessionDetail
+  fetchedAtMs: number
+  /** Whether nothing has arrived for a second. */
+  isSilent?: boolean
+}) {
+  const { session, fetchedAtMs, isSilent = false } = props
   const nowMs = useNow()
   const rateCents = session.rate_cents_per_minute
   if (rateCents === null) return null
@@ -43,6 +49,7 @@ export function Earnings({ session, fetchedAtMs }: { session: SessionDetail; fet
     <span
       className={`${styles.figure} ${styles.earnings}`}
       data-testid="earnings"
+      data-stale={isSilent || undefined}
       title={share === undefined ? t('drive.time.cost') : t('drive.time.earned')}
     >
       {money(share === undefined ? cents : Math.floor((cents * share) / 100))}

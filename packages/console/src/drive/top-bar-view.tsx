@@ -14,6 +14,8 @@ interface Props {
   readonly fetchedAtMs: number
   /** The state of the robot. */
   readonly word: RobotWord
+  /** Whether nothing has arrived from the gateway for a second, so that the figures are only the last known ones. */
+  readonly isSilent?: boolean
   readonly linkPhase: LinkView['phase']
   readonly freshness: ReactNode
   readonly latency: ReactNode
@@ -38,6 +40,7 @@ export const TopBarView = ({
   session,
   fetchedAtMs,
   word,
+  isSilent = false,
   linkPhase,
   isWatching = false,
   ...figures
@@ -66,12 +69,12 @@ export const TopBarView = ({
         </Badge>
       </span>
       <span className={styles.link} role="status">
-        {linkTexts[linkPhase]}
+        {isSilent && linkPhase === 'online' ? t('drive.link.silent') : linkTexts[linkPhase]}
       </span>
       <span className={styles.freshness}>{figures.freshness}</span>
       {figures.latency}
       <SessionTime session={session} />
-      <Earnings session={session} fetchedAtMs={fetchedAtMs} />
+      <Earnings session={session} fetchedAtMs={fetchedAtMs} isSilent={isSilent} />
       {figures.battery}
       <div className={styles.warnings} role="status">
         {figures.warnings}

@@ -4,7 +4,7 @@ import { ConnectionBadge } from '../live/connection-badge.tsx'
 import { FreshnessBadge } from '../live/freshness-badge.tsx'
 import type { ReadAges } from '../live/freshness-sampler.ts'
 import { useConnection } from '../live/hooks.ts'
-import { useFreshness } from '../live/use-freshness.ts'
+import { useFreshness, useIsSilent } from '../live/use-freshness.ts'
 import { interruptionText, RecordingMarkView } from '../recording/recording-mark.tsx'
 import { useSessionRecording } from '../replay/use-recordings.ts'
 import type { SessionDetail } from '../session/session-query.ts'
@@ -50,25 +50,30 @@ export function TopBar({ cockpit, session, fetchedAtMs, readAges, cameras }: Pro
   const link = useStore(operatorConnection.link)
   const state = useStore(operatorConnection.state)
   const recording = useSessionRecording(session.id).data
+  const isSilent = useIsSilent(operatorConnection.ages)
   const word = robotWord(link, state, {
     status: session.status,
     isStopped: session.control.stop !== null,
+    isSilent,
   })
   return (
     <TopBarView
       session={session}
       fetchedAtMs={fetchedAtMs}
       word={word}
+      isSilent={isSilent}
       linkPhase={link.phase}
       freshness={<Freshness readAges={readAges} />}
       latency={
-        <Latency operatorConnection={operatorConnection}>
+        <Latency operatorConnection={operatorConnection} isSilent={isSilent}>
           <CameraFigures cameras={cameras} />
         </Latency>
       }
-      battery={<Battery operatorConnection={operatorConnection} />}
-      recording={<RecordingMarkView recording={recording} />}
-      warnings={<Warnings cockpit={cockpit} recordingText={interruptionText(recording)} />}
+      battery={<Battery operatorConnection={operatorConnection} isSilent={isSilent} />}
+      recording={<RecordingMarkView recording={recording} isUnknown={isSilent} />}
+      warnings={
+        <Warnings cockpit={cockpit} recordingText={isSilent ? undefined : interruptionText(recording)} />
+      }
     />
   )
 }

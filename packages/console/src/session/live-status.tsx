@@ -89,7 +89,7 @@ export function LiveStatus({
   const status = live.session?.status ?? session.status
   return (
     <DescriptionList cols={{ base: 1, xs: 2 }}>
-      <Cost session={session} status={status} elapsedMs={useNow() - fetchedAtMs} />
+      <Cost session={session} status={status} elapsedMs={useNow() - fetchedAtMs} isOutdated={isOutdated} />
       <Latency observerState={observerState} isOutdated={isOutdated} />
       <SpeedLimit observerState={observerState} isOutdated={isOutdated} />
       <Battery observerState={observerState} isOutdated={isOutdated} />
@@ -97,15 +97,20 @@ export function LiveStatus({
   )
 }
 
-function Cost(props: { session: SessionDetail; status: SessionStatus; elapsedMs: number }) {
-  const { session, status, elapsedMs } = props
+function Cost(props: {
+  session: SessionDetail
+  status: SessionStatus
+  elapsedMs: number
+  isOutdated: boolean
+}) {
+  const { session, status, elapsedMs, isOutdated } = props
   const { rate_cents_per_minute: rate, billable_seconds: billableSeconds } = session
   if (rate === null) return null
   const running = status === 'ACTIVE' && session.status === 'ACTIVE'
   const { minutes, cents } = estimate(billableSeconds + (running ? elapsedMs / 1_000 : 0), rate)
   return (
     <DescriptionItem label={t('session.status.cost')}>
-      {t('session.status.about', { amount: money(cents) })}
+      <Figure isOutdated={isOutdated}>{t('session.status.about', { amount: money(cents) })}</Figure>
       <Text size="sm" c="dimmed">
         {t('session.status.startedMinutes', { count: minutes, rate: money(rate) })}
       </Text>

@@ -75,7 +75,7 @@ function OpenPanel(props: {
       <OpenSession robot={robot} />
       <AbandonedNotice session={session} />
       <SessionStatusLine session={session} live={live} observerState={observerState} isOutdated={isOutdated}>
-        <RecordingMark sessionId={session.id} />
+        <RecordingMark sessionId={session.id} isUnknown={isOutdated} />
       </SessionStatusLine>
       <LiveStatus
         session={session}
