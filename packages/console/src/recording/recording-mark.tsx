@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core'
 import type { Recording } from '../replay/data/api-types.ts'
 import { useSessionRecording } from '../replay/use-recordings.ts'
 import { gapText } from '../texts/code-texts.ts'
@@ -55,6 +56,17 @@ const UnknownMark = () => (
 )
 
 /** Shows whether a session is recorded now. @param props.isUnknown whether the page has no news */
-export const RecordingMark = ({ sessionId, isUnknown }: { sessionId: string; isUnknown: boolean }) => (
-  <RecordingMarkView recording={useSessionRecording(sessionId).data} isUnknown={isUnknown} />
-)
+export function RecordingMark({ sessionId, isUnknown }: { sessionId: string; isUnknown: boolean }) {
+  const recording = useSessionRecording(sessionId).data
+  const reason = isUnknown ? undefined : interruptionText(recording)
+  return (
+    <>
+      <RecordingMarkView recording={recording} isUnknown={isUnknown} />
+      {reason !== undefined && (
+        <Text size="sm" span role="status">
+          {reason}
+        </Text>
+      )}
+    </>
+  )
+}
