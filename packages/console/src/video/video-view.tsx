@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { FreshnessOverlay } from '../live/freshness-overlay.tsx'
 import type { ReadAges } from '../live/freshness-sampler.ts'
 import type { LinkAges } from '../live/link-ages.ts'
-import { useFreshness } from '../live/use-freshness.ts'
+import { useFreshness, useIsSilent } from '../live/use-freshness.ts'
 import { decimals } from '../telemetry/decimals.ts'
 import { t } from '../texts/texts.ts'
 import { sentence } from '../ui/message-of.ts'
@@ -87,6 +87,7 @@ function PictureStatus(props: {
 }) {
   const { watch, readLinkAges, isHeld } = props
   const freshness = useFreshness(useReadAges(watch, readLinkAges))
+  useRetryAfterSilence(watch, readLinkAges)
   const status = watch && <VideoStatus watch={watch} />
   const isBlind = freshness.state === 'BLIND'
   return (
@@ -97,6 +98,19 @@ function PictureStatus(props: {
       </FreshnessOverlay>
     </>
   )
+}
+
+/** Retries a lost picture when the connection to the robot is back after a silence, without waiting for its next attempt. */
+function useRetryAfterSilence(
+  watch: VideoWatch | undefined,
+  readLinkAges: (() => LinkAges) | undefined,
+): void {
+  const isSilent = useIsSilent(readLinkAges)
+  const wasSilent = useRef(false)
+  useEffect(() => {
+    if (wasSilent.current && !isSilent) watch?.reconnected()
+    wasSilent.current = isSilent
+  }, [watch, isSilent])
 }
 
 /** Hides what a camera showed before it was lost. */

@@ -47,6 +47,8 @@ export interface VideoWatch {
   ages(): PictureAges
   /** Retries immediately. */
   retry(): void
+  /** Retries a lost picture at once, and soon again: what made the earlier attempts fail may be over. */
+  reconnected(): void
   close(): void
 }
 
@@ -165,6 +167,10 @@ export function watchVideo(source: VideoSource, title: string, host: HTMLElement
       isCameraUnreachable: state.get().reason !== undefined,
     }),
     retry: () => void begin(),
+    reconnected() {
+      failedAttempts = 0
+      if (state.get().phase === 'lost') void begin()
+    },
     close() {
       closed = true
       clearTimeout(timer)
