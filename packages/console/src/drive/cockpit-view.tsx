@@ -101,7 +101,8 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
         />
         <TopBar
           cockpit={cockpit}
-          session={{ ...session, status }}
+          session={session}
+          status={status}
           fetchedAtMs={fetchedAtMs}
           readAges={readAges}
           cameras={shown}

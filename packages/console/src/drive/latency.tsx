@@ -72,7 +72,7 @@ function Details(props: { operatorConnection: OperatorConnection; children: Reac
   const { operatorConnection, children } = props
   useTicker(REFRESH_MS)
   const isRobotConnected = useStore(operatorConnection.state)?.robot_connected
-  const { command, operator, robot, dropped, lastDrop } = operatorConnection.latencyStats.read()
+  const { command, operator, robot, held, dropped, lastDrop } = operatorConnection.latencyStats.read()
   const lastMs = operatorConnection.telemetry.lastMs()
   return (
     <dl className={styles.detailList}>
@@ -91,7 +91,9 @@ function Details(props: { operatorConnection: OperatorConnection; children: Reac
       <Figure
         name={t('drive.latency.lost')}
         value={
-          lastDrop === undefined ? '0' : t('drive.latency.lostLast', { dropped, reason: dropTexts[lastDrop] })
+          lastDrop === undefined
+            ? '0'
+            : t('drive.latency.notDelivered', { held, dropped, reason: dropTexts[lastDrop] })
         }
       />
       {children}

@@ -6,11 +6,12 @@ import type { PadState } from '../drive/gamepad.ts'
 import { createHud } from '../drive/hud.ts'
 import { HudButton } from '../drive/hud-button.tsx'
 import { LatencyFigure } from '../drive/latency.tsx'
+import { EarningsFigure } from '../drive/session-time.tsx'
 import { TopBarView, Warning } from '../drive/top-bar-view.tsx'
 import { freshnessOf } from '../live/freshness.ts'
 import { FreshnessBadge } from '../live/freshness-badge.tsx'
 import { createStore } from '../ui/store.ts'
-import { LOADED_MS, session } from './fixtures.ts'
+import { session } from './fixtures.ts'
 import { CockpitFrame, OnPicture } from './frames.tsx'
 import { type GalleryBlock, ON_PICTURE } from './gallery-state.ts'
 
@@ -60,7 +61,7 @@ export const barBlocks: readonly GalleryBlock[] = [
           <CockpitFrame height={80}>
             <TopBarView
               session={session}
-              fetchedAtMs={LOADED_MS}
+              earnings={<EarningsFigure session={session} seconds={session.billable_seconds} />}
               word="DRIVING"
               linkPhase="online"
               freshness={
@@ -86,7 +87,7 @@ export const barBlocks: readonly GalleryBlock[] = [
             <TopBarView
               isWatching
               session={session}
-              fetchedAtMs={LOADED_MS}
+              earnings={<EarningsFigure session={session} seconds={session.billable_seconds} />}
               word="DRIVING"
               linkPhase="online"
               freshness={
@@ -107,7 +108,7 @@ export const barBlocks: readonly GalleryBlock[] = [
           <CockpitFrame height={110}>
             <TopBarView
               session={session}
-              fetchedAtMs={LOADED_MS}
+              earnings={<EarningsFigure session={session} seconds={session.billable_seconds} />}
               word="LOST"
               linkPhase="offline"
               freshness={

@@ -47,6 +47,7 @@ import { Migration0048MailLanguage } from './0048-mail-language.ts'
 import { Migration0049Cameras } from './0049-cameras.ts'
 import { Migration0050Recordings } from './0050-recordings.ts'
 import { Migration0051DatasetExports } from './0051-dataset-exports.ts'
+import { Migration0052TruthfulFigures } from './0052-truthful-figures.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -99,4 +100,5 @@ export const migrations = [
   { name: '0049_cameras', class: Migration0049Cameras },
   { name: '0050_recordings', class: Migration0050Recordings },
   { name: '0051_dataset_exports', class: Migration0051DatasetExports },
+  { name: '0052_truthful_figures', class: Migration0052TruthfulFigures },
 ]

@@ -18,6 +18,7 @@ import { CameraFigures } from '../camera-figures.tsx'
 import { robotWord } from '../cockpit-state.ts'
 import { latencyMs } from '../figure-texts.ts'
 import { Figure, LatencyFigure } from '../latency.tsx'
+import { Earnings } from '../session-time.tsx'
 import styles from '../top-bar.module.css'
 import { TopBarView, Warning } from '../top-bar-view.tsx'
 
@@ -47,13 +48,17 @@ export function WatchTopBar({ session, fetchedAtMs, observerState, readAges, rea
     <TopBarView
       isWatching
       session={session}
-      fetchedAtMs={fetchedAtMs}
       word={word}
       isSilent={isSilent}
       linkPhase={phase}
       freshness={<Freshness readAges={readAges} />}
-      latency={<Latency observerState={observerState} cameras={cameras} isSilent={isSilent} />}
-      battery={<BatteryFigure reading={useBatteryReading(battery)} isSilent={isSilent} />}
+      latency={
+        <Latency observerState={observerState} cameras={cameras} isSilent={isSilent || word === 'LOST'} />
+      }
+      earnings={
+        <Earnings session={session} status={session.status} fetchedAtMs={fetchedAtMs} isSilent={isSilent} />
+      }
+      battery={<BatteryFigure reading={useBatteryReading(battery)} isSilent={isSilent || word === 'LOST'} />}
       recording={<RecordingMarkView recording={recording} isUnknown={isSilent} />}
       warnings={
         <Warnings
