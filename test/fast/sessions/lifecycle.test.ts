@@ -313,6 +313,7 @@ describe('a robot that is lost during its session', () => {
     for (const user of [client, operator]) {
       const [newest] = (await user.get('/api/notifications')).body.notifications
       expect(newest).toMatchObject({ type: 'robot.lost', data: { session_id: id, reason: 'robot_lost' } })
+      expect(Date.parse(newest.data.ends_at) - clockMs).toBe(60_000)
     }
     const refused = await performAction(operator, id, 'resume')
     expect(refused.status).toBe(409)

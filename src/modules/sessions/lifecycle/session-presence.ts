@@ -76,8 +76,14 @@ const beganAfterReconnect = sql<boolean>`exists (select from robot_presence p
   where p.robot_id = sessions.robot_id and p.connected and p.last_online < sessions.active_since)`
 
 /** Pauses open sessions whose robot is lost, and records the robot's return. */
-export function createSessionPresence(deps: { db: Db; transact: Transact; now: () => Date }) {
-  const { db, transact, now } = deps
+export function createSessionPresence(deps: {
+  db: Db
+  transact: Transact
+  now: () => Date
+  /** How long an open session waits for its lost robot. */
+  robotGraceMs: number
+}) {
+  const { db, transact, now, robotGraceMs } = deps
 
   const openSession = (robotId: string) =>
     db
@@ -123,7 +129,11 @@ export function createSessionPresence(deps: { db: Db; transact: Transact; now: (
         at,
         reason: 'robot_lost' satisfies PauseReason,
         notifyUserIds: [lost.client_id, lost.operator_id],
-        details: { last_sign_at: iso(lastSign), outage_seconds: 0 },
+        details: {
+          last_sign_at: iso(lastSign),
+          ends_at: iso(new Date(at.getTime() + robotGraceMs)),
+          outage_seconds: 0,
+        },
       })
       return connected
     })
