@@ -52,7 +52,7 @@ export function createRecordingOfSession({ now }: Pick<CoreServices, 'now'>) {
   return recordingFor
 }
 
-/** What a recording copies from its session. */
+/** The part of a session that its recording copies. */
 type RecordedSession = Pick<
   Selectable<Tables['sessions']>,
   'id' | 'robot_id' | 'client_id' | 'operator_id'

@@ -150,7 +150,7 @@ describe('the speed limits', () => {
       [1, { linear: 1 }, undefined],
       [0.5, 'latency'],
       [2, { linear_mps: 0.5, angular_radps: -1, gripper: 1 }, 0.5],
-      // What cannot be read is not declared as slowed down.
+      // Speeds that cannot be read are not declared as slowed down.
       [3, { linear: { x: 0.5, y: 0, z: 'up' }, angular: [0.5, 1, 1.5] }, 1],
       [4, { linear: [1, 2, 3, 4], angular: null }, undefined],
       [5, { linear: 0.3 }, 0.3],

@@ -11,7 +11,7 @@ export interface DriveActions {
   /** Why the last action failed; undefined otherwise. */
   readonly error: unknown
   pause(): void
-  /** Resumes the session; while a stop is being cleared, as soon as it is. */
+  /** Resumes the session; while a stop is being cleared, after that. */
   resume(): void
   end(): Promise<unknown>
 }

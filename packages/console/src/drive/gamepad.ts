@@ -74,7 +74,7 @@ export function createGamepadInput({ steer, stop, profile }: GamepadOptions): Ga
   }
 
   function directionOf(pad: Gamepad, current: ControlProfile, nowMs: number): Axes {
-    // The button that must be held does not count: an axis that is deflected without it drives as soon as it is held.
+    // The button that must be held does not count: an axis that is deflected without it would drive when it is pressed.
     if (!isAtRest(axesOf(pad, { ...current, holdToDrive: false })))
       rest = { isDone: rest.isDone && !suspended }
     else if (!rest.isDone) {

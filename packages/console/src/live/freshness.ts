@@ -6,11 +6,11 @@ export const DELAYED_MS = 400
 export const BLIND_MS = 1_000
 
 /** How long the page waits for the first picture, and for the first frame of a connection, before they count as missing. */
-export const CONNECTING_MS = 5_000
+const CONNECTING_MS = 5_000
 
 /** How far the user can trust what the page shows. `CONNECTING`: the first picture, or the connection, is not there yet. */
 export type FreshnessState = 'CONNECTING' | 'LIVE' | 'DELAYED' | 'BLIND'
-/** What is old. `firstPicture`: there was no picture yet. `camera`: it cannot be reached, so its picture is old. */
+/** A source of what the page shows. `firstPicture`: there was no picture yet. `camera`: it cannot be reached, so its picture is old. */
 export type FreshnessSource = 'picture' | 'firstPicture' | 'camera' | 'telemetry' | 'link'
 
 /** The ages of the newest data of each source in milliseconds, by the clock of this browser. */

@@ -5,7 +5,7 @@ import { usePlatform } from '../app/platform.ts'
 import { useNow } from '../ui/use-now.ts'
 import { type SessionDetail, sessionQuery } from './session-query.ts'
 
-/** What the page knows of the billed time at one moment. */
+/** The billed time as the page knows it at one moment. */
 interface BillableReading {
   /** The billed time when the session was loaded. */
   readonly loadedSeconds: number
