@@ -11,7 +11,7 @@ const colors: Record<RobotState, string> = {
   OFFLINE: 'gray.7',
 }
 
-/** Shows what a robot does now, in one word. @param props.isUnknown whether the page has no connection that would tell */
+/** Shows what a robot does now, in one word. @param props.isUnknown whether its connection is lost */
 export const RobotStateBadge = (props: { state: RobotState; isUnknown?: boolean }) => (
   <Badge
     color={props.isUnknown ? 'gray.7' : colors[props.state]}
