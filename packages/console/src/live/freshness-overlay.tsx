@@ -23,11 +23,11 @@ export function FreshnessOverlay({
     <div className={styles.overlay} data-state={state} data-testid="freshness-overlay">
       {state === 'BLIND' && (
         <div className={styles.blind}>
-          <span className={styles.blindText} role="alert">
-            {(isHeld && heldTexts[oldest]) || blindTexts[oldest]}
-          </span>
           <span className={styles.largeAge} data-testid="freshness-age">
             {ageText(ageMs)}
+          </span>
+          <span className={styles.blindText} role="alert">
+            {(isHeld && heldTexts[oldest]) || blindTexts[oldest]}
           </span>
           {children}
         </div>
