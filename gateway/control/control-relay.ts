@@ -77,9 +77,9 @@ export function createControlRelay(deps: {
     ageMs: number,
     nowMs: number,
   ): string | ArrayBuffer {
-    const { speed } = controlSession
+    const { speed, pathMs, picture } = controlSession
     if (!speed.enabled) return frame
-    speed.observeCommand(ageMs + controlSession.pathMs + (controlSession.picture.at(nowMs) ?? 0), nowMs)
+    speed.observeCommand({ commandMs: ageMs + pathMs, pictureMs: picture.at(nowMs) ?? 0 }, nowMs)
     announceLimits(controlSession, clockMs())
     return slowDown(frame, controlSession)
   }

@@ -129,7 +129,8 @@ export function createControlSessionService(deps: {
     const nowMs = preciseMs()
     speed.account(controlSession.isDrivable, nowMs)
     const pathMs = latencyRecorder.currentPathMs(nowMs)
-    speed.observe(pathMs === undefined ? undefined : pathMs + picture.recentMs(nowMs), nowMs)
+    const pictureMs = picture.recentMs(nowMs)
+    speed.observe(pathMs === undefined ? undefined : { commandMs: pathMs, pictureMs }, nowMs)
     announceLimits(controlSession, clockMs())
   }
 

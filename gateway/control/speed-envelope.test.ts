@@ -4,6 +4,8 @@ import { SpeedEnvelope, speedScaleFor } from './speed-envelope.ts'
 
 const BUDGET_MS = 200
 
+const commands = (commandMs: number) => ({ commandMs, pictureMs: 0 })
+
 describe('the speed scale', () => {
   test.each([
     [0, 1],
@@ -42,12 +44,18 @@ describe('the envelope', () => {
   test('without a budget never limits the speed and has nothing to announce', () => {
     const speed = new SpeedEnvelope(null)
     speed.observe(undefined, 0)
-    speed.observe(10_000, 0)
+    speed.observe(commands(10_000), 0)
     speed.account(true, 0)
     speed.account(true, 1_000)
     expect(speed.limits).toEqual({ speed_scale: 1, reason: null })
     expect(speed.takeChange()).toBeNull()
-    expect(speed.take()).toEqual({ budgetedMs: 0, scaledMs: 0, limitedMs: 0, minScale: 1 })
+    expect(speed.take()).toEqual({
+      budgetedMs: 0,
+      scaledMs: 0,
+      limitedMs: 0,
+      pictureLimitedMs: 0,
+      minScale: 1,
+    })
   })
 
   test('begins with the lowest scale, until the latency is known', () => {
@@ -55,7 +63,7 @@ describe('the envelope', () => {
     expect(speed.takeChange()).toEqual({ speed_scale: 0.05, reason: 'latency_unknown' })
     speed.observe(undefined, 0)
     expect(speed.takeChange()).toBeNull()
-    speed.observe(20, 10)
+    speed.observe(commands(20), 10)
     expect(speed.takeChange()).toEqual({ speed_scale: 1, reason: null })
     speed.forget()
     expect(speed.takeChange()).toEqual({ speed_scale: 0.05, reason: 'latency_unknown' })
@@ -63,17 +71,17 @@ describe('the envelope', () => {
 
   test('falls at once and rises when the latency was lower for one to two seconds', () => {
     const speed = new SpeedEnvelope(BUDGET_MS)
-    speed.observe(20, 0)
-    speed.observe(400, 1_000)
+    speed.observe(commands(20), 0)
+    speed.observe(commands(400), 1_000)
     expect(speed.limits).toEqual({ speed_scale: 0.5, reason: 'latency' })
-    speed.observe(20, 1_999)
+    speed.observe(commands(20), 1_999)
     expect(speed.scale).toBe(0.5)
-    speed.observe(20, 2_000)
+    speed.observe(commands(20), 2_000)
     expect(speed.scale, 'the previous window still counts').toBe(0.5)
-    speed.observe(20, 3_000)
+    speed.observe(commands(20), 3_000)
     expect(speed.scale).toBe(1)
-    speed.observe(800, 3_100)
-    speed.observe(20, 60_000)
+    speed.observe(commands(800), 3_100)
+    speed.observe(commands(20), 60_000)
     expect(speed.scale, 'after a pause of the measurements').toBe(1)
   })
 
@@ -87,7 +95,7 @@ describe('the envelope', () => {
         let [nowMs, before, lastRiseMs] = [10_000, 0, Number.NEGATIVE_INFINITY]
         for (const { afterMs, latencyMs } of samples) {
           nowMs += afterMs
-          speed.observe(latencyMs, nowMs)
+          speed.observe(commands(latencyMs), nowMs)
           expect(speed.scale).toBeLessThanOrEqual(speedScaleFor(BUDGET_MS, latencyMs))
           if (speed.scale > before && before > 0) {
             expect(nowMs - lastRiseMs).toBeGreaterThanOrEqual(1_000)
@@ -101,10 +109,10 @@ describe('the envelope', () => {
 
   test('takes a new budget over with the next measurement', () => {
     const speed = new SpeedEnvelope(BUDGET_MS)
-    speed.observe(150, 0)
+    speed.observe(commands(150), 0)
     speed.setBudget(100)
     expect(speed.limits).toEqual({ speed_scale: 0.05, reason: 'latency_unknown' })
-    speed.observe(150, 10)
+    speed.observe(commands(150), 10)
     expect(speed.scale).toBe(0.65)
     speed.setBudget(null)
     expect(speed.takeChange()).toBeNull() // nothing was announced before
@@ -116,9 +124,9 @@ describe('the envelope', () => {
     speed.account(false, 0)
     speed.account(true, 1_000)
     speed.account(true, 1_100) // the latency is unknown
-    speed.observe(400, 1_100)
+    speed.observe(commands(400), 1_100)
     speed.account(true, 1_300)
-    speed.observe(20, 5_000)
+    speed.observe(commands(20), 5_000)
     speed.account(true, 5_300)
     speed.account(true, 60_000) // the process was suspended
     speed.account(false, 60_100)
@@ -127,10 +135,27 @@ describe('the envelope', () => {
       budgetedMs: 4_200,
       scaledMs: 200 * 0.5 + 4_000 * 1,
       limitedMs: 300,
+      pictureLimitedMs: 0,
       minScale: 0.5,
     })
     expect(speed.take().budgetedMs).toBe(0)
     speed.restore(first)
     expect(speed.take()).toEqual(first)
+  })
+
+  test('names the larger part of the delay as the reason, as long as the scale follows it', () => {
+    const speed = new SpeedEnvelope(BUDGET_MS)
+    speed.account(true, 0)
+    speed.observe({ commandMs: 9, pictureMs: 600 }, 0)
+    expect(speed.takeChange()).toEqual({ speed_scale: 0.3, reason: 'picture_age' })
+    speed.account(true, 500)
+    speed.observe({ commandMs: 300, pictureMs: 309 }, 500) // the same delay: the first one counts
+    expect(speed.limits.reason).toBe('picture_age')
+    speed.observe({ commandMs: 500, pictureMs: 300 }, 600)
+    expect(speed.takeChange()).toEqual({ speed_scale: 0.25, reason: 'latency' })
+    speed.account(true, 1_600)
+    expect(speed.take()).toMatchObject({ limitedMs: 1_600, pictureLimitedMs: 500 })
+    speed.observe(undefined, 1_600)
+    expect(speed.limits.reason).toBe('latency_unknown')
   })
 })

@@ -17,10 +17,21 @@ export function speedScaleFor(budgetMs: number, latencyMs: number): number {
   return Math.max(MIN_SPEED_SCALE, Math.floor((budgetMs * STEPS) / latencyMs) / STEPS)
 }
 
-const emptyIncrement = () => ({ budgetedMs: 0, scaledMs: 0, limitedMs: 0, minScale: 1 })
+const emptyIncrement = () => ({ budgetedMs: 0, scaledMs: 0, limitedMs: 0, pictureLimitedMs: 0, minScale: 1 })
+
+/** How old what the operator reacts to is when the robot obeys, in milliseconds. */
+interface Delay {
+  /** The time that commands take. */
+  readonly commandMs: number
+  /** The age of the picture; 0 while it is unknown. */
+  readonly pictureMs: number
+}
+
+const NO_DELAY: Delay = { commandMs: 0, pictureMs: 0 }
+const totalOf = ({ commandMs, pictureMs }: Delay) => commandMs + pictureMs
 
 /**
- * Limits the speed of one session by its measured latency. The scale falls at once, and rises when the latency has been
+ * Limits the speed of one session by its measured latency and the age of the operator's picture. The scale falls at once, and rises when the latency has been
  * lower for one to two seconds. While the latency is unknown, the lowest scale applies. Times are in the relay's clock.
  */
 export class SpeedEnvelope {
@@ -28,8 +39,8 @@ export class SpeedEnvelope {
   #scale: number
   #unknown: boolean
   #windowSinceMs = 0
-  #highestMs = 0
-  #previousHighestMs = 0
+  #highest = NO_DELAY
+  #previousHighest = NO_DELAY
   #accountedMs = 0
   #wasDriving = false
   /** The limits that robot and participants received last. */
@@ -62,7 +73,19 @@ export class SpeedEnvelope {
 
   get limits(): SpeedLimits {
     if (this.#scale === 1) return { speed_scale: 1, reason: null }
-    return { speed_scale: this.#scale, reason: this.#unknown ? 'latency_unknown' : 'latency' }
+    const cause = this.#isPictureCause ? 'picture_age' : 'latency'
+    return { speed_scale: this.#scale, reason: this.#unknown ? 'latency_unknown' : cause }
+  }
+
+  /** Whether the age of the picture is more of the delay than the time of the commands. */
+  get #isPictureCause(): boolean {
+    const { commandMs, pictureMs } = this.#delay
+    return !this.#unknown && pictureMs > commandMs
+  }
+
+  /** The delay that the scale follows. */
+  get #delay(): Delay {
+    return totalOf(this.#highest) >= totalOf(this.#previousHighest) ? this.#highest : this.#previousHighest
   }
 
   /** Returns the limits if they have changed since the last call, so that they must be sent. */
@@ -92,37 +115,35 @@ export class SpeedEnvelope {
     this.#unknown = true
     this.#mayHaveChanged = true
     this.#scale = MIN_SPEED_SCALE
-    this.#highestMs = this.#previousHighestMs = 0
+    this.#highest = this.#previousHighest = NO_DELAY
   }
 
-  /**
-   * Notes how old what the operator reacts to is when the robot obeys, in milliseconds: the time that commands take at
-   * present, and the age of the picture if it is known; undefined while the former is unknown.
-   */
-  observe(latencyMs: number | undefined, nowMs: number): void {
-    if (this.#budgetMs === null || latencyMs === undefined) return this.forget()
-    this.#noteHighest(latencyMs, nowMs)
+  /** Notes the present delay; undefined while the time of the commands is unknown. */
+  observe(delay: Delay | undefined, nowMs: number): void {
+    if (this.#budgetMs === null || delay === undefined) return this.forget()
+    this.#noteHighest(delay, nowMs)
     this.#mayHaveChanged = true
-    this.#scale = speedScaleFor(this.#budgetMs, Math.max(this.#highestMs, this.#previousHighestMs))
+    this.#scale = speedScaleFor(this.#budgetMs, totalOf(this.#delay))
     this.#unknown = false
     if (this.#wasDriving) this.#increment.minScale = Math.min(this.#increment.minScale, this.#scale)
   }
 
-  /** Notes the latency of a command that passes. A known latency that is not above the last ones changes nothing. */
-  observeCommand(latencyMs: number, nowMs: number): void {
+  /** Notes the delay of a command that passes. A known delay that is not above the last ones changes nothing. */
+  observeCommand(delay: Delay, nowMs: number): void {
     this.account(true, nowMs)
-    if (this.#unknown || (latencyMs <= this.#highestMs && nowMs - this.#windowSinceMs < WINDOW_MS)) return
-    this.observe(latencyMs, nowMs)
+    if (this.#unknown) return
+    if (totalOf(delay) <= totalOf(this.#highest) && nowMs - this.#windowSinceMs < WINDOW_MS) return
+    this.observe(delay, nowMs)
   }
 
-  #noteHighest(latencyMs: number, nowMs: number): void {
+  #noteHighest(delay: Delay, nowMs: number): void {
     const sinceMs = nowMs - this.#windowSinceMs
     if (sinceMs >= WINDOW_MS) {
-      this.#previousHighestMs = sinceMs < 2 * WINDOW_MS ? this.#highestMs : 0
-      this.#highestMs = 0
+      this.#previousHighest = sinceMs < 2 * WINDOW_MS ? this.#highest : NO_DELAY
+      this.#highest = NO_DELAY
       this.#windowSinceMs = nowMs
     }
-    this.#highestMs = Math.max(this.#highestMs, latencyMs)
+    if (totalOf(delay) > totalOf(this.#highest)) this.#highest = delay
   }
 
   /** Adds the time since the last account to the record of the session, if the robot could be driven in it. */
@@ -130,6 +151,7 @@ export class SpeedEnvelope {
     const elapsedMs = nowMs - this.#accountedMs
     if (this.enabled && isDriving && this.#wasDriving && elapsedMs < MAX_ACCOUNT_MS) {
       if (this.#scale < 1) this.#increment.limitedMs += elapsedMs
+      if (this.#scale < 1 && this.#isPictureCause) this.#increment.pictureLimitedMs += elapsedMs
       // Every connection begins with an unknown latency, whose scale says nothing about the link.
       if (!this.#unknown) {
         this.#increment.budgetedMs += elapsedMs
@@ -147,10 +169,11 @@ export class SpeedEnvelope {
     return taken
   }
 
-  restore({ budgetedMs, scaledMs, limitedMs, minScale }: SpeedIncrement): void {
+  restore({ budgetedMs, scaledMs, limitedMs, pictureLimitedMs, minScale }: SpeedIncrement): void {
     this.#increment.budgetedMs += budgetedMs
     this.#increment.scaledMs += scaledMs
     this.#increment.limitedMs += limitedMs
+    this.#increment.pictureLimitedMs += pictureLimitedMs
     this.#increment.minScale = Math.min(this.#increment.minScale, minScale)
   }
 }

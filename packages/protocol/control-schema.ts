@@ -75,9 +75,11 @@ export interface ControlRules {
   problemOf(data: unknown): string | undefined
   /**
    * Returns the data with its speeds clamped to `speedScale` times their bounds: the argument itself if nothing changes,
-   * otherwise a copy.
+   * otherwise a copy. A speed that is no number is dropped.
    */
   clamp(data: unknown, speedScale: number): unknown
+  /** Returns whether the data of a command contains a speed. */
+  hasSpeeds(data: unknown): boolean
 }
 
 /** Compiles a control schema. Call it once for each schema, not for each command. */
@@ -90,8 +92,21 @@ export function compileControlSchema(schema: ControlSchema): ControlRules {
       for (const speed of speeds) clamped = clampAt(clamped, speed, 0, speedScale)
       return clamped
     },
+    hasSpeeds: (data) => speeds.some(({ path }) => valueAt(data, path) !== undefined),
   }
 }
+
+function valueAt(data: unknown, path: readonly string[]): unknown {
+  let value = data
+  for (const field of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, field)) return undefined
+    value = (value as Record<string, unknown>)[field]
+  }
+  return value
+}
+
+/** Stands for a speed that is no number, and so cannot be clamped. */
+const UNREADABLE = Symbol('unreadable')
 
 function* speedsOf(
   properties: Readonly<Record<string, ControlField>>,
@@ -112,14 +127,18 @@ function clampAt(value: unknown, speed: Speed, depth: number, speedScale: number
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, field)) return value
     const record = value as Record<string, unknown>
     const clamped = clampAt(record[field], speed, depth + 1, speedScale)
-    return clamped === record[field] ? value : { ...record, [field]: clamped }
+    if (clamped === record[field]) return value
+    if (clamped !== UNREADABLE) return { ...record, [field]: clamped }
+    const { [field]: _, ...others } = record
+    return others
   }
   if (!Array.isArray(value)) return clampNumber(value, speed, speedScale)
   const items = value.map((item) => clampNumber(item, speed, speedScale))
+  if (items.includes(UNREADABLE)) return UNREADABLE
   return items.every((item, index) => item === value[index]) ? value : items
 }
 
 function clampNumber(value: unknown, { minimum, maximum }: Speed, speedScale: number): unknown {
-  if (typeof value !== 'number') return value
+  if (typeof value !== 'number' || Number.isNaN(value)) return UNREADABLE
   return Math.min(Math.max(value, minimum * speedScale), maximum * speedScale)
 }

@@ -21,7 +21,7 @@ export const sessionEventTexts: Readonly<Record<SessionEventType, string>> = {
   'robot.back': 'The robot reconnected',
   'operator.back': 'The operator reconnected',
   'recording.started': 'The session is recorded',
-  'recording.paused': 'The recording is interrupted',
+  'recording.paused': 'The session is not recorded',
   'recording.resumed': 'The recording continues',
   'recording.stopped': 'The session is no longer recorded',
   'episode.started': 'An episode has started',

@@ -74,6 +74,7 @@ export function reasonText(reason: unknown): string {
 /** Why the gateway limits the speed of a robot. Later versions may send other reasons. */
 export const limitReasonTexts = {
   latency: 'commands take long',
+  picture_age: 'the picture is old',
   latency_unknown: 'the latency is not known yet',
 } as const
 

@@ -10,6 +10,8 @@ export type RecordingStatus = z.infer<typeof RecordingStatus>
 
 /** Why a recording lacks a period. */
 export const GapReason = z.enum([
+  /** No recorder is running. */
+  'no_recorder',
   /** The recorder ended unexpectedly; data that was not stored yet is lost. */
   'recorder_lost',
   /** The gateway or the media role ended unexpectedly; data that it had not sent yet is lost. */
@@ -28,6 +30,7 @@ export type GapReason = z.infer<typeof GapReason>
 
 /** Texts that a user interface shows instead of the reason. */
 export const gapTexts: Readonly<Record<GapReason, string>> = {
+  no_recorder: 'no recorder is running',
   recorder_lost: 'the recorder failed',
   source_lost: 'the gateway or the media server failed',
   overload: 'the recorder did not keep up',

@@ -114,7 +114,8 @@ export class CommandReceiver {
     const problem = rules?.problemOf(frame.data)
     if (problem !== undefined) return this.#refuse(frame.seq, problem)
     if (!this.#mayPass(frame.seq, frame.t, frame.ttl_ms)) return
-    const limited = limitSpeed(frame, this.#limits.speed_scale, rules)
+    // Without rules here, the platform may know the schema of the robot.
+    const limited = limitSpeed(frame, this.#limits.speed_scale, rules ?? undefined)
     this.#runCallback(() => this.#options.onControl?.(limited))
   }
 

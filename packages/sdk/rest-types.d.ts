@@ -3187,6 +3187,9 @@ export interface components {
             live: components["schemas"]["LiveRobot"][];
             /** @description At most 10 robots on hold. */
             on_hold: components["schemas"]["RobotOnHold"][];
+            /** @description At most 10, the lowest first. */
+            low_batteries: components["schemas"]["LowBattery"][];
+            went_offline: components["schemas"]["WentOffline"];
             /** @description At most 10, newest first. */
             failed_invoices: components["schemas"]["FailedInvoice"][];
             /** @description Costs since midnight UTC. */
@@ -3330,6 +3333,7 @@ export interface components {
          *       "rate_cents_per_minute": 50,
          *       "billable_seconds": 1420,
          *       "outage_seconds": 0,
+         *       "robot_offline_seconds": 0,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
          *       "planned_minutes": 30,
          *       "planned_end": "2026-11-20T10:00:00.000Z",
@@ -3354,7 +3358,8 @@ export interface components {
          *         "speed": {
          *           "min_scale": 1,
          *           "mean_scale": 1,
-         *           "limited_seconds": 0
+         *           "limited_seconds": 0,
+         *           "picture_limited_seconds": 0
          *         },
          *         "video": {
          *           "p50_ms": 28.1,
@@ -3417,6 +3422,8 @@ export interface components {
             billable_seconds: number;
             /** @description ACTIVE time in which the robot was disconnected, rounded up to seconds. It is neither billed nor earned. */
             outage_seconds: number;
+            /** @description Time in which the robot was offline, in ACTIVE time and in pauses, rounded up to seconds. */
+            robot_offline_seconds: number;
             /** @description Null when the session started immediately. */
             scheduled_for: string | null;
             /** @description Planned length, including extensions; null when no end is planned. */
@@ -3474,7 +3481,7 @@ export interface components {
                 frames: number;
                 /** @description Number of commands that the gateway dropped. */
                 dropped: number;
-                /** @description How far the latency limited the speed; null without a latency budget of the robot. */
+                /** @description How far the latency and the age of the picture limited the speed; null without a latency budget of the robot. */
                 speed: {
                     /** @description Lowest speed scale, 0 to 1; null if the latency was never known. */
                     min_scale: number | null;
@@ -3482,6 +3489,8 @@ export interface components {
                     mean_scale: number | null;
                     /** @description Time in which the speed was limited, also because the latency was unknown. */
                     limited_seconds: number;
+                    /** @description The part of it in which the age of the operator's picture was the larger cause. */
+                    picture_limited_seconds: number;
                 } | null;
                 /** @description By which picture the operator drove; null if its program reported no age. */
                 video: {
@@ -4475,6 +4484,21 @@ export interface components {
                 by_name: string | null;
             } | null;
         };
+        /** @description A connected robot whose charge is below the robot's threshold. */
+        LowBattery: {
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            id: string;
+            /** @example Warehouse arm */
+            name: string;
+            /**
+             * @description Charge, 0 to 1.
+             * @example 0.14
+             */
+            battery: number;
+        };
         /**
          * @description The robot, start time and planned length of a new session.
          * @example {
@@ -4704,6 +4728,7 @@ export interface components {
          *       "rate_cents_per_minute": 50,
          *       "billable_seconds": 1420,
          *       "outage_seconds": 0,
+         *       "robot_offline_seconds": 0,
          *       "scheduled_for": "2026-11-20T09:30:00.000Z",
          *       "planned_minutes": 30,
          *       "planned_end": "2026-11-20T10:00:00.000Z",
@@ -4728,7 +4753,8 @@ export interface components {
          *         "speed": {
          *           "min_scale": 1,
          *           "mean_scale": 1,
-         *           "limited_seconds": 0
+         *           "limited_seconds": 0,
+         *           "picture_limited_seconds": 0
          *         },
          *         "video": {
          *           "p50_ms": 28.1,
@@ -4793,6 +4819,8 @@ export interface components {
             billable_seconds: number;
             /** @description ACTIVE time in which the robot was disconnected, rounded up to seconds. It is neither billed nor earned. */
             outage_seconds: number;
+            /** @description Time in which the robot was offline, in ACTIVE time and in pauses, rounded up to seconds. */
+            robot_offline_seconds: number;
             /** @description Null when the session started immediately. */
             scheduled_for: string | null;
             /** @description Planned length, including extensions; null when no end is planned. */
@@ -4850,7 +4878,7 @@ export interface components {
                 frames: number;
                 /** @description Number of commands that the gateway dropped. */
                 dropped: number;
-                /** @description How far the latency limited the speed; null without a latency budget of the robot. */
+                /** @description How far the latency and the age of the picture limited the speed; null without a latency budget of the robot. */
                 speed: {
                     /** @description Lowest speed scale, 0 to 1; null if the latency was never known. */
                     min_scale: number | null;
@@ -4858,6 +4886,8 @@ export interface components {
                     mean_scale: number | null;
                     /** @description Time in which the speed was limited, also because the latency was unknown. */
                     limited_seconds: number;
+                    /** @description The part of it in which the age of the operator's picture was the larger cause. */
+                    picture_limited_seconds: number;
                 } | null;
                 /** @description By which picture the operator drove; null if its program reported no age. */
                 video: {
@@ -4970,6 +5000,16 @@ export interface components {
                 /** @description The 100 most recently started sessions, newest first. */
                 open: components["schemas"]["OverviewSession"][];
             };
+            /** @description Open sessions that should be recorded and are not, by reason. */
+            not_recorded: {
+                /**
+                 * @description A reason of gaps.
+                 * @example no_recorder
+                 */
+                reason: string;
+                /** @example 2 */
+                sessions: number;
+            }[];
             /** @description At most 100, longest running first. */
             gateways: components["schemas"]["OverviewGateway"][];
         };
@@ -5659,7 +5699,7 @@ export interface components {
              * @example storage_unavailable
              * @enum {string}
              */
-            reason: "recorder_lost" | "source_lost" | "overload" | "packets_lost" | "storage_unavailable" | "storage_full" | "quota_exceeded" | "segment_damaged";
+            reason: "no_recorder" | "recorder_lost" | "source_lost" | "overload" | "packets_lost" | "storage_unavailable" | "storage_full" | "quota_exceeded" | "segment_damaged";
         };
         /** @description A link with which anyone can replay a recording. */
         RecordingShare: {
@@ -7222,6 +7262,26 @@ export interface components {
              */
             secret: string;
         };
+        /** @description Robots without a session that were online less than 60 minutes ago, and are not now. */
+        WentOffline: {
+            /**
+             * @description All of them.
+             * @example 24
+             */
+            count: number;
+            /** @description When the last one was online; null without one. */
+            last_at: string | null;
+            /** @description At most 10, the last ones first. */
+            robots: {
+                /**
+                 * Format: uuid
+                 * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+                 */
+                id: string;
+                /** @example Warehouse arm */
+                name: string;
+            }[];
+        };
     };
     responses: {
         /** @description When the input is not valid; the text names the field (`invalid_request`) */
@@ -8513,6 +8573,12 @@ export interface operations {
                      *           }
                      *         ]
                      *       },
+                     *       "not_recorded": [
+                     *         {
+                     *           "reason": "no_recorder",
+                     *           "sessions": 2
+                     *         }
+                     *       ],
                      *       "gateways": [
                      *         {
                      *           "id": "5d0e9c37-82b4-4a1f-9c66-b7f3e14a8d20",
@@ -11409,6 +11475,23 @@ export interface operations {
                      *           "name": "Warehouse arm"
                      *         }
                      *       ],
+                     *       "low_batteries": [
+                     *         {
+                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "name": "Warehouse arm",
+                     *           "battery": 0.14
+                     *         }
+                     *       ],
+                     *       "went_offline": {
+                     *         "count": 24,
+                     *         "last_at": "2026-11-20T09:30:00.000Z",
+                     *         "robots": [
+                     *           {
+                     *             "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *             "name": "Warehouse arm"
+                     *           }
+                     *         ]
+                     *       },
                      *       "failed_invoices": [
                      *         {
                      *           "id": "e07b29c5-6d8f-41a4-b3e2-95f0c7a86d13",
@@ -19523,6 +19606,7 @@ export interface operations {
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
                      *       "outage_seconds": 0,
+                     *       "robot_offline_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": 30,
                      *       "planned_end": "2026-11-20T10:00:00.000Z",
@@ -19547,7 +19631,8 @@ export interface operations {
                      *         "speed": {
                      *           "min_scale": 1,
                      *           "mean_scale": 1,
-                     *           "limited_seconds": 0
+                     *           "limited_seconds": 0,
+                     *           "picture_limited_seconds": 0
                      *         },
                      *         "video": {
                      *           "p50_ms": 28.1,
@@ -19646,6 +19731,7 @@ export interface operations {
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
                      *       "outage_seconds": 0,
+                     *       "robot_offline_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": 30,
                      *       "planned_end": "2026-11-20T10:00:00.000Z",
@@ -19670,7 +19756,8 @@ export interface operations {
                      *         "speed": {
                      *           "min_scale": 1,
                      *           "mean_scale": 1,
-                     *           "limited_seconds": 0
+                     *           "limited_seconds": 0,
+                     *           "picture_limited_seconds": 0
                      *         },
                      *         "video": {
                      *           "p50_ms": 28.1,
@@ -20600,6 +20687,7 @@ export interface operations {
                      *       "rate_cents_per_minute": 50,
                      *       "billable_seconds": 1420,
                      *       "outage_seconds": 0,
+                     *       "robot_offline_seconds": 0,
                      *       "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *       "planned_minutes": 30,
                      *       "planned_end": "2026-11-20T10:00:00.000Z",
@@ -20624,7 +20712,8 @@ export interface operations {
                      *         "speed": {
                      *           "min_scale": 1,
                      *           "mean_scale": 1,
-                     *           "limited_seconds": 0
+                     *           "limited_seconds": 0,
+                     *           "picture_limited_seconds": 0
                      *         },
                      *         "video": {
                      *           "p50_ms": 28.1,

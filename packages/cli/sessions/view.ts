@@ -60,7 +60,10 @@ export function showSession(out: Output, session: Schemas['SessionDetail']): voi
     ['Planned minutes', session.planned_minutes ?? undefined],
     ['Planned end', formatTime(session.planned_end)],
     ['Paused', session.paused_seconds > 0 ? `${session.paused_seconds} s` : undefined],
-    ['Robot outage', session.outage_seconds > 0 ? `${session.outage_seconds} s, not billed` : undefined],
+    [
+      'Robot offline',
+      session.robot_offline_seconds > 0 ? `${session.robot_offline_seconds} s, not billed` : undefined,
+    ],
     [charged, formatMoney(centsOf(session))],
     ['Pending until', pendingUntil(session)],
     ['Rated', session.rating ?? undefined],
@@ -80,13 +83,16 @@ function speedText({
   min_scale,
   mean_scale,
   limited_seconds,
+  picture_limited_seconds,
 }: NonNullable<NonNullable<Schemas['SessionDetail']['latency']>['speed']>): string {
   if (limited_seconds === 0) return 'none'
   const scales =
     min_scale === null || mean_scale === null
       ? 'latency unknown'
       : `lowest ${percent(min_scale)}, mean ${percent(mean_scale)}`
-  return `${limited_seconds} s by latency, ${scales}`
+  const cause =
+    picture_limited_seconds === 0 ? 'by latency' : `(${picture_limited_seconds} s by the age of the picture)`
+  return `${limited_seconds} s ${cause}, ${scales}`
 }
 
 const isOpen = ({ status }: Schemas['SessionDetail']) => status === 'ACTIVE' || status === 'PAUSED'

@@ -30,6 +30,7 @@ export function startWorkerRole(platform: Platform, shutdown: ShutdownSteps): vo
       { name: 'low batteries', everyMs: 1_000, run: robots.batteryJob.run },
       { name: 'outbound events', everyMs: 250, run: webhooks.fanOut.run },
       { name: 'ended recordings', everyMs: 1_000, run: recordings.sweep.run },
+      { name: 'unrecorded sessions', everyMs: 1_000, run: recordings.unrecorded.run },
       { name: 'abandoned episodes', everyMs: 1_000, run: datasets.episodeMarks.endAbandoned },
     ],
     log,

@@ -214,8 +214,12 @@ function handleErrors({ log, observe, diskIsFull, threadTime }: AppOptions): Mid
       ms: Math.round(ms * 10) / 10,
       userId: ctx.state.userId,
     }
-    const isFailure = ctx.status >= 500 && !(cause instanceof AppError && cause.byConfiguration)
-    if (isFailure) log.error({ ...line, err: cause }, 'request failed')
+    const refusal = cause instanceof AppError ? cause : undefined
+    const isFailure = ctx.status >= 500 && refusal?.byConfiguration !== true
+    // A part that is not ready yet: the caller tries again, and where that was noticed says nothing.
+    const isNotReady = refusal?.status === 503 && refusal.cause === undefined
+    if (isFailure && isNotReady) log.warn({ ...line, reason: refusal.message }, 'not ready')
+    else if (isFailure) log.error({ ...line, err: cause }, 'request failed')
     else log.debug(line, 'request')
   }
 }

@@ -64,6 +64,14 @@ export const Overview = z
         .array(OverviewSession)
         .meta({ description: 'The 100 most recently started sessions, newest first.' }),
     }),
+    not_recorded: z
+      .array(
+        z.object({
+          reason: z.string().meta({ description: 'A reason of gaps.', examples: ['no_recorder'] }),
+          sessions: count.meta({ examples: [2] }),
+        }),
+      )
+      .meta({ description: 'Open sessions that should be recorded and are not, by reason.' }),
     gateways: z.array(OverviewGateway).meta({ description: 'At most 100, longest running first.' }),
   })
   .meta({ id: 'Overview', description: 'The current state of the platform.' })

@@ -10,8 +10,14 @@ const OPEN = [SessionStatus.enum.ACTIVE, SessionStatus.enum.PAUSED]
 
 /** Reads the current state of the platform. Every query reads open or connected rows from an index. */
 export async function readOverview(db: Db): Promise<Overview> {
-  const [counts, open, gateways] = await Promise.all([readCounts(db), openSessions(db), runningGateways(db)])
-  return { ...counts, sessions: { total: counts.robots.IN_SESSION, open }, gateways }
+  const [counts, open, notRecorded, gateways] = await Promise.all([
+    readCounts(db),
+    openSessions(db),
+    unrecordedSessions(db),
+    runningGateways(db),
+  ])
+  const sessions = { total: counts.robots.IN_SESSION, open }
+  return { ...counts, sessions, not_recorded: notRecorded, gateways }
 }
 
 /** Counts robots by status. A robot is IN_SESSION exactly while a session is open, so one count serves both. */
@@ -56,6 +62,23 @@ async function openSessions(db: Db): Promise<Overview['sessions']['open']> {
         ? null
         : { reason: stop_reason, at: iso(stop_at), by: stop_by_id, by_name: stop_by_name },
   }))
+}
+
+/** Counts the interrupted recordings of open sessions by reason. `off` is the choice of the owner. */
+async function unrecordedSessions(db: Db): Promise<Overview['not_recorded']> {
+  const rows = await db
+    .selectFrom('recordings')
+    .innerJoin('sessions', 'sessions.id', 'recordings.session_id')
+    .select('recordings.paused_reason as reason')
+    .select(({ fn }) => fn.countAll<string>().as('sessions'))
+    .where('recordings.status', '=', 'RECORDING')
+    .where('recordings.paused_reason', 'is not', null)
+    .where('recordings.paused_reason', '<>', 'off')
+    .where('sessions.status', 'in', OPEN)
+    .groupBy('recordings.paused_reason')
+    .orderBy('recordings.paused_reason')
+    .execute()
+  return rows.map(({ reason, sessions }) => ({ reason: reason ?? '', sessions: Number(sessions) }))
 }
 
 async function runningGateways(db: Db): Promise<Overview['gateways']> {

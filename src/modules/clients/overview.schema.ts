@@ -8,6 +8,8 @@ const count = z.number().int()
 export const OVERVIEW_LIVE_MAX = 50
 /** Most robots on hold, and most failed invoices, of an overview. */
 export const OVERVIEW_ATTENTION_MAX = 10
+/** How long a robot that went offline needs attention. */
+export const OFFLINE_MINUTES = 60
 
 const RobotOnHold = z
   .object({ id: idOf('robot'), name: z.string().meta({ examples: ['Warehouse arm'] }) })
@@ -21,6 +23,27 @@ const FailedInvoice = z
   })
   .meta({ id: 'FailedInvoice', description: 'An invoice whose collection failed.' })
 
+const LowBattery = z
+  .object({
+    id: idOf('robot'),
+    name: z.string().meta({ examples: ['Warehouse arm'] }),
+    battery: z.number().meta({ description: 'Charge, 0 to 1.', examples: [0.14] }),
+  })
+  .meta({ id: 'LowBattery', description: "A connected robot whose charge is below the robot's threshold." })
+
+const WentOffline = z
+  .object({
+    count: count.meta({ description: 'All of them.', examples: [24] }),
+    last_at: timestamp.nullable().meta({ description: 'When the last one was online; null without one.' }),
+    robots: z
+      .array(z.object({ id: idOf('robot'), name: z.string().meta({ examples: ['Warehouse arm'] }) }))
+      .meta({ description: `At most ${OVERVIEW_ATTENTION_MAX}, the last ones first.` }),
+  })
+  .meta({
+    id: 'WentOffline',
+    description: `Robots without a session that were online less than ${OFFLINE_MINUTES} minutes ago, and are not now.`,
+  })
+
 /** Response of GET /api/client/overview. */
 export const ClientOverview = z
   .object({
@@ -33,6 +56,10 @@ export const ClientOverview = z
       description: `At most ${OVERVIEW_LIVE_MAX} live robots, in the order of \`LiveRobotList\`.`,
     }),
     on_hold: z.array(RobotOnHold).meta({ description: `At most ${OVERVIEW_ATTENTION_MAX} robots on hold.` }),
+    low_batteries: z
+      .array(LowBattery)
+      .meta({ description: `At most ${OVERVIEW_ATTENTION_MAX}, the lowest first.` }),
+    went_offline: WentOffline,
     failed_invoices: z
       .array(FailedInvoice)
       .meta({ description: `At most ${OVERVIEW_ATTENTION_MAX}, newest first.` }),

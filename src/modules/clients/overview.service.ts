@@ -2,7 +2,12 @@ import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import type { LiveRobots } from './live-robot.service.ts'
-import { type ClientOverview, OVERVIEW_ATTENTION_MAX, OVERVIEW_LIVE_MAX } from './overview.schema.ts'
+import {
+  type ClientOverview,
+  OFFLINE_MINUTES,
+  OVERVIEW_ATTENTION_MAX,
+  OVERVIEW_LIVE_MAX,
+} from './overview.schema.ts'
 
 /** Creates the service that reads what an owner needs to know now. Every list has a bound. */
 export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots: LiveRobots }) {
@@ -18,6 +23,46 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
       .orderBy('name')
       .limit(OVERVIEW_ATTENTION_MAX)
       .execute()
+
+  /** Selects the robots of an owner with what is known of their connection. */
+  const presenceOf = (ownerId: string) =>
+    db
+      .selectFrom('robots')
+      .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+      .where('robots.owner_id', '=', ownerId)
+      .where('robots.deleted_at', 'is', null)
+
+  async function lowBatteries(ownerId: string): Promise<ClientOverview['low_batteries']> {
+    const rows = await presenceOf(ownerId)
+      .select(['robots.id', 'robots.name', 'robot_presence.battery'])
+      .where('robot_presence.battery_low', '=', true)
+      .where('robot_presence.connected', '=', true)
+      .orderBy('robot_presence.battery')
+      .orderBy('robots.id')
+      .limit(OVERVIEW_ATTENTION_MAX)
+      .execute()
+    return rows.map((row) => ({ ...row, battery: row.battery ?? 0 }))
+  }
+
+  /** Returns robots that went offline lately. Those in a session are among the live robots, as lost ones. */
+  async function wentOffline(ownerId: string, at: Date): Promise<ClientOverview['went_offline']> {
+    const since = new Date(at.getTime() - OFFLINE_MINUTES * 60_000)
+    const rows = await presenceOf(ownerId)
+      .select(['robots.id', 'robots.name', 'robot_presence.last_online'])
+      .select(sql<string>`count(*) over ()`.as('count'))
+      .where('robots.status', '=', 'OFFLINE')
+      .where('robot_presence.connected', '=', false)
+      .where('robot_presence.last_online', '>', since)
+      .orderBy('robot_presence.last_online', 'desc')
+      .orderBy('robots.id')
+      .limit(OVERVIEW_ATTENTION_MAX)
+      .execute()
+    return {
+      count: Number(rows[0]?.count ?? 0),
+      last_at: iso(rows[0]?.last_online ?? null),
+      robots: rows.map(({ id, name }) => ({ id, name })),
+    }
+  }
 
   const failedInvoices = (clientId: string) =>
     db
@@ -88,21 +133,34 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
   return {
     async of(clientId: string): Promise<ClientOverview> {
       const at = now()
-      const [robots, live, on_hold, failed_invoices, endedToday, running_cents, first_steps] =
-        await Promise.all([
-          liveRobots.counts(clientId),
-          liveRobots.list(clientId, { limit: OVERVIEW_LIVE_MAX }),
-          onHold(clientId),
-          failedInvoices(clientId),
-          ended(clientId, at),
-          running(clientId, at),
-          firstSteps(clientId),
-        ])
+      const [
+        robots,
+        live,
+        on_hold,
+        low_batteries,
+        went_offline,
+        failed_invoices,
+        endedToday,
+        running_cents,
+        first_steps,
+      ] = await Promise.all([
+        liveRobots.counts(clientId),
+        liveRobots.list(clientId, { limit: OVERVIEW_LIVE_MAX }),
+        onHold(clientId),
+        lowBatteries(clientId),
+        wentOffline(clientId, at),
+        failedInvoices(clientId),
+        ended(clientId, at),
+        running(clientId, at),
+        firstSteps(clientId),
+      ])
       return {
         at: iso(at),
         robots,
         live: live.robots,
         on_hold,
+        low_batteries,
+        went_offline,
         failed_invoices,
         today: { ...endedToday, running_cents },
         first_steps,

@@ -20,6 +20,7 @@ import type { AppendSessionNote } from './recording-state.ts'
 import { createRecordingStreams } from './recording-streams.store.ts'
 import { createRecordingSweep } from './recording-sweep.ts'
 import { createRecordings } from './recordings.service.ts'
+import { createUnrecordedSessions } from './unrecorded-sessions.ts'
 
 /** Creates the services of recordings: streams and segments for recorders, finished files, access. */
 export function createRecordingServices(
@@ -50,6 +51,7 @@ export function createRecordingServices(
     recordingAccess: createRecordingAccess({ ...core, recordings }),
     streams: createRecordingStreams({ ...core, quota, appendNote }),
     sweep: createRecordingSweep({ ...core, nodes: recorderNodes }),
+    unrecorded: createUnrecordedSessions({ ...core, nodes: recorderNodes, appendNote }),
   }
 }
 export type RecordingServices = ReturnType<typeof createRecordingServices>

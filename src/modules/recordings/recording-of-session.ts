@@ -36,7 +36,8 @@ export function createRecordingOfSession({ now }: Pick<CoreServices, 'now'>) {
     const isOff = session.recording === 'off' || (isCamera && session.recording !== 'video')
     if (isOff && !resumes) return 'recording_off'
     const mayBegin = isOpen || (isRecent && !(await wasRecorded(tx, sessionId)))
-    if (mayBegin && session.recording !== 'off') await createRecording(tx, session, session.recording)
+    if (mayBegin && session.recording !== 'off')
+      await createRecording(tx, session, { mode: session.recording, at: session.ended_at ?? now() })
     const recording = await tx.db
       .selectFrom('recordings')
       .select(['id', 'client_id', 'mode', 'paused_reason'])
@@ -48,38 +49,41 @@ export function createRecordingOfSession({ now }: Pick<CoreServices, 'now'>) {
     return { ...recording, wanted: isOpen && session.recording !== 'off' ? session.recording : undefined }
   }
 
-  /** Creates the recording of a session, unless it exists. */
-  async function createRecording(
-    tx: Tx,
-    session: Pick<
-      Selectable<Tables['sessions']>,
-      'id' | 'robot_id' | 'client_id' | 'operator_id' | 'ended_at'
-    > & {
-      control_schema: Record<string, unknown> | null
-      telemetry_schema: Record<string, unknown> | null
-    },
-    mode: Exclude<RecordingMode, 'off'>,
-  ): Promise<void> {
-    const { id, robot_id, client_id, operator_id, control_schema, telemetry_schema } = session
-    await tx.db
-      .insertInto('recordings')
-      .values({
-        id: randomUUID(),
-        session_id: id,
-        robot_id,
-        client_id,
-        operator_id,
-        mode,
-        control_schema,
-        telemetry_schema,
-        started_at: session.ended_at ?? now(),
-        paused_reason: 'off', // `markRecorded` changes it, and notes that in the session's log
-      })
-      .onConflict((conflict) => conflict.column('session_id').doNothing())
-      .execute()
-  }
-
   return recordingFor
+}
+
+/** The part of a session that its recording copies. */
+type RecordedSession = Pick<
+  Selectable<Tables['sessions']>,
+  'id' | 'robot_id' | 'client_id' | 'operator_id'
+> & {
+  control_schema: Record<string, unknown> | null
+  telemetry_schema: Record<string, unknown> | null
+}
+
+/** Creates the recording of a session, unless it exists. */
+export async function createRecording(
+  tx: Tx,
+  session: RecordedSession,
+  { mode, at }: { mode: Exclude<RecordingMode, 'off'>; at: Date },
+): Promise<void> {
+  const { id, robot_id, client_id, operator_id, control_schema, telemetry_schema } = session
+  await tx.db
+    .insertInto('recordings')
+    .values({
+      id: randomUUID(),
+      session_id: id,
+      robot_id,
+      client_id,
+      operator_id,
+      mode,
+      control_schema,
+      telemetry_schema,
+      started_at: at,
+      paused_reason: 'off', // the state of the recording changes it, and notes that in the session's log
+    })
+    .onConflict((conflict) => conflict.column('session_id').doNothing())
+    .execute()
 }
 
 /** Returns whether a session had a recording while it was open. If it has none any more, it was deleted. */

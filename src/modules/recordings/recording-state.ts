@@ -56,7 +56,7 @@ export function createRecordingState(
     /** Stores that the session is recorded, in the mode of the setting. */
     async recorded(tx: Tx, sessionId: string, recording: ShownRecording): Promise<void> {
       const { id, mode, paused_reason, wanted } = recording
-      if (paused_reason === 'quota_exceeded') await setPaused(tx, id, null)
+      if (paused_reason === 'quota_exceeded' || paused_reason === 'no_recorder') await setPaused(tx, id, null)
       if (wanted === undefined || (paused_reason !== 'off' && mode === wanted)) return
       await tx.db
         .updateTable('recordings')
@@ -67,15 +67,15 @@ export function createRecordingState(
       await appendNote(tx, sessionId, { type: 'recording.started', at: now(), details })
     },
 
-    /** Stores that the recording cannot begin or continue, because its owner has used up the quota. */
-    async quotaExceeded(tx: Tx, recordingId: string): Promise<void> {
+    /** Stores why the recording cannot begin or continue. */
+    async notBegun(tx: Tx, recordingId: string, reason: GapReason): Promise<void> {
       await tx.db
         .updateTable('recordings')
         .set({ paused_reason: null })
         .where('id', '=', recordingId)
         .where('paused_reason', '=', 'off')
         .execute()
-      await setPaused(tx, recordingId, 'quota_exceeded')
+      await setPaused(tx, recordingId, reason)
     },
 
     /** Stores that an open session is no longer recorded, if its owner has turned recording off. */

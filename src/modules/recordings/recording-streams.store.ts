@@ -38,7 +38,7 @@ export function createRecordingStreams(
           return { refused: recording, retryAfterMs: recording === 'session_over' ? null : 1_000 }
         if (await quota.isExceeded(tx.db, recording.client_id)) {
           await beginGap(tx, recording.id, { source, atMs, reason: 'quota_exceeded' })
-          await state.quotaExceeded(tx, recording.id)
+          await state.notBegun(tx, recording.id, 'quota_exceeded')
           return { refused: 'quota_exceeded', retryAfterMs: QUOTA_RETRY_MS }
         }
         await tx.db

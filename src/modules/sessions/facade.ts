@@ -34,6 +34,8 @@ export function createSessions(
   core: CoreServices,
   options: {
     readonly settings: {
+      /** How long an open session waits for its lost robot. */
+      readonly robotGraceMs: number
       readonly operatorJoinMs: number
       readonly pauseLimitMs: number
       readonly operatorGoneMs: number
@@ -69,7 +71,7 @@ export function createSessions(
     exports,
     storedExports,
     sessionTickets: createSessionTickets({ ...core, queries, tickets, ticketStore }),
-    presence: createSessionPresence(core),
+    presence: createSessionPresence({ ...core, ...settings }),
     controlPersistence: createControlPersistence({ ...core, queries, users }),
     schedule: createSchedule({ ...core, starts, lifecycle }),
     abandonment: createAbandonmentWorker({ ...core, lifecycle, ...settings }),

@@ -20,7 +20,8 @@ const read = async () => {
 }
 
 test('an empty platform reports only its gateway', async () => {
-  const { at, robots, sessions, gateways } = await read()
+  const { at, robots, sessions, gateways, not_recorded } = await read()
+  expect(not_recorded).toEqual([])
   expect(Math.abs(Date.parse(at) - Date.now())).toBeLessThan(60_000)
   expect(robots).toEqual({ OFFLINE: 0, AVAILABLE: 0, IN_SESSION: 0 })
   expect(sessions).toEqual({ total: 0, open: [] })

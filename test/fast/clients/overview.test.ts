@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { performAction, start } from '../../support/world/session-fixtures.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 let world: World
@@ -21,6 +22,8 @@ test('an overview counts robots by state, sums the costs of today and knows the 
     robots: { READY: 0, DRIVING: 0, PAUSED: 0, STOPPED: 0, LOST: 0, OFFLINE: 0 },
     live: [],
     on_hold: [],
+    low_batteries: [],
+    went_offline: { count: 0, last_at: null, robots: [] },
     failed_invoices: [],
     today: { sessions: 0, minutes: 0, spend_cents: 0, running_cents: 0 },
     first_steps: { registered: false, connected: false, driven: false, driven_by_others: false },
@@ -63,6 +66,29 @@ test('an overview counts robots by state, sums the costs of today and knows the 
   aheadMs += 24 * 3_600_000
   expect((await read()).today).toMatchObject({ sessions: 0, spend_cents: 0 })
   expect((await operator.get('/api/client/overview')).status).toBe(403)
+})
+
+test('an overview names robots that went offline within an hour, and low batteries', async () => {
+  const owner = await world.client()
+  const read = async () => (await owner.get('/api/client/overview')).body
+  const robots = await Promise.all(['Arm', 'Cart', 'Lift'].map((name) => world.robot(owner, { name })))
+  const links = []
+  for (const robot of robots) links.push((await world.connect(robot)).beat())
+  await waitFor(async () => expect((await read()).robots).toMatchObject({ READY: 3 }))
+  links[0]!.send({ type: 'heartbeat', battery: 0.14 })
+  await waitFor(async () =>
+    expect((await read()).low_batteries).toEqual([{ id: robots[0]!.id, name: 'Arm', battery: 0.14 }]),
+  )
+  for (const link of links.slice(0, 2)) link.destroy()
+  await waitFor(async () => expect((await read()).went_offline.count).toBe(2))
+  const { went_offline, low_batteries } = await read()
+  expect(went_offline.robots.map(({ name }: { name: string }) => name).sort()).toEqual(['Arm', 'Cart'])
+  expect(low_batteries, 'of robots that are online').toEqual([])
+  const longAgo = new Date(Date.parse('2026-11-20T10:00:00Z') + aheadMs - 61 * 60_000)
+  const { db } = world.platform.core
+  const ids = robots.map(({ id }) => id)
+  await db.updateTable('robot_presence').set({ last_online: longAgo }).where('robot_id', 'in', ids).execute()
+  expect((await read()).went_offline).toEqual({ count: 0, last_at: null, robots: [] })
 })
 
 test("an operator's overview has the open session and the next scheduled ones, earliest first", async () => {

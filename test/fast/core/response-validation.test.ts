@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { AppError, conflict, notFound } from '../../../src/core/errors/errors.ts'
+import { AppError, conflict, notFound, unavailable } from '../../../src/core/errors/errors.ts'
 import { createApp } from '../../../src/core/http/app.ts'
 import { type Endpoint, endpoint } from '../../../src/core/http/endpoint.ts'
 
@@ -27,6 +27,9 @@ const routes: Endpoint[] = [
   }),
   item('undeclared-code', async () => {
     throw new AppError(502, 'identity_provider_error', 'because')
+  }),
+  item('not-ready', async () => {
+    throw unavailable('no_media_server', 'It is starting.')
   }),
   item('declared-refusal', async () => {
     throw new AppError(502, 'payment_provider_error', 'because')
@@ -106,7 +109,10 @@ function item(
     summary: name,
     access: 'public',
     response: [200, Item],
-    errors: { 502: { payment_provider_error: 'when the test requests it' } },
+    errors: {
+      502: { payment_provider_error: 'when the test requests it' },
+      503: { no_media_server: 'when the test requests it' },
+    },
     ...(alternative && {
       otherResponses: { [alternative[0]]: ['when the test requests it', alternative[1]] },
     }),
@@ -124,7 +130,7 @@ const servers = [true, false].map((checkAnswers) =>
       before: [],
       endpoints: routes,
       validateResponses: checkAnswers,
-      log: pino({ level: 'error' }, { write: (line: string) => void logged.push(line) }),
+      log: pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) }),
       authenticate: async () => undefined,
     }).callback(),
   ),
@@ -170,6 +176,14 @@ test.each([
   })
   expect(logged).toEqual([expect.stringMatching(/"level":50.*request failed/)])
   expect(JSON.parse(logged[0] as string).err.message).toMatch(why)
+})
+
+test('what is not ready yet is a warning without a stack', async () => {
+  expect((await ask('/not-ready')).status).toBe(503)
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 40, msg: 'not ready', path: '/not-ready', reason: 'It is starting.' },
+  ])
+  expect(logged[0]).not.toContain('stack')
 })
 
 test('without validation, responses are sent unchanged', async () => {

@@ -373,7 +373,7 @@ describe('the latency of a session', () => {
   const interval = (...ages: number[]): LatencyIncrement => {
     const buckets = times(BUCKET_COUNT).map(() => 0)
     for (const age of ages) buckets[bucketOf(age)]! += 1
-    const speed = { budgetedMs: 0, scaledMs: 0, limitedMs: 0, minScale: 1 }
+    const speed = { budgetedMs: 0, scaledMs: 0, limitedMs: 0, pictureLimitedMs: 0, minScale: 1 }
     const video = { buckets: null, maxMs: 0, dropped: 0 }
     return { buckets, maxMs: Math.max(0, ...ages), frames: ages.length, dropped: 0, speed, video }
   }
@@ -400,17 +400,23 @@ describe('the latency of a session', () => {
 
   test('contains how far it limited the speed, over all increments', async () => {
     const fixture = await open()
-    const limited = { budgetedMs: 4_000, scaledMs: 2_600, limitedMs: 2_800, minScale: 0.35 }
-    const full = { budgetedMs: 6_000, scaledMs: 6_000, limitedMs: 0, minScale: 1 }
+    const limited = {
+      budgetedMs: 4_000,
+      scaledMs: 2_600,
+      limitedMs: 2_800,
+      pictureLimitedMs: 1_000,
+      minScale: 0.35,
+    }
+    const full = { budgetedMs: 6_000, scaledMs: 6_000, limitedMs: 0, pictureLimitedMs: 0, minScale: 1 }
     await driving.addLatency(fixture.id, {
       ...interval(1),
       speed: { ...limited, budgetedMs: 0, scaledMs: 0 },
     })
-    const unknown = { min_scale: null, mean_scale: null, limited_seconds: 3 }
+    const unknown = { min_scale: null, mean_scale: null, limited_seconds: 3, picture_limited_seconds: 1 }
     expect((await fixture.read()).latency.speed).toEqual(unknown)
     await driving.addLatency(fixture.id, { ...interval(1), speed: limited })
     await driving.addLatency(fixture.id, { ...interval(1), speed: full })
-    const speed = { min_scale: 0.35, mean_scale: 0.86, limited_seconds: 6 }
+    const speed = { min_scale: 0.35, mean_scale: 0.86, limited_seconds: 6, picture_limited_seconds: 2 }
     expect((await fixture.read(fixture.operator)).latency.speed).toEqual(speed)
   })
 

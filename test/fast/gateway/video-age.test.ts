@@ -104,6 +104,8 @@ describe('under a simulated clock, with a limit of 700 ms', () => {
     expect(operator.limits.at(-1)).toEqual({ type: 'limits', speed_scale: 1, reason: null })
     fixture.control(operator, { videoAgeMs: 100, delayMs: 100 })
     expect(operator.limits.at(-1)).toMatchObject({ speed_scale: 0.5, reason: 'latency' })
+    fixture.control(operator, { videoAgeMs: 300, delayMs: 100 })
+    expect(operator.limits.at(-1)).toMatchObject({ speed_scale: 0.25, reason: 'picture_age' })
     await fixture.pass(3_000)
     expect(operator.limits.at(-1), 'an operator who rests').toMatchObject({ speed_scale: 1 })
   })

@@ -150,11 +150,12 @@ describe('the speed limits', () => {
       [1, { linear: 1 }, undefined],
       [0.5, 'latency'],
       [2, { linear_mps: 0.5, angular_radps: -1, gripper: 1 }, 0.5],
-      [3, { linear: { x: 0.5, y: 0, z: 'up' }, angular: [0.5, 1, 1.5] }, 0.5],
-      [4, { linear: [1, 2, 3, 4], angular: null }, 0.5],
+      // Speeds that cannot be read are not declared as slowed down.
+      [3, { linear: { x: 0.5, y: 0, z: 'up' }, angular: [0.5, 1, 1.5] }, 1],
+      [4, { linear: [1, 2, 3, 4], angular: null }, undefined],
       [5, { linear: 0.3 }, 0.3],
       [6, { linear: 0.5 }, 0.5],
-      [7, [1, 2], 0.5],
+      [7, [1, 2], undefined],
       [1, null],
       [8, { linear: 0.5 }, 0.5],
     ])

@@ -313,6 +313,7 @@ describe('a robot that is lost during its session', () => {
     for (const user of [client, operator]) {
       const [newest] = (await user.get('/api/notifications')).body.notifications
       expect(newest).toMatchObject({ type: 'robot.lost', data: { session_id: id, reason: 'robot_lost' } })
+      expect(Date.parse(newest.data.ends_at) - clockMs).toBe(60_000)
     }
     const refused = await performAction(operator, id, 'resume')
     expect(refused.status).toBe(409)
@@ -329,6 +330,29 @@ describe('a robot that is lost during its session', () => {
     await performAction(operator, id, 'end')
     expect((await robotOf(client, robot.id)).status).toBe('AVAILABLE')
     expect((await log(client, id)).map((event: { seq: number }) => event.seq)).toEqual(numbersTo(5))
+  })
+
+  test('counts the whole time in which the robot was offline, also the pause', async () => {
+    const { operator, client } = actors
+    const robot = await world.robot(client)
+    const link = (await world.connect(robot)).beat()
+    const id = await create(operator, robot.id)
+    expect(await read(client, id)).toMatchObject({ robot_offline_seconds: 0 })
+    link.destroy()
+    await expect.poll(async () => (await read(client, id)).status).toBe('PAUSED')
+    clockMs += 19_000
+    const { outage_seconds: outage } = await read(client, id)
+    expect((await read(client, id)).robot_offline_seconds).toBeGreaterThanOrEqual(19)
+    ;(await world.connect(robot)).beat()
+    const back = async () =>
+      (await log(client, id)).find(({ type }: { type: string }) => type === 'robot.back')
+    await expect.poll(back).toMatchObject({ data: { offline_seconds: 19 } })
+    clockMs += 30_000
+    await performAction(operator, id, 'end')
+    const ended = await read(client, id)
+    expect(ended.outage_seconds).toBe(outage)
+    expect(ended.robot_offline_seconds).toBeGreaterThanOrEqual(19)
+    expect(ended.robot_offline_seconds).toBeLessThanOrEqual(19 + outage)
   })
 
   test('ends it when the robot stays away longer than the grace period', async () => {

@@ -41,6 +41,7 @@ const DETAILS = [
   'stream_url',
   'planned_end',
   'outage_seconds',
+  'robot_offline_seconds',
 ]
 /** The additional field for the operator. */
 const OPERATOR_DETAILS = [...DETAILS, 'operator_share_percent', 'earnings_pending_until']
@@ -147,6 +148,7 @@ describe('the views', () => {
       rate_cents_per_minute: 50,
       billable_seconds: 1,
       outage_seconds: 0,
+      robot_offline_seconds: 0,
     })
 
     clockMs += 90_000

@@ -44,7 +44,7 @@ const stopBar = (page: Page) => page.getByRole('region', { name: 'Remote stop' }
 /** Replaces the gamepads of the browser by `window.pad`. */
 const CONNECT_PAD = `
   window.pad = {
-    id: 'Test pad', connected: true, axes: [0, 0, 0, 0],
+    id: 'Test pad', index: 1, mapping: 'standard', connected: true, axes: [0, 0, 0, 0],
     buttons: Array.from({ length: 8 }, () => ({ pressed: false })),
   }
   navigator.getGamepads = () => [null, window.pad]`
@@ -72,6 +72,8 @@ test('a gamepad drives beyond its adjustable dead zone, and its button stops the
   await page.evaluate(TWO_FRAMES)
   expect(await fixture.commands()).toEqual(sent)
 
+  await page.evaluate('window.pad.axes = [0, 0]')
+  await page.getByText(/Gamepad: Test pad/).waitFor()
   await page.evaluate('window.pad.axes = [0, -1]')
   await fixture.expectMoving()
   await page.evaluate('window.pad.buttons[1].pressed = true')

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { isHalted } from '../../../packages/sdk/index.ts'
 import { connectRobot, forgiveSlowStops, waitUntilDriving } from '../../support/browser/cockpit.ts'
@@ -52,10 +53,24 @@ test('with the keyboard only: take a robot, drive, stop, clear, resume, end, and
   await page.keyboard.up('ArrowUp')
   await page.getByRole('button', { name: 'Clear stop' }).waitFor()
   await activate(page, 'Clear stop')
+  const clearing = await delayAction(page, 'clear_stop')
   await activateInDialog(page, 'Clear stop')
-  await page.getByText('Paused: press R to resume').waitFor()
-  await page.keyboard.press('r')
+  await clearing.begun
+  await page.keyboard.press('r') // while the stop is being cleared
+  clearing.finish()
   await waitUntilDriving(page)
+
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('Stay clear')
+  await page.keyboard.press('Shift+Enter')
+  await page.keyboard.type('Thanks')
+  await page.keyboard.press('Enter')
+  await page.getByTestId('chat-last').getByText('You: Thanks').waitFor()
+  await page.getByRole('log', { name: 'Chat' }).getByText('Stay clear', { exact: true }).waitFor()
+  const { xM: xBeforeMessageM } = robot.state
+  await page.keyboard.down('ArrowUp')
+  await waitFor(() => expect(robot.state.xM).toBeGreaterThan(xBeforeMessageM + 0.1))
+  await page.keyboard.up('ArrowUp')
 
   await activate(page, 'End')
   await activateInDialog(page, 'End session')
@@ -70,6 +85,19 @@ test('with the keyboard only: take a robot, drive, stop, clear, resume, end, and
   await activate(ownerPage, 'Submit rating')
   await ownerPage.getByRole('img', { name: 'Rated 5 stars' }).waitFor()
 })
+
+/** Holds the request of an action back until `finish`. */
+async function delayAction(page: Page, action: string) {
+  const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route('**/api/sessions/*', async (route) => {
+    if (route.request().postData()?.includes(action)) {
+      begun.resolve()
+      await released.promise
+    }
+    await route.continue()
+  })
+  return { begun: begun.promise, finish: released.resolve }
+}
 
 /** Connects the robot, and disconnects it at the end. */
 async function connect(robot: { id: string; token: string }) {

@@ -133,6 +133,8 @@ test('a camera that ends is named, without the words of the browser, and is trie
   await camera[Symbol.asyncDispose]()
   await page.getByText(/^Camera unreachable\. Retrying( in \d+ s|…)$/).waitFor()
   await untilState(page, 'BLIND')
+  await page.getByText('Camera unreachable', { exact: true }).waitFor()
+  expect(await page.getByText('Picture frozen').count()).toBe(0)
   expect(await page.locator('body').innerText()).not.toMatch(/failed to fetch|network ?error/i)
   await page.getByRole('button', { name: 'Retry now' }).click()
   await page.getByText(/^Camera unreachable\. Retrying in \d+ s$/).waitFor()
@@ -149,12 +151,21 @@ test('the cockpit is blind before its connection counts as lost, and live again 
   network.silence()
   await untilState(page, 'BLIND')
   await page.getByText('No connection', { exact: true }).waitFor()
+  const status = page.getByRole('region', { name: 'Status' })
+  await status.getByText('?', { exact: true }).waitFor()
+  await status.getByText('No answer', { exact: true }).waitFor()
+  for (const figure of ['battery', 'earnings', 'heading'])
+    await page.locator(`[data-testid=${figure}][data-stale]`).waitFor({ state: 'attached' })
   // A second after the last frame; the connection counts as lost after five.
   await waitFor(async () => expect(await page.evaluate('window.seen')).toHaveProperty('lost'))
   const seen = (await page.evaluate('window.seen')) as Record<string, number>
   expect(seen.BLIND).toBeLessThanOrEqual(seen.lost as number)
   network.restore()
   await untilState(page, 'LIVE')
+  await status
+    .getByText('Driving', { exact: true })
+    .or(status.getByText('Paused', { exact: true }))
+    .waitFor()
 })
 
 test("nothing on the owner's live page stays green after the network is gone", async () => {

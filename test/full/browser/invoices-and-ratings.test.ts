@@ -21,7 +21,7 @@ test('an operator sees pending earnings, unpaid outage time, and the available b
   const summary = page.getByRole('table', { name: 'Summary' })
   await summary.getByRole('row', { name: /Robot offline 1:35, neither charged nor paid/ }).waitFor()
   await summary.getByRole('row', { name: /Your earnings €3\.50, pending until/ }).waitFor()
-  await page.getByText(/The robot lost its connection \(robot offline for 95\.0 s, not billed\)/).waitFor()
+  await page.getByText(/The robot lost its connection \(the last 95\.0 s are not billed\)/).waitFor()
   await expectAccessibleLayout(page, 'the session')
 
   await page.goto(`${fixture.world.baseUrl}/dashboard/earnings`)

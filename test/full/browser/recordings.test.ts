@@ -89,7 +89,7 @@ test('the operator sees in the cockpit that the session is recorded, and when it
   mocks.recording = running({ paused_reason: 'storage_full' })
   // Any event of the session queries the recording again, as recording.paused does.
   await fixture.owner.patch(`/api/sessions/${fixture.sessionId}`, { action: 'pause' })
-  await page.getByText('Recording interrupted: the storage is full').waitFor()
+  await page.getByText('Not recorded: the storage is full').waitFor()
 })
 
 test('episodes are marked by key and by button while driving', async () => {

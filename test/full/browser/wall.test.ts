@@ -135,6 +135,9 @@ test('a tile shows whether its picture and its state can be trusted', async () =
       .waitFor()
   await untilState('Filmed', 'LIVE')
   await untilState('Unseen', 'LIVE')
+  await tile(page, 'Filmed')
+    .getByText(/^Last frame/)
+    .waitFor() // before it, the tile would be connecting
 
   camera.freeze(true)
   await untilState('Filmed', 'BLIND')

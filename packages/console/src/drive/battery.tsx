@@ -15,17 +15,25 @@ const arrows: Record<BatteryReading['trend'], string> = {
 }
 
 /** Shows the charge of the robot, its trend and, while it drains, how long it lasts. */
-export const Battery = ({ operatorConnection }: { operatorConnection: OperatorConnection }) => (
-  <BatteryFigure reading={useStore(operatorConnection.battery)} />
+export const Battery = (props: { operatorConnection: OperatorConnection; isSilent: boolean }) => (
+  <BatteryFigure reading={useStore(props.operatorConnection.battery)} isSilent={props.isSilent} />
 )
 
-/** Renders a charge. @param props.reading undefined while the charge is unknown */
-export function BatteryFigure({ reading }: { reading: BatteryReading | undefined }) {
+interface FigureProps {
+  /** Undefined while the charge is unknown. */
+  readonly reading: BatteryReading | undefined
+  /** Whether nothing has arrived for a second, so that this is only the last known charge. */
+  readonly isSilent?: boolean
+}
+
+/** Renders a charge. */
+export function BatteryFigure({ reading, isSilent = false }: FigureProps) {
   return (
     <span
       className={styles.figure}
       data-testid="battery"
-      data-level={reading ? levels[reading.level] : 'unknown'}
+      data-level={reading && !isSilent ? levels[reading.level] : 'unknown'}
+      data-stale={(isSilent && reading !== undefined) || undefined}
       title={textOf(reading)}
     >
       <span className={styles.batteryIcon} aria-hidden="true" />

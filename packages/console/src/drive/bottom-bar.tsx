@@ -5,13 +5,13 @@ import { messageOf } from '../ui/message-of.ts'
 import { type Store, useStore } from '../ui/store.ts'
 import styles from './bottom-bar.module.css'
 import type { DriveActions } from './drive-actions.ts'
+import type { PadState } from './gamepad.ts'
 import { type Hud, toggle } from './hud.ts'
 import { HudButton } from './hud-button.tsx'
 import type { HudAction } from './hud-keys.ts'
 
 interface Props {
-  /** The name of the connected gamepad. */
-  readonly gamepadName: Store<string | undefined>
+  readonly gamepad: Store<PadState>
   /** Whether the robot declares inputs beyond driving. */
   readonly hasInputs: boolean
   /** Whether the viewer may mark episodes. */
@@ -24,7 +24,7 @@ interface Props {
 }
 
 /** Shows the actions of the session and the tools of the cockpit. The stop has its own button. */
-export function BottomBar({ actions, gamepadName, ...tools }: Props) {
+export function BottomBar({ actions, gamepad, ...tools }: Props) {
   const { isPaused, canResume, isBusy, error } = actions
   return (
     <footer className={styles.bottomBar}>
@@ -53,23 +53,37 @@ export function BottomBar({ actions, gamepadName, ...tools }: Props) {
           {messageOf(error)}
         </span>
       )}
-      <GamepadState gamepadName={gamepadName} />
+      <GamepadState gamepad={gamepad} />
       <Tools {...tools} />
     </footer>
   )
 }
 
-function GamepadState({ gamepadName }: Pick<Props, 'gamepadName'>) {
-  const name = useStore(gamepadName)
+function GamepadState({ gamepad }: Pick<Props, 'gamepad'>) {
+  const state = useStore(gamepad)
+  const name = state.phase === 'none' ? undefined : state.name
   return (
     <span className={styles.gamepad} role="status" title={name} data-connected={name !== undefined}>
-      {name === undefined ? t('drive.bar.noGamepad') : t('drive.bar.gamepad', { gamepad: name })}
+      {gamepadText(state)}
     </span>
   )
 }
 
+function gamepadText(state: PadState): string {
+  switch (state.phase) {
+    case 'none':
+      return t('drive.bar.noGamepad')
+    case 'unknown':
+      return t('drive.bar.unknownGamepad')
+    case 'waiting':
+      return t('drive.bar.releaseGamepad')
+    case 'ready':
+      return t('drive.bar.gamepad', { gamepad: state.name })
+  }
+}
+
 /** Lists the tools: in a row, or on a phone in a menu. */
-export function Tools(props: Omit<Props, 'actions' | 'gamepadName'> & { isWatching?: boolean }) {
+export function Tools(props: Omit<Props, 'actions' | 'gamepad'> & { isWatching?: boolean }) {
   const { hasInputs, hasEpisodes, hud, perform, onFloat, isWatching = false } = props
   const [isOpen, setOpen] = useState(false)
   return (

@@ -7,6 +7,7 @@ import { ChatPanel } from '../session/chat-panel.tsx'
 import { t } from '../texts/texts.ts'
 import { useStore } from '../ui/store.ts'
 import styles from './chat-overlay.module.css'
+import { leaveField } from './focus.ts'
 import { CHAT_ID, type Hud, toggle } from './hud.ts'
 import { HudButton } from './hud-button.tsx'
 
@@ -27,7 +28,7 @@ export const ChatOverlay = ({
     isOpen={useStore(hud.isChatOpen)}
     last={useLastMessage(live)}
     quickReplies={quickReplies}
-    chat={<ChatPanel live={live} height="var(--chat-height)" />}
+    chat={<ChatPanel live={live} height="var(--chat-height)" onLeave={leaveField} />}
     onToggle={() => toggle(hud.isChatOpen)}
     onReply={live.room.send}
   />

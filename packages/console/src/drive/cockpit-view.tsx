@@ -101,7 +101,8 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
         />
         <TopBar
           cockpit={cockpit}
-          session={{ ...session, status }}
+          session={session}
+          status={status}
           fetchedAtMs={fetchedAtMs}
           readAges={readAges}
           cameras={shown}
@@ -118,7 +119,7 @@ function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
         <EpisodeOverlay marks={episodes} hud={hud} />
         <ChatOverlay live={live} hud={hud} quickReplies={OPERATOR_REPLIES} />
         <BottomBar
-          gamepadName={cockpit.gamepad.name}
+          gamepad={cockpit.gamepad.state}
           hasInputs={plan.inputs.length > 0 || plan.speeds.length > 0}
           actions={actions}
           hasEpisodes={episodes.state !== undefined}

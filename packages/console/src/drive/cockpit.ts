@@ -103,6 +103,7 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
   function release(): void {
     commandSender.release()
     keyboard.release()
+    gamepad.release()
   }
   // A key held during a stop, a pause or an outage must not move the robot afterwards.
   const releaseIfIdle = () => {
@@ -111,6 +112,7 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
   const disposers = [
     releaseOnBlur({
       release,
+      onFocus: gamepad.release,
       onPageHide: () => {
         release()
         operatorConnection.close()

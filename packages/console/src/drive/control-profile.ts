@@ -7,6 +7,8 @@ export const MAX_EXPONENT = 3
 /** More axes and buttons than any gamepad has. */
 export const MAX_AXES = 16
 export const MAX_BUTTONS = 32
+/** How much of a gamepad's name is stored. */
+export const MAX_PAD_NAME = 200
 
 const axis = z
   .int()
@@ -19,6 +21,8 @@ const button = z
 
 /** The assignments of a gamepad and how it drives. Numbers of axes and buttons are those of the Gamepad API. */
 export const ControlProfile = z.object({
+  /** The beginning of the name of the gamepad that drives. Without it, the first with the standard layout drives. */
+  pad: z.string().max(MAX_PAD_NAME).optional(),
   /** The axis that drives: forward is negative, unless it is reversed. */
   forwardAxis: axis,
   forwardReversed: z.boolean(),

@@ -1,10 +1,10 @@
-import { SegmentedControl, Slider, Stack, Switch, Text } from '@mantine/core'
+import { SegmentedControl, Select, Slider, Stack, Switch, Text } from '@mantine/core'
 import { useEffect, useId } from 'react'
 import { decimals } from '../telemetry/decimals.ts'
 import { t } from '../texts/texts.ts'
 import { type Store, useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
-import { type ControlProfile, MAX_DEAD_ZONE, MAX_EXPONENT } from './control-profile.ts'
+import { type ControlProfile, MAX_DEAD_ZONE, MAX_EXPONENT, MAX_PAD_NAME } from './control-profile.ts'
 import { limitText } from './figures.tsx'
 import { PadMapping } from './pad-mapping.tsx'
 import { PadPicture } from './pad-picture.tsx'
@@ -14,7 +14,9 @@ import type { Hand } from './preferences.ts'
 export function ControlsSheet({ cockpit }: { cockpit: Cockpit }) {
   const { preferences, gamepad, plan } = cockpit
   const limit = useStore(preferences.limit)
-  const hasPad = useStore(gamepad.name) !== undefined
+  const pad = useStore(gamepad.state)
+  const names = useStore(gamepad.names)
+  const profile = useStore(preferences.controls)
   useEffect(() => {
     gamepad.suspend(true)
     return () => gamepad.suspend(false)
@@ -25,12 +27,19 @@ export function ControlsSheet({ cockpit }: { cockpit: Cockpit }) {
       <Text size="sm" c="dimmed">
         {t('drive.controls.note')}
       </Text>
-      {hasPad ? (
-        <GamepadSettings cockpit={cockpit} />
-      ) : (
+      {pad.phase === 'none' && (
         <Text size="sm" c="dimmed">
           {t('drive.controls.noGamepad')}
         </Text>
+      )}
+      {pad.phase === 'unknown' && (
+        <Text size="sm">{t('drive.controls.unknownGamepad', { gamepad: pad.name })}</Text>
+      )}
+      {(pad.phase === 'unknown' || names.length > 1 || profile.pad !== undefined) && (
+        <PadChoice names={names} store={preferences.controls} />
+      )}
+      {(pad.phase === 'waiting' || pad.phase === 'ready') && (
+        <GamepadSettings cockpit={cockpit} name={pad.name} />
       )}
       <Rumble store={preferences.controls} />
       <HandSetting store={preferences.hand} />
@@ -38,11 +47,28 @@ export function ControlsSheet({ cockpit }: { cockpit: Cockpit }) {
   )
 }
 
-function GamepadSettings({ cockpit }: { cockpit: Cockpit }) {
+/** Chooses the gamepad that drives. The stop button of all of them stops. */
+function PadChoice({ names, store }: { names: readonly string[]; store: Store<ControlProfile> }) {
+  const { pad } = useStore(store)
+  const choices = new Set(names.map((name) => name.slice(0, MAX_PAD_NAME)))
+  if (pad !== undefined) choices.add(pad)
+  return (
+    <Select
+      label={t('drive.controls.padChoice')}
+      description={t('drive.controls.padChoiceNote')}
+      placeholder={t('drive.controls.standardPad')}
+      clearable
+      data={[...choices]}
+      value={pad ?? null}
+      onChange={(name) => store.update(({ pad: _, ...old }) => (name === null ? old : { ...old, pad: name }))}
+    />
+  )
+}
+
+function GamepadSettings({ cockpit, name }: { cockpit: Cockpit; name: string }) {
   const { gamepad, preferences } = cockpit
   const store = preferences.controls
   const profile = useStore(store)
-  const name = useStore(gamepad.name) ?? ''
   const change = (next: Partial<ControlProfile>) => store.update((old) => ({ ...old, ...next }))
   return (
     <Stack gap="sm" component="section" aria-label={t('drive.controls.gamepad')}>

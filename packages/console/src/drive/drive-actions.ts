@@ -1,6 +1,7 @@
 import type { SessionStatus } from '@wheelhouse/protocol'
+import { useEffect, useState } from 'react'
 import type { SessionDetail } from '../session/session-query.ts'
-import { useSessionAction } from '../session/session-roles.ts'
+import { useIsPerforming, useSessionAction } from '../session/session-roles.ts'
 
 /** The actions of the operator on the session, and the error of the last one. */
 export interface DriveActions {
@@ -10,6 +11,7 @@ export interface DriveActions {
   /** Why the last action failed; undefined otherwise. */
   readonly error: unknown
   pause(): void
+  /** Resumes the session; while a stop is being cleared, after that. */
   resume(): void
   end(): Promise<unknown>
 }
@@ -19,16 +21,25 @@ export function useDriveActions(session: SessionDetail, status: SessionStatus): 
   const { stop, connected } = session.control
   const isPaused = status === 'PAUSED'
   const canResume = isPaused && stop === null && connected
+  const isClearing = useIsPerforming(session.id, 'clear_stop')
+  const [resumesNext, setResumesNext] = useState(false)
+  const { mutate } = action
+  useEffect(() => {
+    if (!resumesNext || (isClearing && !canResume)) return
+    setResumesNext(false)
+    if (canResume) mutate('resume')
+  }, [resumesNext, isClearing, canResume, mutate])
   return {
     isPaused,
     canResume,
     isBusy: action.isPending,
     error: action.error ?? undefined,
     pause: () => {
-      if (!isPaused) action.mutate('pause')
+      if (!isPaused) mutate('pause')
     },
     resume: () => {
-      if (canResume) action.mutate('resume')
+      if (canResume) mutate('resume')
+      else if (isPaused && isClearing) setResumesNext(true)
     },
     end: () => action.mutateAsync('end'),
   }

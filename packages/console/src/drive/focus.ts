@@ -25,5 +25,10 @@ export function isTyping(element: Element | null = document.activeElement): bool
 export const usesArrows = (element: Element | null = document.activeElement): boolean =>
   isTyping(element) || element?.closest(ARROW_USERS) != null
 
+/** Takes the focus from the focused element, so that the next key drives. */
+export function leaveField(): void {
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+}
+
 /** Returns whether the page has the focus and the user is not typing. */
 export const isAttended = (): boolean => !document.hidden && document.hasFocus() && !isTyping()

@@ -1,6 +1,9 @@
 import { createStore, type Store } from '../ui/store.ts'
-import { type Axes, atRest, curved, pastDeadZone } from './axes.ts'
-import { type ControlProfile, MAX_AXES, MAX_BUTTONS } from './control-profile.ts'
+import { type Axes, atRest, curved, isAtRest, pastDeadZone } from './axes.ts'
+import { type ControlProfile, MAX_AXES, MAX_BUTTONS, MAX_PAD_NAME } from './control-profile.ts'
+
+/** How long a stick must be at rest before it drives: longer than a stick needs to pass its middle. */
+const REST_MS = 250
 
 export interface GamepadOptions {
   readonly steer: (axes: Axes) => void
@@ -15,54 +18,102 @@ export interface PadSnapshot {
   readonly pressed: readonly boolean[]
 }
 
+/**
+ * What the gamepads can do now. `unknown`: none has the standard layout, and none was chosen, so none drives. `waiting`: the one
+ * that drives must first be at rest.
+ */
+export type PadState =
+  | { readonly phase: 'none' }
+  | { readonly phase: 'unknown' | 'waiting' | 'ready'; readonly name: string }
+
 export interface GamepadInput {
-  /** The name of the gamepad in use, undefined without a gamepad. */
-  readonly name: Store<string | undefined>
-  /** Returns what the gamepad reports now; undefined without a gamepad. */
+  readonly state: Store<PadState>
+  /** The names of all gamepads. */
+  readonly names: Store<readonly string[]>
+  /** Returns what the gamepad that drives reports now; undefined without one. */
   snapshot(): PadSnapshot | undefined
   /** Suspends driving: the gamepad then only stops the robot, so that the operator can try and assign its axes. */
   suspend(isSuspended: boolean): void
+  /** Ignores the gamepad until it has been at rest. */
+  release(): void
   /** Lets the gamepad vibrate, if it can. @param strength 0 to 1 */
   rumble(strength: number, durationMs: number): void
   close(): void
 }
 
-/** Drives with the first gamepad, as its profile says. Polls it once per animation frame. */
+/**
+ * Drives with one gamepad, as its profile says: the chosen one, otherwise the first with the standard layout. Others, such as
+ * wheels and adapters, may report deflections at rest. The stop button of every gamepad stops. Polls once per animation frame.
+ */
 export function createGamepadInput({ steer, stop, profile }: GamepadOptions): GamepadInput {
-  const name = createStore<string | undefined>(undefined)
-  let pressed = false
-  let present = false
+  const state = createStore<PadState>({ phase: 'none' })
+  const names = createStore<readonly string[]>([])
+  /** The gamepads whose stop button is down, by index. */
+  let stopping: ReadonlySet<number> = new Set()
+  let driving: Gamepad | undefined
+  let rest: { readonly sinceMs?: number; readonly isDone: boolean } = { isDone: false }
   let suspended = false
 
-  function poll(): void {
+  function poll(nowMs: number): void {
     frame = requestAnimationFrame(poll)
-    const pad = firstPad()
-    name.set(pad?.id)
-    if (!pad) {
-      if (present) steer(atRest)
-      present = false
-      return
-    }
-    present = true
+    const pads = connectedPads()
     const current = profile()
-    const isPressed = pad.buttons[current.stopButton]?.pressed === true
-    if (isPressed && !pressed) stop()
-    pressed = isPressed
-    steer(suspended ? atRest : axesOf(pad, current))
+    stopIfPressed(pads, current.stopButton)
+    const pad = drivingPad(pads, current)
+    if (pad?.index !== driving?.index || pad?.id !== driving?.id) rest = { isDone: false }
+    if (pad || driving) steer(pad ? directionOf(pad, current, nowMs) : atRest)
+    driving = pad
+    show(pads)
+  }
+
+  function stopIfPressed(pads: readonly Gamepad[], button: number): void {
+    const pressed = pads.filter(({ buttons }) => buttons[button]?.pressed).map(({ index }) => index)
+    const isNew = pressed.some((index) => !stopping.has(index))
+    stopping = new Set(pressed)
+    if (isNew) stop()
+  }
+
+  function directionOf(pad: Gamepad, current: ControlProfile, nowMs: number): Axes {
+    // The button that must be held does not count: an axis that is deflected without it would drive when it is pressed.
+    if (!isAtRest(axesOf(pad, { ...current, holdToDrive: false })))
+      rest = { isDone: rest.isDone && !suspended }
+    else if (!rest.isDone) {
+      const { sinceMs = nowMs } = rest
+      rest = { sinceMs, isDone: nowMs - sinceMs >= REST_MS }
+    }
+    return suspended || !rest.isDone ? atRest : axesOf(pad, current)
+  }
+
+  function show(pads: readonly Gamepad[]): void {
+    const old = names.get()
+    if (pads.length !== old.length || pads.some(({ id }, index) => id !== old[index]))
+      names.set(pads.map(({ id }) => id))
+    const name = (driving ?? pads[0])?.id
+    const phase = driving ? (rest.isDone ? 'ready' : 'waiting') : 'unknown'
+    const before = state.get()
+    if (name === undefined) return before.phase === 'none' ? undefined : state.set({ phase: 'none' })
+    if (before.phase === phase && before.name === name) return
+    state.set({ phase, name })
+  }
+
+  const release = () => {
+    rest = { isDone: false }
   }
 
   let frame = requestAnimationFrame(poll)
   return {
-    name,
+    state,
+    names,
     snapshot() {
-      const pad = firstPad()
+      const pad = drivingPad(connectedPads(), profile())
       return pad && { axes: pad.axes.slice(0, MAX_AXES), pressed: pressedOf(pad) }
     },
     suspend(isSuspended) {
       suspended = isSuspended
     },
+    release,
     rumble(strength, durationMs) {
-      const actuator = firstPad()?.vibrationActuator
+      const actuator = drivingPad(connectedPads(), profile())?.vibrationActuator
       const effect = { duration: durationMs, strongMagnitude: strength, weakMagnitude: strength }
       actuator?.playEffect('dual-rumble', effect).catch(() => undefined)
     },
@@ -70,8 +121,16 @@ export function createGamepadInput({ steer, stop, profile }: GamepadOptions): Ga
   }
 }
 
-const firstPad = (): Gamepad | undefined =>
-  navigator.getGamepads().find((candidate) => candidate?.connected && candidate.axes.length >= 2) ?? undefined
+const connectedPads = (): Gamepad[] =>
+  navigator.getGamepads().filter((pad): pad is Gamepad => pad?.connected === true)
+
+function drivingPad(pads: readonly Gamepad[], { pad: chosen }: ControlProfile): Gamepad | undefined {
+  const usable = pads.filter(({ axes }) => axes.length >= 2)
+  return (
+    usable.find(({ id }) => id.slice(0, MAX_PAD_NAME) === chosen) ??
+    usable.find(({ mapping }) => mapping === 'standard')
+  )
+}
 
 const pressedOf = ({ buttons }: Gamepad) => buttons.slice(0, MAX_BUTTONS).map((button) => button.pressed)
 

@@ -47,9 +47,12 @@ const BY_CODE: Readonly<Record<string, HudAction>> = {
 function hudActionOf(event: KeyboardEvent): HudAction | undefined {
   if (event.repeat || event.isComposing || isTyping() || event.ctrlKey || event.metaKey || event.altKey)
     return undefined
-  if (document.querySelector('[role=dialog]') !== null) return undefined
+  const action = BY_KEY[latinKey(event)] ?? BY_CODE[event.code]
+  // A dialog whose action is running needs no more keys: R right after a stop was cleared is meant for the session.
+  if (document.querySelector('[role=dialog]') !== null)
+    return action === 'resume' && document.querySelector('[role=dialog] [data-loading]') ? action : undefined
   if (event.key === 'Enter') return document.activeElement === document.body ? 'chat' : undefined
-  return BY_KEY[latinKey(event)] ?? BY_CODE[event.code]
+  return action
 }
 
 /** Performs actions by key while the component is mounted. @param perform stable between renders */

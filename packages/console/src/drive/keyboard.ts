@@ -1,6 +1,6 @@
 import { type StopKey, stopKeyOf } from '../session/stop-key.ts'
 import type { Axes } from './axes.ts'
-import { isTyping, usesArrows } from './focus.ts'
+import { isTyping, leaveField, usesArrows } from './focus.ts'
 
 /** The direction of each key, by physical position, so that W A S D works on every layout. */
 const DRIVE_KEYS: Readonly<Record<string, Axes>> = {
@@ -59,7 +59,7 @@ export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keybo
 
   /** Returns whether a stop key stops, and does not belong to the focused element. */
   function stops(stopKey: StopKey, event: KeyboardEvent): boolean {
-    if (isTyping()) return stopKey === 'Escape' && leavesField(event)
+    if (isTyping()) return stopKey === 'Escape' && leavesByEscape(event)
     return stopKey === 'Escape' || !hasSwitchFocus()
   }
 
@@ -68,10 +68,10 @@ export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keybo
     document.activeElement?.closest('[role=dialog] :is([type=checkbox], [type=radio])') != null
 
   /** Leaves the text field, so that the next key is no text. Returns false if Escape belongs to the field. */
-  function leavesField(event: KeyboardEvent): boolean {
+  function leavesByEscape(event: KeyboardEvent): boolean {
     const field = document.activeElement
     if (event.isComposing || field?.getAttribute('aria-expanded') === 'true') return false
-    if (field instanceof HTMLElement) field.blur()
+    leaveField()
     return true
   }
 

@@ -8,6 +8,15 @@ export interface LatencySample {
   readonly p95Ms: number | undefined
 }
 
+/** Why the gateway holds commands although they arrive in time and order. */
+const HELD: ReadonlySet<DropReason> = new Set([
+  'session_paused',
+  'stopped',
+  'latency',
+  'video_stale',
+  'invalid',
+])
+
 /** Round trips of which the middle one is the delay of commands. */
 const DELAY_SAMPLES = 15
 
@@ -18,6 +27,9 @@ interface LatencyReading {
   readonly operator: LatencySample
   /** Round trip between the gateway and the robot. */
   readonly robot: LatencySample
+  /** Commands that the gateway held on purpose. */
+  readonly held: number
+  /** Commands that did not reach the robot for another reason. */
   readonly dropped: number
   readonly lastDrop: DropReason | undefined
 }
@@ -35,6 +47,7 @@ export interface LatencyStats {
 export function createLatencyStats(): LatencyStats {
   const [command, operator, robot] = [createSampleRing(), createSampleRing(), createSampleRing()]
   let dropped = 0
+  let held = 0
   let lastDrop: DropReason | undefined
   return {
     acknowledged: (roundTripMs) => command.add(roundTripMs),
@@ -43,7 +56,8 @@ export function createLatencyStats(): LatencyStats {
       robot.add(robot_ms)
     },
     dropped(reason) {
-      dropped += 1
+      if (HELD.has(reason)) held += 1
+      else dropped += 1
       lastDrop = reason
     },
     commandDelayMs() {
@@ -57,6 +71,7 @@ export function createLatencyStats(): LatencyStats {
       command: command.read(),
       operator: operator.read(),
       robot: robot.read(),
+      held,
       dropped,
       lastDrop,
     }),

@@ -24,13 +24,15 @@ const transportTexts: Record<OperatorLink['transport'], string> = {
 /** Shows the usual round trip of commands as one coloured figure, and on demand the details of the connection. */
 export function Latency(props: {
   operatorConnection: OperatorConnection
+  /** Whether nothing has arrived for a second. */
+  isSilent: boolean
   /** Further details. */
   children?: ReactNode
 }) {
-  const { operatorConnection, children } = props
+  const { operatorConnection, isSilent, children } = props
   useTicker(REFRESH_MS)
   const isOnline = useStore(operatorConnection.link).phase === 'online'
-  const ms = isOnline ? operatorConnection.latencyStats.commandDelayMs() : undefined
+  const ms = isOnline && !isSilent ? operatorConnection.latencyStats.commandDelayMs() : undefined
   return (
     <LatencyFigure ms={ms}>
       <Details operatorConnection={operatorConnection}>{children}</Details>
@@ -70,7 +72,7 @@ function Details(props: { operatorConnection: OperatorConnection; children: Reac
   const { operatorConnection, children } = props
   useTicker(REFRESH_MS)
   const isRobotConnected = useStore(operatorConnection.state)?.robot_connected
-  const { command, operator, robot, dropped, lastDrop } = operatorConnection.latencyStats.read()
+  const { command, operator, robot, held, dropped, lastDrop } = operatorConnection.latencyStats.read()
   const lastMs = operatorConnection.telemetry.lastMs()
   return (
     <dl className={styles.detailList}>
@@ -89,7 +91,9 @@ function Details(props: { operatorConnection: OperatorConnection; children: Reac
       <Figure
         name={t('drive.latency.lost')}
         value={
-          lastDrop === undefined ? '0' : t('drive.latency.lostLast', { dropped, reason: dropTexts[lastDrop] })
+          lastDrop === undefined
+            ? '0'
+            : t('drive.latency.notDelivered', { held, dropped, reason: dropTexts[lastDrop] })
         }
       />
       {children}

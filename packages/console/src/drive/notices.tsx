@@ -4,10 +4,13 @@ import type { LinkEnd } from '@wheelhouse/sdk'
 import type { LiveSession } from '../live/hooks.ts'
 import { ExtensionPanel } from '../session/extension-panel.tsx'
 import { newestExtension } from '../session/extensions.ts'
+import { lostUntil } from '../session/lost-until.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { closeText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
+import { clockText } from '../ui/format.ts'
 import { useStore } from '../ui/store.ts'
+import { useNow } from '../ui/use-now.ts'
 import type { Cockpit } from './cockpit.ts'
 import styles from './notices.module.css'
 import type { LinkView, OperatorConnection } from './operator-connection.ts'
@@ -24,7 +27,7 @@ export const Notices = ({ cockpit, session, live }: Props) => (
   <>
     <div className={styles.middle}>
       <Connection operatorConnection={cockpit.operatorConnection} />
-      <PauseNotice operatorConnection={cockpit.operatorConnection} session={session} />
+      <PauseNotice operatorConnection={cockpit.operatorConnection} session={session} live={live} />
       {hasNoControls(cockpit) && <Hint text={t('drive.notice.noControls')} />}
     </div>
     <SessionNotices session={session} live={live} />
@@ -51,15 +54,33 @@ const hasNoControls = ({ plan }: Cockpit) =>
   !plan.drives && plan.inputs.length === 0 && plan.speeds.length === 0
 
 /** Explains how a paused session goes on. A stop has its own banner. */
-function PauseNotice({ operatorConnection, session }: Pick<Props, 'session'> & LinkProps) {
+function PauseNotice({ operatorConnection, session, live }: Pick<Props, 'session' | 'live'> & LinkProps) {
   const isOnline = useStore(operatorConnection.link).phase === 'online'
   const state = useStore(operatorConnection.state)
   if (!isOnline || state === null) return null
   if (!state.robot_connected) {
-    return <Hint text={t('drive.notice.robotLost')} />
+    return (
+      <LostHint
+        until={lostUntil(live.events)}
+        text={t('drive.notice.robotLost')}
+        timed={(time) => t('drive.notice.robotLostUntil', { time })}
+      />
+    )
   }
   if (state.status !== 'PAUSED' || state.stop?.latched || session.control.stop) return null
   return <Hint text={t('drive.notice.paused')} />
+}
+
+/** Says that the robot is lost and, once that is known, how long the session waits for it. */
+export function LostHint(props: {
+  /** In Unix milliseconds. */
+  until: number | undefined
+  text: string
+  timed: (time: string) => string
+}) {
+  const nowMs = useNow()
+  const { until, text, timed } = props
+  return <Hint text={until === undefined ? text : timed(clockText(Math.max(0, until - nowMs) / 1_000))} />
 }
 
 /** Renders one line that says how to go on. */

@@ -1,3 +1,5 @@
+import type { SessionStatus } from '@wheelhouse/protocol'
+import { useBillableSeconds } from '../session/billable-clock.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { estimate } from '../session/session-time.ts'
 import { t } from '../texts/texts.ts'
@@ -31,18 +33,33 @@ function titleOf({ planned_end }: SessionDetail, clock: SessionClock | undefined
   return clock.phase === 'over' ? t('drive.time.over', { time: end }) : t('drive.time.end', { time: end })
 }
 
+interface EarningsProps {
+  readonly session: SessionDetail
+  /** The newest known status. */
+  readonly status: SessionStatus
+  /** When the session was loaded, in Unix milliseconds. */
+  readonly fetchedAtMs: number
+  /** Whether nothing has arrived for a second. */
+  readonly isSilent: boolean
+}
+
 /** Shows an estimate of the earnings so far; to an owner at the controls, of the cost. */
-export function Earnings({ session, fetchedAtMs }: { session: SessionDetail; fetchedAtMs: number }) {
-  const nowMs = useNow()
+export const Earnings = (props: EarningsProps) => (
+  <EarningsFigure session={props.session} seconds={useBillableSeconds(props)} isSilent={props.isSilent} />
+)
+
+/** Renders the earnings for this billed time. */
+export function EarningsFigure(props: { session: SessionDetail; seconds: number; isSilent?: boolean }) {
+  const { session, seconds, isSilent = false } = props
   const rateCents = session.rate_cents_per_minute
   if (rateCents === null) return null
-  const runningS = session.status === 'ACTIVE' ? (nowMs - fetchedAtMs) / 1_000 : 0
-  const { cents } = estimate(session.billable_seconds + runningS, rateCents)
+  const { cents } = estimate(seconds, rateCents)
   const share = 'operator_share_percent' in session ? (session.operator_share_percent ?? 0) : undefined
   return (
     <span
       className={`${styles.figure} ${styles.earnings}`}
       data-testid="earnings"
+      data-stale={isSilent || undefined}
       title={share === undefined ? t('drive.time.cost') : t('drive.time.earned')}
     >
       {money(share === undefined ? cents : Math.floor((cents * share) / 100))}

@@ -5,18 +5,19 @@ import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { type RobotWord, robotWordColors, robotWordTexts } from './cockpit-state.ts'
 import type { LinkView } from './operator-connection.ts'
-import { Earnings, SessionTime } from './session-time.tsx'
+import { SessionTime } from './session-time.tsx'
 import styles from './top-bar.module.css'
 
 interface Props {
   readonly session: SessionDetail
-  /** When the session was loaded, in Unix milliseconds. */
-  readonly fetchedAtMs: number
   /** The state of the robot. */
   readonly word: RobotWord
+  /** Whether nothing has arrived from the gateway for a second, so that the figures are only the last known ones. */
+  readonly isSilent?: boolean
   readonly linkPhase: LinkView['phase']
   readonly freshness: ReactNode
   readonly latency: ReactNode
+  readonly earnings: ReactNode
   readonly battery: ReactNode
   /** The mark of a session that is recorded. */
   readonly recording?: ReactNode
@@ -36,8 +37,8 @@ const linkTexts: Record<LinkView['phase'], string> = {
 /** Lays out the bar at the upper edge of the picture. */
 export const TopBarView = ({
   session,
-  fetchedAtMs,
   word,
+  isSilent = false,
   linkPhase,
   isWatching = false,
   ...figures
@@ -66,12 +67,12 @@ export const TopBarView = ({
         </Badge>
       </span>
       <span className={styles.link} role="status">
-        {linkTexts[linkPhase]}
+        {isSilent && linkPhase === 'online' ? t('drive.link.silent') : linkTexts[linkPhase]}
       </span>
       <span className={styles.freshness}>{figures.freshness}</span>
       {figures.latency}
       <SessionTime session={session} />
-      <Earnings session={session} fetchedAtMs={fetchedAtMs} />
+      {figures.earnings}
       {figures.battery}
       <div className={styles.warnings} role="status">
         {figures.warnings}

@@ -1,10 +1,11 @@
+import type { SessionStatus } from '@wheelhouse/protocol'
 import type { CongestionCause } from '@wheelhouse/sdk'
 import type { WatchedCamera } from '../cameras/use-shown-cameras.ts'
 import { ConnectionBadge } from '../live/connection-badge.tsx'
 import { FreshnessBadge } from '../live/freshness-badge.tsx'
 import type { ReadAges } from '../live/freshness-sampler.ts'
 import { useConnection } from '../live/hooks.ts'
-import { useFreshness } from '../live/use-freshness.ts'
+import { useFreshness, useIsSilent } from '../live/use-freshness.ts'
 import { interruptionText, RecordingMarkView } from '../recording/recording-mark.tsx'
 import { useSessionRecording } from '../replay/use-recordings.ts'
 import type { SessionDetail } from '../session/session-query.ts'
@@ -16,11 +17,14 @@ import { CameraFigures } from './camera-figures.tsx'
 import type { Cockpit } from './cockpit.ts'
 import { robotWord } from './cockpit-state.ts'
 import { Latency } from './latency.tsx'
+import { Earnings } from './session-time.tsx'
 import { TopBarView, Warning } from './top-bar-view.tsx'
 
 interface Props {
   readonly cockpit: Cockpit
   readonly session: SessionDetail
+  /** The newest known status of the session. */
+  readonly status: SessionStatus
   /** When the session was loaded, in Unix milliseconds. */
   readonly fetchedAtMs: number
   readonly readAges: ReadAges
@@ -45,30 +49,35 @@ const congestionText = (cause: CongestionCause, maxRateHz: number | null) =>
   maxRateHz === null ? congestionTexts[cause] : rateTexts[cause](maxRateHz)
 
 /** Shows what the operator must know at a glance: state, freshness, latency, time, earnings, battery, and warnings. */
-export function TopBar({ cockpit, session, fetchedAtMs, readAges, cameras }: Props) {
+export function TopBar({ cockpit, session, status, fetchedAtMs, readAges, cameras }: Props) {
   const { operatorConnection } = cockpit
   const link = useStore(operatorConnection.link)
   const state = useStore(operatorConnection.state)
   const recording = useSessionRecording(session.id).data
+  const isSilent = useIsSilent(operatorConnection.ages)
   const word = robotWord(link, state, {
-    status: session.status,
+    status,
     isStopped: session.control.stop !== null,
+    isSilent,
   })
   return (
     <TopBarView
       session={session}
-      fetchedAtMs={fetchedAtMs}
       word={word}
+      isSilent={isSilent}
       linkPhase={link.phase}
       freshness={<Freshness readAges={readAges} />}
       latency={
-        <Latency operatorConnection={operatorConnection}>
+        <Latency operatorConnection={operatorConnection} isSilent={isSilent || word === 'LOST'}>
           <CameraFigures cameras={cameras} />
         </Latency>
       }
-      battery={<Battery operatorConnection={operatorConnection} />}
-      recording={<RecordingMarkView recording={recording} />}
-      warnings={<Warnings cockpit={cockpit} recordingText={interruptionText(recording)} />}
+      earnings={<Earnings session={session} status={status} fetchedAtMs={fetchedAtMs} isSilent={isSilent} />}
+      battery={<Battery operatorConnection={operatorConnection} isSilent={isSilent || word === 'LOST'} />}
+      recording={<RecordingMarkView recording={recording} isUnknown={isSilent} />}
+      warnings={
+        <Warnings cockpit={cockpit} recordingText={isSilent ? undefined : interruptionText(recording)} />
+      }
     />
   )
 }

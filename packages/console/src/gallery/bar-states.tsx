@@ -2,14 +2,16 @@ import { useState } from 'react'
 import { BatteryFigure } from '../drive/battery.tsx'
 import { BottomBar } from '../drive/bottom-bar.tsx'
 import type { DriveActions } from '../drive/drive-actions.ts'
+import type { PadState } from '../drive/gamepad.ts'
 import { createHud } from '../drive/hud.ts'
 import { HudButton } from '../drive/hud-button.tsx'
 import { LatencyFigure } from '../drive/latency.tsx'
+import { EarningsFigure } from '../drive/session-time.tsx'
 import { TopBarView, Warning } from '../drive/top-bar-view.tsx'
 import { freshnessOf } from '../live/freshness.ts'
 import { FreshnessBadge } from '../live/freshness-badge.tsx'
 import { createStore } from '../ui/store.ts'
-import { LOADED_MS, session } from './fixtures.ts'
+import { session } from './fixtures.ts'
 import { CockpitFrame, OnPicture } from './frames.tsx'
 import { type GalleryBlock, ON_PICTURE } from './gallery-state.ts'
 
@@ -27,11 +29,14 @@ const actions: DriveActions = {
 
 function Bottom(props: { actions: DriveActions; gamepad?: string }) {
   const [hud] = useState(createHud)
-  const [gamepadName] = useState(() => createStore(props.gamepad))
+  const { gamepad: name } = props
+  const [gamepad] = useState(() =>
+    createStore<PadState>(name === undefined ? { phase: 'none' } : { phase: 'ready', name }),
+  )
   return (
     <CockpitFrame height={90}>
       <BottomBar
-        gamepadName={gamepadName}
+        gamepad={gamepad}
         hasInputs={false}
         hasEpisodes={false}
         actions={props.actions}
@@ -56,7 +61,7 @@ export const barBlocks: readonly GalleryBlock[] = [
           <CockpitFrame height={80}>
             <TopBarView
               session={session}
-              fetchedAtMs={LOADED_MS}
+              earnings={<EarningsFigure session={session} seconds={session.billable_seconds} />}
               word="DRIVING"
               linkPhase="online"
               freshness={
@@ -82,7 +87,7 @@ export const barBlocks: readonly GalleryBlock[] = [
             <TopBarView
               isWatching
               session={session}
-              fetchedAtMs={LOADED_MS}
+              earnings={<EarningsFigure session={session} seconds={session.billable_seconds} />}
               word="DRIVING"
               linkPhase="online"
               freshness={
@@ -103,7 +108,7 @@ export const barBlocks: readonly GalleryBlock[] = [
           <CockpitFrame height={110}>
             <TopBarView
               session={session}
-              fetchedAtMs={LOADED_MS}
+              earnings={<EarningsFigure session={session} seconds={session.billable_seconds} />}
               word="LOST"
               linkPhase="offline"
               freshness={

@@ -2,10 +2,10 @@ import { BatteryFigure } from '../drive/battery.tsx'
 import type { BatteryReading } from '../drive/battery-trend.ts'
 import { Figures } from '../drive/figures.tsx'
 import { LatencyFigure } from '../drive/latency.tsx'
-import { Earnings, SessionTime } from '../drive/session-time.tsx'
+import { EarningsFigure, SessionTime } from '../drive/session-time.tsx'
 import type { TelemetrySample } from '../telemetry/feed.ts'
 import { createStore } from '../ui/store.ts'
-import { ago, LOADED_MS, session } from './fixtures.ts'
+import { ago, session } from './fixtures.ts'
 import { CockpitFrame, OnPicture } from './frames.tsx'
 import { type GalleryBlock, type GalleryState, ON_PICTURE } from './gallery-state.ts'
 
@@ -118,7 +118,7 @@ export const figureBlocks: readonly GalleryBlock[] = [
         schemes: ON_PICTURE,
         render: () => (
           <OnPicture>
-            <Earnings session={session} fetchedAtMs={LOADED_MS} />
+            <EarningsFigure session={session} seconds={session.billable_seconds} />
           </OnPicture>
         ),
       },

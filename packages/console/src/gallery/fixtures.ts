@@ -8,7 +8,6 @@ const NOW_MS = Date.now()
 /** Returns a moment before the page was opened, in ISO 8601. */
 export const ago = (seconds: number): string => new Date(NOW_MS - seconds * 1_000).toISOString()
 
-export const LOADED_MS = NOW_MS
 export const OPERATOR_ID = 'd21f6b80-94c3-4e7a-b5d8-0f3a7e62c915'
 const OWNER_ID = '7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34'
 const ROBOT_ID = '0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42'
@@ -34,6 +33,7 @@ export const session: Schemas['OperatorSessionDetail'] = {
   rate_cents_per_minute: 50,
   billable_seconds: 761,
   outage_seconds: 0,
+  robot_offline_seconds: 0,
   scheduled_for: null,
   planned_minutes: 30,
   planned_end: ago(761 - 30 * 60),

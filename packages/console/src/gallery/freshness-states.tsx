@@ -21,6 +21,11 @@ export const freshnessBlocks: readonly GalleryBlock[] = [
     use: 'Use it once on each page and each tile that shows a robot: it says whether the page can be trusted.',
     states: [
       { id: 'freshness-live', label: 'Live', render: () => badge({}) },
+      {
+        id: 'freshness-connecting',
+        label: 'Connecting',
+        render: () => badge({ pictureMs: 300, isPictureAwaited: true }),
+      },
       { id: 'freshness-delayed', label: 'Delayed', render: () => badge({ telemetryMs: 420 }) },
       { id: 'freshness-blind', label: 'Blind', render: () => badge({ pictureMs: 2_140 }) },
       {

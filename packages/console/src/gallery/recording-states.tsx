@@ -33,6 +33,7 @@ export const recordingBlocks: readonly GalleryBlock[] = [
             <RecordingMarkView recording={recording} />
             <RecordingMarkView recording={{ ...recording, mode: 'control' }} />
             <RecordingMarkView recording={interrupted} />
+            <RecordingMarkView recording={recording} isUnknown />
           </Group>
         ),
       },

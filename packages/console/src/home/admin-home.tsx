@@ -4,9 +4,10 @@ import { certificationsQuery } from '../admin/certifications-query.ts'
 import { type Overview, overviewQuery } from '../admin/overview-query.ts'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { reasonText } from '../texts/code-texts.ts'
+import { gapText, reasonText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
+import { sentence } from '../ui/message-of.ts'
 import { Loading, Problem } from '../ui/states.tsx'
 import { Attention, type AttentionItem } from './attention.tsx'
 
@@ -39,6 +40,7 @@ export default function AdminHome() {
         items={[
           ...ofGateways(overview.data),
           ...ofSessions(overview.data),
+          ...ofRecordings(overview.data),
           ...ofJobs(queues.data),
           ...ofCertifications(certifications.data.certifications.length),
         ]}
@@ -91,6 +93,19 @@ const ofSessions = ({ sessions }: Overview): AttentionItem[] =>
         ? t('home.admin.stoppedFor', { owner: client_name, reason: reasonText(stop.reason) })
         : client_name,
     }))
+
+const ofRecordings = ({ not_recorded }: Overview): AttentionItem[] =>
+  not_recorded.map(({ reason, sessions }) => ({
+    id: `recording:${reason}`,
+    label: t('home.admin.notRecorded'),
+    color: 'orange.9',
+    subject: (
+      <LinkAnchor to="/admin" fw={600}>
+        {t('home.admin.notRecordedSessions', { count: sessions })}
+      </LinkAnchor>
+    ),
+    detail: sentence(gapText(reason)),
+  }))
 
 const ofJobs = (queues: readonly JobQueue[]): AttentionItem[] =>
   queues

@@ -1,18 +1,23 @@
 import type { LiveRobot } from '../live/use-live-robots.ts'
 import { reasonText, robotStateTexts } from '../texts/code-texts.ts'
+import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { timeOfDay } from '../ui/format.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
+import { percent } from '../ui/percent.ts'
+import { Time } from '../ui/time.tsx'
 import { Attention, type AttentionItem } from './attention.tsx'
 import type { ClientOverview } from './client-overview.ts'
 
-/** Lists stopped, lost and paused robots, robots on hold, and invoices whose payment failed. */
+/** Lists stopped, lost and paused robots, those that went offline, low batteries, robots on hold, and invoices whose payment failed. */
 export const OwnerAttention = ({ overview }: { overview: ClientOverview }) => (
   <Attention
     title={t('home.attention.title')}
     none={t('home.attention.none')}
     items={[
       ...overview.live.flatMap(ofRobot),
+      ...ofOffline(overview.went_offline),
+      ...overview.low_batteries.map(ofBattery),
       ...overview.on_hold.map(ofHold),
       ...overview.failed_invoices.map(ofInvoice),
     ]}
@@ -49,6 +54,50 @@ function detailOf({ stop, pause_reason, operator_name, ends_at }: NonNullable<Li
     ? t('home.attention.operatedBy', { operator: operator_name })
     : t('home.attention.operatedByFor', { operator: operator_name, reason })
 }
+
+function ofOffline({ count, last_at, robots }: ClientOverview['went_offline']): AttentionItem[] {
+  const [first] = robots
+  if (!first || last_at === null) return []
+  const names = nameList.format(robots.map(({ name }) => name))
+  return [
+    {
+      id: 'offline',
+      label: robotStateTexts.OFFLINE,
+      color: 'red.9',
+      subject:
+        count === 1 ? (
+          <LinkAnchor to="/robots/$robotId" params={{ robotId: first.id }} fw={600}>
+            {first.name}
+          </LinkAnchor>
+        ) : (
+          <LinkAnchor to="/robots" fw={600}>
+            {t('home.attention.robots', { count })}
+          </LinkAnchor>
+        ),
+      detail: textParts('home.attention.wentOffline', {
+        time: <Time at={last_at} />,
+        names:
+          count > robots.length
+            ? t('home.attention.andMore', { names, count: count - robots.length })
+            : names,
+      }),
+    },
+  ]
+}
+
+const nameList = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
+
+const ofBattery = ({ id, name, battery }: ClientOverview['low_batteries'][number]): AttentionItem => ({
+  id: `battery ${id}`,
+  label: t('home.attention.lowBattery'),
+  color: 'orange.9',
+  subject: (
+    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600}>
+      {name}
+    </LinkAnchor>
+  ),
+  detail: t('home.attention.charge', { charge: percent(battery) }),
+})
 
 const ofHold = ({ id, name }: ClientOverview['on_hold'][number]): AttentionItem => ({
   id: `hold ${id}`,

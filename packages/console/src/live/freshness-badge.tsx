@@ -1,6 +1,6 @@
 import styles from './freshness.module.css'
 import { ageText, DELAYED_MS, type Freshness } from './freshness.ts'
-import { freshnessHints, freshnessStateTexts, PICTURE_AGE_UNKNOWN } from './freshness-texts.ts'
+import { freshnessHint, freshnessStateTexts, PICTURE_AGE_UNKNOWN } from './freshness-texts.ts'
 
 /** Shows whether the user can trust what the page shows: LIVE, or DELAYED or BLIND with the age of the oldest source. */
 export function FreshnessBadge({ freshness }: { freshness: Freshness }) {
@@ -10,7 +10,7 @@ export function FreshnessBadge({ freshness }: { freshness: Freshness }) {
     <span
       className={styles.badge}
       data-state={state}
-      title={isUnknownOnly ? PICTURE_AGE_UNKNOWN : freshnessHints[state][oldest]}
+      title={isUnknownOnly ? PICTURE_AGE_UNKNOWN : freshnessHint(state, oldest)}
     >
       <span data-testid="freshness" data-state={state} role="status">
         {freshnessStateTexts[state]}

@@ -1,24 +1,35 @@
+import type { ReactNode } from 'react'
 import styles from './freshness.module.css'
 import { ageText, type Freshness } from './freshness.ts'
-import { blindTexts, DRIVING_HELD, UNKNOWN_HELD } from './freshness-texts.ts'
+import { blindTexts, heldTexts, UNKNOWN_HELD } from './freshness-texts.ts'
 
 /**
  * Covers the picture of its positioned parent with what freshness requires: an amber rim while DELAYED; a red rim, grey,
  * stripes and the age in large digits while BLIND. Passes all pointer events on.
  * @param isHeld whether the gateway rejects the operator's commands because of the picture
+ * @param children what is known about the cause, and what the user can do
  */
-export function FreshnessOverlay({ freshness, isHeld = false }: { freshness: Freshness; isHeld?: boolean }) {
+export function FreshnessOverlay({
+  freshness,
+  isHeld = false,
+  children,
+}: {
+  freshness: Freshness
+  isHeld?: boolean
+  children?: ReactNode
+}) {
   const { state, ageMs, oldest, isPictureUnknown } = freshness
   return (
     <div className={styles.overlay} data-state={state} data-testid="freshness-overlay">
       {state === 'BLIND' && (
         <div className={styles.blind}>
-          <span className={styles.blindText} role="alert">
-            {isHeld ? DRIVING_HELD : blindTexts[oldest]}
-          </span>
           <span className={styles.largeAge} data-testid="freshness-age">
             {ageText(ageMs)}
           </span>
+          <span className={styles.blindText} role="alert">
+            {(isHeld && heldTexts[oldest]) || blindTexts[oldest]}
+          </span>
+          {children}
         </div>
       )}
       {state !== 'BLIND' && isHeld && isPictureUnknown && (

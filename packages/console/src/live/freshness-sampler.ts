@@ -1,4 +1,4 @@
-import { type Freshness, type FreshnessAges, freshnessOf, looksEqual } from './freshness.ts'
+import { createFreshnessTracker, type Freshness, type FreshnessAges, looksEqual } from './freshness.ts'
 
 /** Returns the ages at the time of the call. */
 export type ReadAges = () => FreshnessAges
@@ -23,12 +23,14 @@ const onAnimationFrame: NextFrame = (callback) => {
  */
 export function createFreshnessSampler(readAges: ReadAges, nextFrame = onAnimationFrame): FreshnessSampler {
   const listeners = new Set<() => void>()
-  let freshness = freshnessOf(readAges())
+  const track = createFreshnessTracker()
+  const read = () => track(readAges(), performance.now())
+  let freshness = read()
   let cancel: (() => void) | undefined
 
   function sample(): void {
     cancel = nextFrame(sample)
-    const next = freshnessOf(readAges())
+    const next = read()
     if (looksEqual(freshness, next)) return
     freshness = next
     for (const listener of [...listeners]) listener()

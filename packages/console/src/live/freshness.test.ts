@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ageText, type FreshnessAges, freshnessOf, looksEqual } from './freshness.ts'
+import { ageText, createFreshnessTracker, type FreshnessAges, freshnessOf, looksEqual } from './freshness.ts'
 import { createFreshnessSampler } from './freshness-sampler.ts'
 
 const fresh: FreshnessAges = { pictureMs: 30, telemetryMs: 90, linkMs: 10 }
@@ -14,7 +14,45 @@ test('the oldest source decides: delayed from 400 ms, blind from 1,000 ms', () =
 
 test('a silent connection explains the age of telemetry', () => {
   expect(freshnessOf({ ...fresh, telemetryMs: 1_020 })).toMatchObject({ ageMs: 1_020, oldest: 'telemetry' })
-  expect(freshnessOf({ ...fresh, telemetryMs: 1_020, linkMs: 1_000 })).toMatchObject({ oldest: 'link' })
+  const silent = freshnessOf({ ...fresh, pictureMs: 1_030, telemetryMs: 1_020, linkMs: 1_000 })
+  expect(silent).toMatchObject({ ageMs: 1_030, oldest: 'link' })
+})
+
+test('the age of a blind page never falls while the cause changes, until the page is live again', () => {
+  const track = createFreshnessTracker()
+  const at = (nowMs: number, ages: Partial<FreshnessAges>) => track({ ...fresh, ...ages }, nowMs)
+  expect(at(10_000, { telemetryMs: 3_100 })).toMatchObject({ ageMs: 3_100, oldest: 'telemetry' })
+  expect(at(10_300, { linkMs: 2_400 })).toMatchObject({ ageMs: 3_400, oldest: 'link' })
+  expect(at(12_000, { pictureMs: 5_200 })).toMatchObject({ ageMs: 5_200, oldest: 'picture' })
+  expect(at(12_500, { telemetryMs: 1_000 })).toMatchObject({ ageMs: 5_700, oldest: 'telemetry' })
+  expect(at(12_600, {})).toMatchObject({ state: 'LIVE', ageMs: 90 })
+  expect(at(14_000, { linkMs: 1_100 })).toMatchObject({ ageMs: 1_100, oldest: 'link' })
+})
+
+test('the known delay of a transport makes a page blind, and its age does not grow', () => {
+  const track = createFreshnessTracker()
+  const slow = { ...fresh, pictureMs: 4_030, pictureDelayMs: 4_000 }
+  expect(track(slow, 10_000)).toMatchObject({ state: 'BLIND', ageMs: 4_030 })
+  expect(track(slow, 20_000)).toMatchObject({ state: 'BLIND', ageMs: 4_030 })
+})
+
+test('before the first picture the page is connecting, for five seconds', () => {
+  const awaited = { ...fresh, isPictureAwaited: true }
+  for (const pictureMs of [30, 460, 4_999])
+    expect(freshnessOf({ ...awaited, pictureMs })).toMatchObject({ state: 'CONNECTING', ageMs: 0 })
+  expect(freshnessOf({ ...awaited, pictureMs: 5_000 })).toMatchObject({
+    state: 'BLIND',
+    oldest: 'firstPicture',
+  })
+  expect(freshnessOf({ ...awaited, pictureMs: 1_000, linkMs: 1_000 })).toMatchObject({ oldest: 'link' })
+  const first = { pictureMs: undefined, telemetryMs: undefined, isLinkAwaited: true }
+  expect(freshnessOf({ ...first, linkMs: 1_200 })).toMatchObject({ state: 'CONNECTING' })
+  expect(freshnessOf({ ...first, linkMs: 5_000 })).toMatchObject({ state: 'BLIND', oldest: 'link' })
+})
+
+test('a camera that cannot be reached is not called frozen', () => {
+  const lost = { ...fresh, pictureMs: 1_500, isCameraUnreachable: true }
+  expect(freshnessOf(lost)).toMatchObject({ state: 'BLIND', oldest: 'camera' })
 })
 
 test('a robot without camera or telemetry is as fresh as its connection', () => {

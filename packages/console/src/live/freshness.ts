@@ -5,23 +5,35 @@ export const DELAYED_MS = 400
 /** From this age on, it is BLIND. */
 export const BLIND_MS = 1_000
 
-/** How far the user can trust what the page shows. */
-export type FreshnessState = 'LIVE' | 'DELAYED' | 'BLIND'
-export type FreshnessSource = 'picture' | 'telemetry' | 'link'
+/** How long the page waits for the first picture, and for the first frame of a connection, before they count as missing. */
+const CONNECTING_MS = 5_000
+
+/** How far the user can trust what the page shows. `CONNECTING`: the first picture, or the connection, is not there yet. */
+export type FreshnessState = 'CONNECTING' | 'LIVE' | 'DELAYED' | 'BLIND'
+/** A source of what the page shows. `firstPicture`: there was no picture yet. `camera`: it cannot be reached, so its picture is old. */
+export type FreshnessSource = 'picture' | 'firstPicture' | 'camera' | 'telemetry' | 'link'
 
 /** The ages of the newest data of each source in milliseconds, by the clock of this browser. */
 export interface FreshnessAges {
   /** Undefined for a robot without a camera; `unknown` for a camera whose frames the browser does not report. */
   readonly pictureMs: number | 'unknown' | undefined
+  /** The part of `pictureMs` that is the delay of the transport, which does not grow. */
+  readonly pictureDelayMs?: number
+  /** Whether there was no picture yet. */
+  readonly isPictureAwaited?: boolean
+  /** Whether the last attempt to reach the camera failed. */
+  readonly isCameraUnreachable?: boolean
   /** Undefined for a robot that has sent no telemetry. */
   readonly telemetryMs: number | undefined
   /** The last frame of any kind, or the attempt to connect if there was none yet. */
   readonly linkMs: number
+  /** Whether nothing has arrived over the connection yet. */
+  readonly isLinkAwaited?: boolean
 }
 
 export interface Freshness {
   readonly state: FreshnessState
-  /** The age of the oldest source, in milliseconds. */
+  /** The age of the oldest source in milliseconds; while BLIND without a break, it never falls. */
   readonly ageMs: number
   readonly oldest: FreshnessSource
   /** Whether the age of the picture is unknown. The state is then at best DELAYED. */
@@ -32,18 +44,59 @@ const stateOfAge = (ageMs: number): FreshnessState =>
   ageMs >= BLIND_MS ? 'BLIND' : ageMs >= DELAYED_MS ? 'DELAYED' : 'LIVE'
 
 /** Returns the freshness of the whole, which is that of its oldest source. */
-export function freshnessOf({ pictureMs, telemetryMs, linkMs }: FreshnessAges): Freshness {
+export function freshnessOf(ages: FreshnessAges): Freshness {
+  const { pictureMs, telemetryMs, linkMs } = ages
   const isPictureUnknown = pictureMs === 'unknown'
-  let [ageMs, oldest]: [number, FreshnessSource] = [linkMs, 'link']
-  // Telemetry arrives over the link, so a silent link explains its age.
-  const isLinkSilent = stateOfAge(linkMs) === 'BLIND'
-  if (telemetryMs !== undefined && telemetryMs > ageMs && !isLinkSilent)
-    [ageMs, oldest] = [telemetryMs, 'telemetry']
-  if (typeof pictureMs === 'number' && pictureMs > ageMs) [ageMs, oldest] = [pictureMs, 'picture']
+  const isLinkAwaited = ages.isLinkAwaited === true && linkMs < CONNECTING_MS
+  const isPictureAwaited =
+    ages.isPictureAwaited === true && typeof pictureMs === 'number' && pictureMs < CONNECTING_MS
+  let [ageMs, oldest]: [number, FreshnessSource] = [isLinkAwaited ? 0 : linkMs, 'link']
+  // Telemetry, and mostly the picture, are lost with the link: its silence explains their ages.
+  const isLinkSilent = stateOfAge(ageMs) === 'BLIND'
+  const consider = (sourceMs: number, source: FreshnessSource) => {
+    if (sourceMs > ageMs) [ageMs, oldest] = [sourceMs, isLinkSilent ? 'link' : source]
+  }
+  if (telemetryMs !== undefined) consider(telemetryMs, 'telemetry')
+  if (typeof pictureMs === 'number' && !isPictureAwaited) consider(pictureMs, pictureSource(ages))
   const state = stateOfAge(ageMs)
+  if (state !== 'BLIND' && (isLinkAwaited || isPictureAwaited))
+    return {
+      state: 'CONNECTING',
+      ageMs: 0,
+      oldest: isLinkAwaited ? 'link' : 'firstPicture',
+      isPictureUnknown,
+    }
   if (state === 'LIVE' && isPictureUnknown)
     return { state: 'DELAYED', ageMs, oldest: 'picture', isPictureUnknown }
   return { state, ageMs, oldest, isPictureUnknown }
+}
+
+const pictureSource = ({ isCameraUnreachable, isPictureAwaited }: FreshnessAges): FreshnessSource =>
+  isCameraUnreachable ? 'camera' : isPictureAwaited ? 'firstPicture' : 'picture'
+
+/** Returns how long the page has been without anything new of its oldest source. */
+const silenceOf = (ages: FreshnessAges): number => {
+  const { pictureMs, pictureDelayMs = 0 } = ages
+  return typeof pictureMs === 'number'
+    ? freshnessOf({ ...ages, pictureMs: pictureMs - pictureDelayMs }).ageMs
+    : freshnessOf(ages).ageMs
+}
+
+/**
+ * Returns a function like `freshnessOf` that remembers since when the page has been BLIND: when one source is back before the
+ * others, the cause changes, and the age goes on.
+ */
+export function createFreshnessTracker(): (ages: FreshnessAges, nowMs: number) => Freshness {
+  let sinceMs: number | undefined
+  return (ages, nowMs) => {
+    const freshness = freshnessOf(ages)
+    if (freshness.state !== 'BLIND' || silenceOf(ages) < BLIND_MS) {
+      sinceMs = undefined
+      return freshness
+    }
+    sinceMs = Math.min(sinceMs ?? nowMs, nowMs - freshness.ageMs)
+    return { ...freshness, ageMs: nowMs - sinceMs }
+  }
 }
 
 const FINE_STEP_MS = 20
@@ -52,7 +105,7 @@ const COARSE_STEP_MS = 100
 /** Returns whether both look the same on the page, so that it need not render again. */
 export function looksEqual(before: Freshness, after: Freshness): boolean {
   if (before.state !== after.state || before.isPictureUnknown !== after.isPictureUnknown) return false
-  if (after.state === 'LIVE' || after.ageMs < DELAYED_MS) return true
+  if (after.state === 'LIVE' || after.state === 'CONNECTING' || after.ageMs < DELAYED_MS) return true
   const stepMs = after.state === 'BLIND' ? COARSE_STEP_MS : FINE_STEP_MS
   const isSameStep = Math.floor(before.ageMs / stepMs) === Math.floor(after.ageMs / stepMs)
   return before.oldest === after.oldest && isSameStep

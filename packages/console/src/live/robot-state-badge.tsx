@@ -11,9 +11,14 @@ const colors: Record<RobotState, string> = {
   OFFLINE: 'gray.7',
 }
 
-/** Shows what a robot does now, in one word. */
-export const RobotStateBadge = ({ state }: { state: RobotState }) => (
-  <Badge color={colors[state]} variant="filled" style={{ flexShrink: 0 }} data-state={state}>
-    {robotStateTexts[state]}
+/** Shows what a robot does now, in one word. @param props.isUnknown whether its connection is lost */
+export const RobotStateBadge = (props: { state: RobotState; isUnknown?: boolean }) => (
+  <Badge
+    color={props.isUnknown ? 'gray.7' : colors[props.state]}
+    variant="filled"
+    style={{ flexShrink: 0 }}
+    data-state={props.isUnknown ? 'UNKNOWN' : props.state}
+  >
+    {props.isUnknown ? '?' : robotStateTexts[props.state]}
   </Badge>
 )

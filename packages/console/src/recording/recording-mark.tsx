@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core'
 import type { Recording } from '../replay/data/api-types.ts'
 import { useSessionRecording } from '../replay/use-recordings.ts'
 import { gapText } from '../texts/code-texts.ts'
@@ -19,11 +20,14 @@ export function interruptionText(recording: MarkedRecording | null | undefined):
 
 export interface RecordingMarkProps {
   readonly recording: MarkedRecording | null | undefined
+  /** Whether the page has no news, so that the recording may have been interrupted. */
+  readonly isUnknown?: boolean
 }
 
 /** Shows that a session is recorded, and what. Shows nothing for a session that is not recorded. */
-export function RecordingMarkView({ recording }: RecordingMarkProps) {
+export function RecordingMarkView({ recording, isUnknown = false }: RecordingMarkProps) {
   if (recording?.status !== 'RECORDING' || isOff(recording)) return null
+  if (isUnknown) return <UnknownMark />
   const interruption = interruptionText(recording)
   const text = interruption ?? t('recording.mark.explanation', { what: recordedText(recording.mode) })
   return (
@@ -39,7 +43,30 @@ export function RecordingMarkView({ recording }: RecordingMarkProps) {
   )
 }
 
-/** Shows whether a session is recorded now. */
-export const RecordingMark = ({ sessionId }: { sessionId: string }) => (
-  <RecordingMarkView recording={useSessionRecording(sessionId).data} />
+const UnknownMark = () => (
+  <span
+    className={styles.mark}
+    role="img"
+    aria-label={t('recording.mark.unknownText')}
+    title={t('recording.mark.unknownText')}
+    data-testid="recording-mark"
+  >
+    {t('recording.mark.unknown')}
+  </span>
 )
+
+/** Shows whether a session is recorded now. @param props.isUnknown whether the page has no news */
+export function RecordingMark({ sessionId, isUnknown }: { sessionId: string; isUnknown: boolean }) {
+  const recording = useSessionRecording(sessionId).data
+  const reason = isUnknown ? undefined : interruptionText(recording)
+  return (
+    <>
+      <RecordingMarkView recording={recording} isUnknown={isUnknown} />
+      {reason !== undefined && (
+        <Text size="sm" span role="status">
+          {reason}
+        </Text>
+      )}
+    </>
+  )
+}

@@ -4,8 +4,14 @@ import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import type { Chat } from '../live/session-chat.ts'
 import { t } from '../texts/texts.ts'
 
-/** Renders a form for chat messages. Enter sends, Shift+Enter starts a new line. */
-export function ChatForm({ room }: { room: Pick<Chat, 'send' | 'typing'> }) {
+interface Props {
+  readonly room: Pick<Chat, 'send' | 'typing'>
+  /** Leaves the field, because its keys have another use. Shift+Enter then sends and keeps the focus. */
+  readonly onLeave?: (() => void) | undefined
+}
+
+/** Renders a form for chat messages. Enter sends, Shift+Enter starts a new line, or with `onLeave` sends and stays. */
+export function ChatForm({ room, onLeave }: Props) {
   const [body, setBody] = useState('')
   const send = () => {
     if (body.trim() === '') return
@@ -15,12 +21,14 @@ export function ChatForm({ room }: { room: Pick<Chat, 'send' | 'typing'> }) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     send()
+    onLeave?.()
   }
   const onKeyDown = (event: KeyboardEvent) => {
     // During composition, Enter belongs to the input method.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing || (event.shiftKey && !onLeave)) return
     event.preventDefault()
     send()
+    if (!event.shiftKey) onLeave?.()
   }
   return (
     <form onSubmit={submit}>
@@ -28,6 +36,7 @@ export function ChatForm({ room }: { room: Pick<Chat, 'send' | 'typing'> }) {
         <Textarea
           flex={1}
           label={t('session.chat.message')}
+          placeholder={onLeave && t('session.chat.driveHint')}
           autosize
           minRows={1}
           maxRows={5}

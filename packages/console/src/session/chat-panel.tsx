@@ -15,6 +15,8 @@ interface Props {
   /** The live state of the session, and the actions of its chat. */
   readonly live: LiveSessionState & { readonly room: Chat }
   readonly height?: number | string
+  /** Leaves the field after a message, or after Enter in an empty field. */
+  readonly onLeave?: (() => void) | undefined
 }
 
 const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
@@ -26,7 +28,7 @@ export const ChatPanel = (props: Props) => (
 
 /** Renders a chat. @param props.meId the id of the user */
 export function ChatView(props: Props & { readonly meId: string; readonly isConnected: boolean }) {
-  const { live, height = 280, meId, isConnected } = props
+  const { live, height = 280, onLeave, meId, isConnected } = props
   const { events, outgoing, typing, caughtUp, error, room } = live
   const messages = useMemo(() => events.filter(({ type }) => type === 'chat.message'), [events])
   const typingNames = typing.filter(({ user_id }) => user_id !== meId).map(({ display_name }) => display_name)
@@ -51,7 +53,7 @@ export function ChatView(props: Props & { readonly meId: string; readonly isConn
         {typingNames.length > 0 &&
           t('session.chat.typing', { names: list.format(typingNames), count: typingNames.length })}
       </Text>
-      <ChatForm room={room} />
+      <ChatForm room={room} onLeave={onLeave} />
       {!isConnected && (
         <Text size="xs" c="dimmed">
           {t('session.chat.offline')}

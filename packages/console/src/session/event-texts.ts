@@ -92,7 +92,10 @@ const texts: Record<SessionEventType, (actor: string, data: Data) => string> = {
   'extension.declined': (actor, { additional_minutes: minutes }) =>
     t('session.events.extensionDeclined', { actor, count: Number(minutes) }),
   'robot.lost': (_, data) => withOutage(t('session.events.robotLost'), data),
-  'robot.back': () => t('session.events.robotBack'),
+  'robot.back': (_, { offline_seconds: seconds }) =>
+    typeof seconds === 'number'
+      ? t('session.events.robotBackAfter', { seconds: tenths.format(seconds) })
+      : t('session.events.robotBack'),
   'operator.back': () => t('session.events.operatorBack'),
   'recording.started': (_, { mode }) => t('session.events.recordingStarted', { what: recordedText(mode) }),
   'recording.paused': (_, { reason }) => t('session.events.recordingPaused', { reason: gapText(reason) }),

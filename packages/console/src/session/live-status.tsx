@@ -8,6 +8,7 @@ import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
 import { clockText, money } from '../ui/format.ts'
 import { percent } from '../ui/percent.ts'
 import { useNow } from '../ui/use-now.ts'
+import { useBillableSeconds } from './billable-clock.ts'
 import type { ObserverState } from './observer-connection.ts'
 import type { SessionDetail } from './session-query.ts'
 import { estimate, statusSince } from './session-time.ts'
@@ -89,7 +90,7 @@ export function LiveStatus({
   const status = live.session?.status ?? session.status
   return (
     <DescriptionList cols={{ base: 1, xs: 2 }}>
-      <Cost session={session} status={status} elapsedMs={useNow() - fetchedAtMs} />
+      <Cost session={session} status={status} fetchedAtMs={fetchedAtMs} isOutdated={isOutdated} />
       <Latency observerState={observerState} isOutdated={isOutdated} />
       <SpeedLimit observerState={observerState} isOutdated={isOutdated} />
       <Battery observerState={observerState} isOutdated={isOutdated} />
@@ -97,15 +98,20 @@ export function LiveStatus({
   )
 }
 
-function Cost(props: { session: SessionDetail; status: SessionStatus; elapsedMs: number }) {
-  const { session, status, elapsedMs } = props
-  const { rate_cents_per_minute: rate, billable_seconds: billableSeconds } = session
+function Cost(props: {
+  session: SessionDetail
+  status: SessionStatus
+  fetchedAtMs: number
+  isOutdated: boolean
+}) {
+  const { session, isOutdated } = props
+  const seconds = useBillableSeconds({ ...props, isSilent: isOutdated })
+  const { rate_cents_per_minute: rate } = session
   if (rate === null) return null
-  const running = status === 'ACTIVE' && session.status === 'ACTIVE'
-  const { minutes, cents } = estimate(billableSeconds + (running ? elapsedMs / 1_000 : 0), rate)
+  const { minutes, cents } = estimate(seconds, rate)
   return (
     <DescriptionItem label={t('session.status.cost')}>
-      {t('session.status.about', { amount: money(cents) })}
+      <Figure isOutdated={isOutdated}>{t('session.status.about', { amount: money(cents) })}</Figure>
       <Text size="sm" c="dimmed">
         {t('session.status.startedMinutes', { count: minutes, rate: money(rate) })}
       </Text>

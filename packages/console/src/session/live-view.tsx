@@ -58,7 +58,7 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
   return (
     <Stack>
       <SessionStatusLine session={session} live={live} observerState={observerState} isOutdated={isOutdated}>
-        <RecordingMark sessionId={session.id} />
+        <RecordingMark sessionId={session.id} isUnknown={isOutdated} />
         {observerConnection && <Freshness watch={watch} observerConnection={observerConnection} />}
       </SessionStatusLine>
       <AbandonedNotice session={session} />

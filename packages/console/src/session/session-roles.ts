@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SessionAction, SessionStatus } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
@@ -20,11 +20,21 @@ export function useSessionRoles(session: Pick<SessionDetail, 'operator_id' | 'cl
 
 export const isOpen = (status: SessionStatus): boolean => status === 'ACTIVE' || status === 'PAUSED'
 
+const actionKey = (sessionId: string) => ['session-action', sessionId]
+
+/** Returns whether any component waits for the answer to this action. */
+export const useIsPerforming = (sessionId: string, action: SessionAction): boolean =>
+  useIsMutating({
+    mutationKey: actionKey(sessionId),
+    predicate: ({ state }) => state.variables === action,
+  }) > 0
+
 /** Performs actions on a session: `sessionAction.mutate('pause')`. */
 export function useSessionAction(sessionId: string) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
   return useMutation({
+    mutationKey: actionKey(sessionId),
     mutationFn: (action: SessionAction) =>
       answerOf(rest.PATCH('/api/sessions/{id}', { params: { path: { id: sessionId } }, body: { action } })),
     onSuccess: (session) => queries.setQueryData(sessionQuery(rest, sessionId).queryKey, session),

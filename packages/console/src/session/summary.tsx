@@ -75,10 +75,10 @@ function charge({ billable_seconds, rate_cents_per_minute }: SessionDetail, cent
   return t('session.summary.chargeAt', { amount, minutes, rate: money(rate_cents_per_minute) })
 }
 
-/** Returns the time in which the robot was offline while the session was ACTIVE. */
+/** Returns the time in which the robot was offline, in ACTIVE time and in pauses. */
 function outage(session: SessionDetail): Line[] {
-  if (session.outage_seconds === 0) return []
-  const time = clockText(session.outage_seconds)
+  if (session.robot_offline_seconds === 0) return []
+  const time = clockText(session.robot_offline_seconds)
   const text =
     'operator_earnings_cents' in session
       ? t('session.summary.notChargedOrPaid', { time })
@@ -111,28 +111,30 @@ const pendingText = (amount: string, until: string) =>
 
 function speedLimit({ latency: stats }: SessionDetail): Line[] {
   if (!stats?.speed) return []
-  const { min_scale, mean_scale, limited_seconds } = stats.speed
+  const { min_scale, mean_scale, limited_seconds, picture_limited_seconds } = stats.speed
   const label = t('session.summary.speed')
   if (limited_seconds === 0) return [[label, t('session.summary.neverLimited')]]
   const time = clockText(limited_seconds)
   if (min_scale === null || mean_scale === null)
     return [[label, t('session.summary.limitedUnknown', { time })]]
-  const limited = t('session.summary.limited', {
-    time,
-    lowest: percent(min_scale),
-    mean: percent(mean_scale),
-  })
-  return [[label, limited]]
+  const scales = { time, lowest: percent(min_scale), mean: percent(mean_scale) }
+  const picture = clockText(picture_limited_seconds)
+  if (picture_limited_seconds === 0) return [[label, t('session.summary.limited', scales)]]
+  if (picture_limited_seconds >= limited_seconds)
+    return [[label, t('session.summary.limitedByPicture', scales)]]
+  return [[label, t('session.summary.limitedByBoth', { ...scales, picture })]]
 }
 
 const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
 
 function latency({ latency: stats }: SessionDetail): Line[] {
   if (!stats) return []
-  const { p50_ms, p95_ms, max_ms, frames, dropped } = stats
+  const { p50_ms, p95_ms, max_ms, frames, dropped, video } = stats
+  // The gateway holds commands that were given by an old picture: nothing was lost.
+  const held = video?.dropped ?? 0
   const latencies =
     p50_ms === null ? '' : t('session.summary.latencies', { p50: p50_ms, p95: p95_ms, max: max_ms })
-  const counts = t('session.summary.delivered', { frames, dropped })
+  const counts = t('session.summary.delivered', { frames, held, dropped: dropped - held })
   return [[t('session.summary.commands'), list.format([counts, latencies].filter(Boolean))]]
 }
 

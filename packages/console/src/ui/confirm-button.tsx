@@ -49,7 +49,14 @@ export function ConfirmButton({
       <Button {...button} onClick={open}>
         {children}
       </Button>
-      <Modal opened={opened} onClose={close} title={question} onExitTransitionEnd={() => setError(undefined)}>
+      <Modal
+        opened={opened}
+        onClose={close}
+        title={question}
+        // While a dialog fades out, it would still take the keys of the page.
+        transitionProps={{ exitDuration: 0 }}
+        onExitTransitionEnd={() => setError(undefined)}
+      >
         <Stack>
           <Text>{consequence}</Text>
           <Problem error={error} />

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { FreshnessOverlay } from '../live/freshness-overlay.tsx'
 import type { ReadAges } from '../live/freshness-sampler.ts'
 import type { LinkAges } from '../live/link-ages.ts'
-import { useFreshness } from '../live/use-freshness.ts'
+import { useFreshness, useIsSilent } from '../live/use-freshness.ts'
 import { decimals } from '../telemetry/decimals.ts'
 import { t } from '../texts/texts.ts'
 import { sentence } from '../ui/message-of.ts'
@@ -54,9 +54,12 @@ export function VideoView(props: Props) {
     <section aria-label={title} className={styles[layout]}>
       <div className={styles.frame}>
         <div ref={host} className={styles.host} />
-        {!source && <Cover text={t('video.view.none')} />}
-        {watch && <VideoStatus watch={watch} />}
-        <PictureFreshness watch={watch} readLinkAges={readLinkAges} isHeld={isHeld} />
+        {!source && (
+          <Cover>
+            <Text>{t('video.view.none')}</Text>
+          </Cover>
+        )}
+        <PictureStatus watch={watch} readLinkAges={readLinkAges} isHeld={isHeld} />
       </div>
       <div className={styles.caption}>{watch && <FrameAge watch={watch} />}</div>
     </section>
@@ -64,6 +67,7 @@ export function VideoView(props: Props) {
 }
 
 const FRESH_LINK: LinkAges = { linkMs: 0, telemetryMs: undefined }
+const NO_PICTURE = { pictureMs: undefined }
 
 /** Returns a function that returns the ages of a picture and of a connection to the robot, stable between renders. */
 export const useReadAges = (
@@ -71,36 +75,67 @@ export const useReadAges = (
   readLinkAges: (() => LinkAges) | undefined,
 ): ReadAges =>
   useMemo(
-    () => () => ({ pictureMs: watch?.pictureMs(), ...(readLinkAges?.() ?? FRESH_LINK) }),
+    () => () => ({ ...(watch?.ages() ?? NO_PICTURE), ...(readLinkAges?.() ?? FRESH_LINK) }),
     [watch, readLinkAges],
   )
 
-function PictureFreshness(props: {
+/** Covers a missing picture with what is known about it, and an old one with its age. */
+function PictureStatus(props: {
   watch: VideoWatch | undefined
   readLinkAges: (() => LinkAges) | undefined
   isHeld: boolean
 }) {
-  const freshness = useFreshness(useReadAges(props.watch, props.readLinkAges))
-  return <FreshnessOverlay freshness={freshness} isHeld={props.isHeld} />
+  const { watch, readLinkAges, isHeld } = props
+  const freshness = useFreshness(useReadAges(watch, readLinkAges))
+  useRetryAfterSilence(watch, readLinkAges)
+  const status = watch && <VideoStatus watch={watch} />
+  const isBlind = freshness.state === 'BLIND'
+  return (
+    <>
+      {watch && <MissingPicture watch={watch}>{!isBlind && status}</MissingPicture>}
+      <FreshnessOverlay freshness={freshness} isHeld={isHeld}>
+        {isBlind && status}
+      </FreshnessOverlay>
+    </>
+  )
 }
 
+/** Retries a lost picture when the connection to the robot is back after a silence, without waiting for its next attempt. */
+function useRetryAfterSilence(
+  watch: VideoWatch | undefined,
+  readLinkAges: (() => LinkAges) | undefined,
+): void {
+  const isSilent = useIsSilent(readLinkAges)
+  const wasSilent = useRef(false)
+  useEffect(() => {
+    if (wasSilent.current && !isSilent) watch?.reconnected()
+    wasSilent.current = isSilent
+  }, [watch, isSilent])
+}
+
+/** Hides what a camera showed before it was lost. */
+function MissingPicture({ watch, children }: { watch: VideoWatch; children: ReactNode }) {
+  const { phase } = useStore(watch.state)
+  return phase === 'showing' ? null : <Cover>{children}</Cover>
+}
+
+/** Says why there is no picture, and when the page tries again. Renders nothing while there is one. */
 function VideoStatus({ watch }: { watch: VideoWatch }) {
   const { phase, reason, retryAtMs } = useStore(watch.state)
   useTicker(retryAtMs === undefined ? undefined : AGE_REFRESH_MS)
   if (phase === 'showing') return null
-  if (phase === 'connecting' && reason === undefined) return <Cover text={t('video.view.connecting')} />
+  if (phase === 'connecting' && reason === undefined) return <Text>{t('video.view.connecting')}</Text>
   const waitS = Math.max(0, Math.ceil(((retryAtMs ?? 0) - performance.now()) / 1_000))
   return (
-    <Cover
-      text={
-        retryAtMs === undefined ? t('video.view.retrying') : t('video.view.retryingIn', { seconds: waitS })
-      }
-    >
+    <>
+      <Text>
+        {retryAtMs === undefined ? t('video.view.retrying') : t('video.view.retryingIn', { seconds: waitS })}
+      </Text>
       {reason !== undefined && <Text size="sm">{sentence(reason)}</Text>}
       <Button variant="default" size="xs" onClick={watch.retry}>
         {t('video.view.retryNow')}
       </Button>
-    </Cover>
+    </>
   )
 }
 
@@ -119,9 +154,8 @@ function FrameAge({ watch }: { watch: VideoWatch }) {
     : t('video.age.behind', { ms, seconds: decimals(behindS, 1) })
 }
 
-const Cover = ({ text, children }: { text: string; children?: ReactNode }) => (
+const Cover = ({ children }: { children: ReactNode }) => (
   <Stack className={styles.cover} align="center" justify="center" gap="xs" role="status">
-    <Text>{text}</Text>
     {children}
   </Stack>
 )

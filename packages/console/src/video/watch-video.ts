@@ -1,3 +1,4 @@
+import type { FreshnessAges } from '../live/freshness.ts'
 import { t } from '../texts/texts.ts'
 import { createStore, type Store } from '../ui/store.ts'
 import { playersFor } from './find-player.ts'
@@ -27,6 +28,11 @@ interface VideoState {
   readonly playing: Playing
 }
 
+type PictureAges = Pick<
+  FreshnessAges,
+  'pictureMs' | 'pictureDelayMs' | 'isPictureAwaited' | 'isCameraUnreachable'
+>
+
 /** One viewer of one video. */
 export interface VideoWatch {
   readonly state: Store<VideoState>
@@ -37,8 +43,12 @@ export interface VideoWatch {
    * how long the page has been waiting for it; `unknown` while the player cannot detect frames, or does not know their delay.
    */
   pictureMs(): number | 'unknown'
+  /** Returns the same as freshness needs it: with the delay of the transport, and what is wrong with the picture. */
+  ages(): PictureAges
   /** Retries immediately. */
   retry(): void
+  /** Retries a lost picture at once, and soon again: what made the earlier attempts fail may be over. */
+  reconnected(): void
   close(): void
 }
 
@@ -133,17 +143,34 @@ export function watchVideo(source: VideoSource, title: string, host: HTMLElement
     throw problem
   }
 
+  function pictureMs(): number | 'unknown' {
+    const seconds = behindS()
+    if (areFramesUnknown() || seconds === undefined) return 'unknown'
+    return performance.now() - (lastFrameMs ?? openedMs) + seconds * 1_000
+  }
+
+  const behindS = () => {
+    const { playing } = state.get()
+    return playing.behindS ? playing.behindS() : 0
+  }
+
   void begin()
   return {
     state,
     lastFrameMs: () => lastFrameMs,
-    pictureMs() {
-      const { behindS } = state.get().playing
-      const seconds = behindS ? behindS() : 0
-      if (areFramesUnknown() || seconds === undefined) return 'unknown'
-      return performance.now() - (lastFrameMs ?? openedMs) + seconds * 1_000
-    },
+    pictureMs,
+    ages: () => ({
+      pictureMs: pictureMs(),
+      pictureDelayMs: (behindS() ?? 0) * 1_000,
+      isPictureAwaited: lastFrameMs === undefined,
+      // While the page tries again, the reason of the last failure remains.
+      isCameraUnreachable: state.get().reason !== undefined,
+    }),
     retry: () => void begin(),
+    reconnected() {
+      failedAttempts = 0
+      if (state.get().phase === 'lost') void begin()
+    },
     close() {
       closed = true
       clearTimeout(timer)

@@ -48,6 +48,7 @@ import { Migration0049Cameras } from './0049-cameras.ts'
 import { Migration0050Recordings } from './0050-recordings.ts'
 import { Migration0051DatasetExports } from './0051-dataset-exports.ts'
 import { Migration0052ExportOptions } from './0052-export-options.ts'
+import { Migration0053TruthfulFigures } from './0053-truthful-figures.ts'
 
 /** Every migration in the order in which it is applied. Append; never edit one that has been released. */
 export const migrations = [
@@ -101,4 +102,5 @@ export const migrations = [
   { name: '0050_recordings', class: Migration0050Recordings },
   { name: '0051_dataset_exports', class: Migration0051DatasetExports },
   { name: '0052_export_options', class: Migration0052ExportOptions },
+  { name: '0053_truthful_figures', class: Migration0053TruthfulFigures },
 ]

@@ -127,7 +127,7 @@ const kinds: MailTexts['kinds'] = {
     text: `Der Operator ist wieder mit der Sitzung mit dem Roboter ${robot(data)} verbunden. Die Sitzung ist noch pausiert.`,
   }),
   'recording.paused': (data) => ({
-    subject: `Aufzeichnung von ${robot(data)} unterbrochen`,
+    subject: `Sitzung mit ${robot(data)} wird nicht aufgezeichnet`,
     text: `Die Sitzung mit dem Roboter ${robot(data)} wird im Moment nicht aufgezeichnet. Die Sitzung selbst geht weiter. Die Aufzeichnung setzt von selbst fort, sobald es möglich ist.`,
   }),
   'dataset_export.ready': (data) => ({

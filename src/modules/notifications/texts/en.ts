@@ -99,7 +99,7 @@ const kinds: MailTexts['kinds'] = {
     text: `The operator is connected again to the session with ${robot(data)}. The session is still paused.`,
   }),
   'recording.paused': (data) => ({
-    subject: `Recording of ${robot(data)} interrupted`,
+    subject: `Session with ${robot(data)} is not recorded`,
     text: `The session with ${robot(data)} is not recorded at the moment. The session itself continues. The recording continues by itself as soon as possible.`,
   }),
   'dataset_export.ready': (data) => ({

@@ -37,6 +37,8 @@ export interface SpeedIncrement {
   readonly scaledMs: number
   /** Time in which the robot could be driven and the scale was below 1, also because the latency was unknown. */
   readonly limitedMs: number
+  /** The part of `limitedMs` in which the age of the operator's picture was the larger cause. */
+  readonly pictureLimitedMs: number
   /** Lowest speed scale of a measured latency. */
   readonly minScale: number
 }
@@ -203,10 +205,11 @@ export function createControlPersistence(deps: {
     async addLatency(sessionId, { buckets, maxMs, frames, dropped, speed, video }) {
       await sql`
         insert into session_latency
-          (session_id, buckets, max_ms, frames, dropped, budgeted_ms, scaled_ms, limited_ms, min_speed_scale,
+          (session_id, buckets, max_ms, frames, dropped, budgeted_ms, scaled_ms, limited_ms, picture_limited_ms, min_speed_scale,
             video_buckets, video_max_ms, video_dropped)
         select id, ${buckets}::bigint[], ${maxMs}::float8, ${frames}::bigint, ${dropped}::bigint,
-          ${speed.budgetedMs}::float8, ${speed.scaledMs}::float8, ${speed.limitedMs}::float8, ${speed.minScale}::float8,
+          ${speed.budgetedMs}::float8, ${speed.scaledMs}::float8, ${speed.limitedMs}::float8, ${speed.pictureLimitedMs}::float8,
+          ${speed.minScale}::float8,
           ${video.buckets}::bigint[], ${video.maxMs}::float8, ${video.dropped}::bigint
         from sessions where id = ${sessionId}
         on conflict (session_id) do update set
@@ -221,6 +224,7 @@ export function createControlPersistence(deps: {
           budgeted_ms = session_latency.budgeted_ms + excluded.budgeted_ms,
           scaled_ms = session_latency.scaled_ms + excluded.scaled_ms,
           limited_ms = session_latency.limited_ms + excluded.limited_ms,
+          picture_limited_ms = session_latency.picture_limited_ms + excluded.picture_limited_ms,
           min_speed_scale = least(session_latency.min_speed_scale, excluded.min_speed_scale),
           video_buckets = coalesce((
             select array_agg(bucket.current_count + bucket.added_count order by bucket.ordinal)

@@ -27,6 +27,8 @@ export const SessionLatency = defineEntity({
     scaledMs: p.float().columnType('double precision').default(0),
     /** Time in which the scale was below 1, also because the latency was unknown. */
     limitedMs: p.float().columnType('double precision').default(0),
+    /** The part of `limitedMs` in which the age of the operator's picture was the larger cause. */
+    pictureLimitedMs: p.float().columnType('double precision').default(0),
     minSpeedScale: p.float().columnType('double precision').default(1),
     /** Number of frames by the age of the operator's picture, see `bucketOf`; null if the operator reported none. */
     videoBuckets: p.array<number>(Number, String).columnType('bigint[]').nullable(),

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { iso } from '../../../core/database/iso.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import type { Transact, Tx } from '../../../core/events/transactor.ts'
-import { countActiveTime, selectOutageBefore } from '../record/session-time.ts'
+import { countActiveTime, elapsedMs, selectOutageBefore } from '../record/session-time.ts'
 import {
   broadcastTransition,
   isConnected,
@@ -28,17 +28,32 @@ export const lostSessions = (db: Db, before: Date) =>
  */
 export async function recordRobotReturn(tx: Tx, robot: RobotRecord, at: Date): Promise<void> {
   const returned = await tx.db
+    .with('before', (cte) =>
+      cte
+        .selectFrom('sessions')
+        .select(['id as counted_id', 'offline_ms as offline_before_ms'])
+        .where('robot_id', '=', robot.id)
+        .where('status', 'in', ['ACTIVE', 'PAUSED'])
+        .forNoKeyUpdate(),
+    )
     .updateTable('sessions')
-    .set((eb) => ({ robot_lost_at: null, event_seq: eb('event_seq', '+', 1) }))
-    .where('robot_id', '=', robot.id)
+    .from('before')
+    .set((eb) => ({
+      robot_lost_at: null,
+      offline_ms: sql<number>`offline_ms + ${elapsedMs(sql`robot_lost_at`, sql`${at}::timestamptz`)}`,
+      event_seq: eb('event_seq', '+', 1),
+    }))
+    .whereRef('id', '=', 'before.counted_id')
     .where('status', 'in', ['ACTIVE', 'PAUSED'])
     .where('robot_lost_at', 'is not', null)
-    .returningAll()
+    .returningAll('sessions')
+    .returning('before.offline_before_ms')
     .executeTakeFirst()
   if (!returned) return
   await broadcastTransition(tx, returned, robot, {
     type: 'robot.back',
     at,
+    details: { offline_seconds: (returned.offline_ms - returned.offline_before_ms) / 1_000 },
     notifyUserIds: [returned.client_id, returned.operator_id],
   })
 }
@@ -61,8 +76,14 @@ const beganAfterReconnect = sql<boolean>`exists (select from robot_presence p
   where p.robot_id = sessions.robot_id and p.connected and p.last_online < sessions.active_since)`
 
 /** Pauses open sessions whose robot is lost, and records the robot's return. */
-export function createSessionPresence(deps: { db: Db; transact: Transact; now: () => Date }) {
-  const { db, transact, now } = deps
+export function createSessionPresence(deps: {
+  db: Db
+  transact: Transact
+  now: () => Date
+  /** How long an open session waits for its lost robot. */
+  robotGraceMs: number
+}) {
+  const { db, transact, now, robotGraceMs } = deps
 
   const openSession = (robotId: string) =>
     db
@@ -108,7 +129,11 @@ export function createSessionPresence(deps: { db: Db; transact: Transact; now: (
         at,
         reason: 'robot_lost' satisfies PauseReason,
         notifyUserIds: [lost.client_id, lost.operator_id],
-        details: { last_sign_at: iso(lastSign), outage_seconds: 0 },
+        details: {
+          last_sign_at: iso(lastSign),
+          ends_at: iso(new Date(at.getTime() + robotGraceMs)),
+          outage_seconds: 0,
+        },
       })
       return connected
     })

@@ -44,6 +44,7 @@ const detailsOf = compiled<Ids>()((db, param) =>
     .select(['session_latency.buckets as latency_buckets', 'session_latency.max_ms as latency_max_ms'])
     .select(['session_latency.frames as latency_frames', 'session_latency.dropped as latency_dropped'])
     .select(['session_latency.budgeted_ms', 'session_latency.scaled_ms', 'session_latency.limited_ms'])
+    .select('session_latency.picture_limited_ms')
     .select(['session_latency.min_speed_scale', 'session_latency.video_buckets'])
     .select(['session_latency.video_max_ms', 'session_latency.video_dropped'])
     .where('sessions.id', '=', sql<string>`any(${param('ids')}::uuid[])`),

@@ -3,7 +3,7 @@ import { type QueryCreator, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '../../../core/database/tables.ts'
 
 /** Returns the milliseconds between two times, never negative even if a clock was set back. */
-const elapsedMs = (from: RawBuilder<unknown>, to: RawBuilder<unknown>) =>
+export const elapsedMs = (from: RawBuilder<unknown>, to: RawBuilder<unknown>) =>
   sql<number>`greatest(0, (extract(epoch from ${to} - ${from}) * 1000)::bigint)`
 
 /**

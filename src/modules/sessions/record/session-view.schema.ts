@@ -97,9 +97,15 @@ const speed = z
     limited_seconds: whole.meta({
       description: 'Time in which the speed was limited, also because the latency was unknown.',
     }),
+    picture_limited_seconds: whole.meta({
+      description: "The part of it in which the age of the operator's picture was the larger cause.",
+    }),
   })
   .nullable()
-  .meta({ description: 'How far the latency limited the speed; null without a latency budget of the robot.' })
+  .meta({
+    description:
+      'How far the latency and the age of the picture limited the speed; null without a latency budget of the robot.',
+  })
 const video = z
   .object({
     p50_ms: age(
@@ -137,6 +143,9 @@ const details = {
   outage_seconds: whole.meta({
     description:
       'ACTIVE time in which the robot was disconnected, rounded up to seconds. It is neither billed nor earned.',
+  }),
+  robot_offline_seconds: whole.meta({
+    description: 'Time in which the robot was offline, in ACTIVE time and in pauses, rounded up to seconds.',
   }),
   scheduled_for: timestamp.nullable().meta({ description: 'Null when the session started immediately.' }),
   planned_minutes: whole.nullable().meta({
@@ -234,6 +243,7 @@ const detailsExample = {
   rate_cents_per_minute: 50,
   billable_seconds: 1_420,
   outage_seconds: 0,
+  robot_offline_seconds: 0,
   scheduled_for: '2026-11-20T09:30:00.000Z',
   planned_minutes: 30,
   planned_end: '2026-11-20T10:00:00.000Z',
@@ -250,7 +260,7 @@ const detailsExample = {
     max_ms: 84.2,
     frames: 43_180,
     dropped: 12,
-    speed: { min_scale: 1, mean_scale: 1, limited_seconds: 0 },
+    speed: { min_scale: 1, mean_scale: 1, limited_seconds: 0, picture_limited_seconds: 0 },
     video: { p50_ms: 28.1, p95_ms: 67.2, max_ms: 512, dropped: 0 },
   },
   control_schema: null,

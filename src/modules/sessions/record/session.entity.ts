@@ -195,6 +195,8 @@ export const Session = defineEntity({
     activeMs: p.bigint('number').default(0),
     /** Milliseconds of ACTIVE time in which a lost robot was silent; never billed. */
     outageMs: p.bigint('number').default(0),
+    /** Milliseconds of pauses in which the robot was offline, until its last return. */
+    offlineMs: p.bigint('number').default(0),
     /**
      * Copied from the client's plan when the session starts. No foreign key: every start would lock the row of the
      * plan that nearly all clients have.

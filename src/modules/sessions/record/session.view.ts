@@ -55,6 +55,7 @@ export type SessionDetailRow = SessionRow & {
   budgeted_ms: number | null
   scaled_ms: number | null
   limited_ms: number | null
+  picture_limited_ms: number | null
   min_speed_scale: number | null
   video_buckets: number[] | null
   video_max_ms: number | null
@@ -106,6 +107,7 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
     rate_cents_per_minute: row.client_rate_cents_per_minute,
     billable_seconds: Math.ceil(billableMs(row, now) / 1_000),
     outage_seconds: Math.ceil(row.outage_ms / 1_000),
+    robot_offline_seconds: Math.ceil(robotOfflineMs(row, now) / 1_000),
     scheduled_for: iso(row.scheduled_for),
     planned_minutes: row.planned_minutes,
     planned_end: iso(plannedEndOf(row)),
@@ -139,6 +141,13 @@ function streamUrl(row: SessionDetailRow, viewerId: string): string | null {
   const isOpen = row.status === 'ACTIVE' || row.status === 'PAUSED'
   const mayViewStream = isOpen || row.operator_id !== viewerId || row.client_id === viewerId
   return mayViewStream && row.stream_url !== '' ? row.stream_url : null
+}
+
+/** Returns how long the robot was offline, in ACTIVE time and in pauses. */
+function robotOfflineMs(row: SessionRow, now: Date): number {
+  const { outage_ms: outage, offline_ms: offline, robot_lost_at: lostAt, ended_at: endedAt } = row
+  const sinceLoss = lostAt === null ? 0 : (endedAt ?? now).getTime() - lostAt.getTime()
+  return outage + offline + Math.max(0, sinceLoss)
 }
 
 /** Returns the ACTIVE time without outages, including the current ACTIVE period. */
@@ -189,6 +198,7 @@ function speedView(row: SessionDetailRow): NonNullable<SessionDetail['latency']>
     min_scale: budgetedMs === 0 ? null : roundToHundredths(minScale),
     mean_scale: budgetedMs === 0 ? null : roundToHundredths(scaledMs / budgetedMs),
     limited_seconds: Math.round(row.limited_ms / 1_000),
+    picture_limited_seconds: Math.round((row.picture_limited_ms ?? 0) / 1_000),
   }
 }
 

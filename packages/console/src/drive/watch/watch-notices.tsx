@@ -1,11 +1,12 @@
 import type { LiveSession } from '../../live/hooks.ts'
 import { AbandonedNotice } from '../../session/abandoned-notice.tsx'
 import { ConnectionProblem } from '../../session/connection-problem.tsx'
+import { lostUntil } from '../../session/lost-until.ts'
 import type { ObserverConnection, ObserverState } from '../../session/observer-connection.ts'
 import type { SessionDetail } from '../../session/session-query.ts'
 import { t } from '../../texts/texts.ts'
 import styles from '../notices.module.css'
-import { Hint, SessionNotices } from '../notices.tsx'
+import { Hint, LostHint, SessionNotices } from '../notices.tsx'
 
 interface Props {
   readonly session: SessionDetail
@@ -23,7 +24,7 @@ export const WatchNotices = ({ session, live, observerConnection, observerState 
         observerConnection={observerConnection}
         observerState={observerState}
       />
-      <PauseNotice session={session} observerState={observerState} />
+      <PauseNotice session={session} live={live} observerState={observerState} />
       {session.status === 'PAUSED' && session.control.operator_gone_since !== null && (
         <div className={styles.notice}>
           <AbandonedNotice session={session} />
@@ -35,10 +36,18 @@ export const WatchNotices = ({ session, live, observerConnection, observerState 
 )
 
 /** Explains how a paused session goes on. A stop has its own banner. */
-function PauseNotice({ session, observerState }: Pick<Props, 'session' | 'observerState'>) {
+function PauseNotice({ session, live, observerState }: Pick<Props, 'session' | 'live' | 'observerState'>) {
   const { connection, drive } = observerState
   if (connection !== 'online' || drive === undefined) return null
-  if (!drive.robot_connected) return <Hint text={t('drive.watch.robotLost')} />
+  if (!drive.robot_connected) {
+    return (
+      <LostHint
+        until={lostUntil(live.events)}
+        text={t('drive.watch.robotLost')}
+        timed={(time) => t('drive.watch.robotLostUntil', { time })}
+      />
+    )
+  }
   if (drive.status !== 'PAUSED' || drive.stop?.latched || session.control.stop) return null
   return <Hint text={t('session.nextStep.waiting')} />
 }

@@ -4,7 +4,8 @@ import { ConnectionBadge } from '../../live/connection-badge.tsx'
 import { FreshnessBadge } from '../../live/freshness-badge.tsx'
 import type { ReadAges } from '../../live/freshness-sampler.ts'
 import { useConnection } from '../../live/hooks.ts'
-import { useFreshness } from '../../live/use-freshness.ts'
+import type { LinkAges } from '../../live/link-ages.ts'
+import { useFreshness, useIsSilent } from '../../live/use-freshness.ts'
 import { interruptionText, RecordingMarkView } from '../../recording/recording-mark.tsx'
 import { useSessionRecording } from '../../replay/use-recordings.ts'
 import type { ObserverState } from '../../session/observer-connection.ts'
@@ -17,6 +18,7 @@ import { CameraFigures } from '../camera-figures.tsx'
 import { robotWord } from '../cockpit-state.ts'
 import { latencyMs } from '../figure-texts.ts'
 import { Figure, LatencyFigure } from '../latency.tsx'
+import { Earnings } from '../session-time.tsx'
 import styles from '../top-bar.module.css'
 import { TopBarView, Warning } from '../top-bar-view.tsx'
 
@@ -26,30 +28,44 @@ interface Props {
   readonly fetchedAtMs: number
   readonly observerState: ObserverState
   readonly readAges: ReadAges
+  /** Returns the ages of the connection of the viewer; stable between renders. */
+  readonly readLinkAges: () => LinkAges
   /** The cameras that the view shows. */
   readonly cameras: readonly WatchedCamera[]
 }
 
 /** Shows what the operator sees at a glance, marked as watched: state, freshness, latency, time, cost, battery, warnings. */
-export function WatchTopBar({ session, fetchedAtMs, observerState, readAges, cameras }: Props) {
+export function WatchTopBar({ session, fetchedAtMs, observerState, readAges, readLinkAges, cameras }: Props) {
   const { connection: phase, drive, battery } = observerState
   const recording = useSessionRecording(session.id).data
+  const isSilent = useIsSilent(readLinkAges)
   const word = robotWord({ phase }, drive ?? null, {
     status: session.status,
     isStopped: session.control.stop !== null,
+    isSilent,
   })
   return (
     <TopBarView
       isWatching
       session={session}
-      fetchedAtMs={fetchedAtMs}
       word={word}
+      isSilent={isSilent}
       linkPhase={phase}
       freshness={<Freshness readAges={readAges} />}
-      latency={<Latency observerState={observerState} cameras={cameras} />}
-      battery={<BatteryFigure reading={useBatteryReading(battery)} />}
-      recording={<RecordingMarkView recording={recording} />}
-      warnings={<Warnings observerState={observerState} recordingText={interruptionText(recording)} />}
+      latency={
+        <Latency observerState={observerState} cameras={cameras} isSilent={isSilent || word === 'LOST'} />
+      }
+      earnings={
+        <Earnings session={session} status={session.status} fetchedAtMs={fetchedAtMs} isSilent={isSilent} />
+      }
+      battery={<BatteryFigure reading={useBatteryReading(battery)} isSilent={isSilent || word === 'LOST'} />}
+      recording={<RecordingMarkView recording={recording} isUnknown={isSilent} />}
+      warnings={
+        <Warnings
+          observerState={observerState}
+          recordingText={isSilent ? undefined : interruptionText(recording)}
+        />
+      }
     />
   )
 }
@@ -59,12 +75,13 @@ const Freshness = ({ readAges }: { readAges: ReadAges }) => (
 )
 
 /** Shows the way of a command to the robot and back: the round trips of operator and robot to the gateway. */
-function Latency({ observerState, cameras }: Pick<Props, 'observerState' | 'cameras'>) {
+function Latency(props: Pick<Props, 'observerState' | 'cameras'> & { readonly isSilent: boolean }) {
+  const { observerState, cameras, isSilent } = props
   const { connection, driveLatency, roundTripMs } = observerState
   const { operator_ms: operatorMs = null, robot_ms: robotMs = null } = driveLatency ?? {}
   const isKnown = connection === 'online' && operatorMs !== null && robotMs !== null
   return (
-    <LatencyFigure ms={isKnown ? operatorMs + robotMs : undefined}>
+    <LatencyFigure ms={isKnown && !isSilent ? operatorMs + robotMs : undefined}>
       <dl className={styles.detailList}>
         <Figure name={t('drive.latency.yourNetwork')} value={latencyText(roundTripMs)} />
         <Figure name={t('drive.watch.operatorNetwork')} value={latencyText(operatorMs)} />

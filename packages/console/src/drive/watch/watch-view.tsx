@@ -107,6 +107,7 @@ function Layout({ session, fetchedAtMs, live, observerConnection, observerState 
           fetchedAtMs={fetchedAtMs}
           observerState={observerState}
           readAges={readAges}
+          readLinkAges={observerConnection.ages}
           cameras={shown}
         />
         <WatchNotices

@@ -17,6 +17,8 @@ import styles from './wall.module.css'
 
 interface Props {
   readonly robot: LiveRobot
+  /** Whether the page has no connection to the hub, so that it does not know what the robot does. */
+  readonly isUnknown?: boolean
   /** The newest known heartbeat, in ISO 8601. */
   readonly heartbeatAt: string | null
   /** The picture of the robot, or why there is no picture. */
@@ -29,7 +31,8 @@ interface Props {
 }
 
 /** Renders the tile of one live robot: picture, state, freshness, operator, session clock, battery and stop. */
-export function LiveTileView({ robot, heartbeatAt, picture, freshness, stopResult, onStop }: Props) {
+export function LiveTileView(props: Props) {
+  const { robot, isUnknown = false, heartbeatAt, picture, freshness, stopResult, onStop } = props
   const { session, state } = robot
   const needsAttention = state === 'STOPPED' || state === 'LOST'
   return (
@@ -46,7 +49,7 @@ export function LiveTileView({ robot, heartbeatAt, picture, freshness, stopResul
           <LinkAnchor to="/robots/$robotId" params={{ robotId: robot.id }} fw={600} truncate>
             {robot.name}
           </LinkAnchor>
-          <RobotStateBadge state={state} />
+          <RobotStateBadge state={state} isUnknown={isUnknown} />
         </Group>
         {picture}
         <Group justify="space-between" gap="xs">
@@ -59,7 +62,7 @@ export function LiveTileView({ robot, heartbeatAt, picture, freshness, stopResul
               ? t('live.tile.batteryUnknown')
               : t('live.tile.battery', { charge: percent(robot.battery) })}
           </Text>
-          {session && <RecordingMarkView recording={recordingOf(session)} />}
+          {session && <RecordingMarkView recording={recordingOf(session)} isUnknown={isUnknown} />}
           {!session && <Text size="sm">{t('live.tile.noSession')}</Text>}
         </Group>
         {session && <SessionLines robotName={robot.name} session={session} />}

@@ -3,6 +3,7 @@ import { useReadAges } from '../../video/video-view.tsx'
 import type { VideoWatch } from '../../video/watch-video.ts'
 import { FreshnessBadge } from '../freshness-badge.tsx'
 import type { ReadAges } from '../freshness-sampler.ts'
+import { useConnection } from '../hooks.ts'
 import type { LinkAges } from '../link-ages.ts'
 import { useFreshness } from '../use-freshness.ts'
 import { type LiveRobot, useLastHeartbeat } from '../use-live-robots.ts'
@@ -28,9 +29,11 @@ export function LiveTile({ robot, slots, fleetStop }: Props) {
   const stopResult = useSyncExternalStore(fleetStop.results.subscribe, () =>
     sessionId === undefined ? undefined : fleetStop.results.get().get(sessionId),
   )
+  const isUnknown = useConnection() !== 'live'
   return (
     <LiveTileView
       robot={robot}
+      isUnknown={isUnknown}
       heartbeatAt={heartbeatAt}
       picture={<TilePicture robot={robot} slots={slots} readLinkAges={readLinkAges} onWatch={setWatch} />}
       freshness={<Freshness readAges={readAges} />}

@@ -94,12 +94,14 @@ function openPadCheck(robotType: string): PadCheck {
 }
 
 function PadState({ check }: { check: PadCheck }) {
-  const name = useStore(check.input.name)
+  const state = useStore(check.input.state)
   const last = useStore(check.last)
-  if (name === undefined)
+  if (state.phase === 'none' || state.phase === 'unknown')
     return (
       <Text size="sm" c="dimmed">
-        {t('operator.inputCheck.noGamepad')}
+        {state.phase === 'none'
+          ? t('operator.inputCheck.noGamepad')
+          : t('operator.inputCheck.unknownGamepad', { gamepad: state.name })}
       </Text>
     )
   return (
@@ -107,7 +109,11 @@ function PadState({ check }: { check: PadCheck }) {
       <DeviceState
         device={t('operator.inputCheck.gamepad')}
         last={last}
-        instruction={t('operator.inputCheck.moveStick', { gamepad: name })}
+        instruction={
+          state.phase === 'waiting'
+            ? t('operator.inputCheck.releaseStick', { gamepad: state.name })
+            : t('operator.inputCheck.moveStick', { gamepad: state.name })
+        }
       />
       <PadPicture gamepad={check.input} />
     </Stack>

@@ -51,7 +51,15 @@ function LivePanel({ sessionId, robot }: { sessionId: string; robot: RobotDetail
   const query = useQuery(sessionQuery(rest, sessionId))
   const live = useLiveSession(sessionId)
   if (!query.data || !live) return null
-  return <OpenPanel robot={robot} session={query.data} fetchedAtMs={query.dataUpdatedAt} live={live} />
+  return (
+    <OpenPanel
+      key={sessionId}
+      robot={robot}
+      session={query.data}
+      fetchedAtMs={query.dataUpdatedAt}
+      live={live}
+    />
+  )
 }
 
 /** Shows the open session of the robot over a connection to its gateway. */
@@ -75,7 +83,7 @@ function OpenPanel(props: {
       <OpenSession robot={robot} />
       <AbandonedNotice session={session} />
       <SessionStatusLine session={session} live={live} observerState={observerState} isOutdated={isOutdated}>
-        <RecordingMark sessionId={session.id} />
+        <RecordingMark sessionId={session.id} isUnknown={isOutdated} />
       </SessionStatusLine>
       <LiveStatus
         session={session}

@@ -8,7 +8,7 @@ import { type RobotDetail, useLiveRobots } from '../use-robots.ts'
 
 /** Lists the last known state of a robot. */
 export function RobotDetails({ robot }: { robot: RobotDetail }) {
-  const { last_heartbeat } = useLiveRobots()(robot)
+  const { last_heartbeat, status } = useLiveRobots()(robot)
   return (
     <DescriptionList cols={{ base: 1, xs: 2 }}>
       <DescriptionItem label={t('robots.details.lastHeartbeat')}>
@@ -17,9 +17,11 @@ export function RobotDetails({ robot }: { robot: RobotDetail }) {
       <DescriptionItem label={t('robots.details.battery')}>
         <Battery robot={robot} />
       </DescriptionItem>
-      <DescriptionItem label={t('robots.details.lastOnline')}>
-        {robot.last_online ? <Time at={robot.last_online} /> : t('robots.details.never')}
-      </DescriptionItem>
+      {status === 'OFFLINE' && (
+        <DescriptionItem label={t('robots.details.lastOnline')}>
+          {robot.last_online ? <Time at={robot.last_online} /> : t('robots.details.never')}
+        </DescriptionItem>
+      )}
       <DescriptionItem label={t('robots.details.driveTime')}>{hours(robot.total_hours)}</DescriptionItem>
     </DescriptionList>
   )
