@@ -33,7 +33,7 @@ import { validateResponses } from './response-validation.ts'
 const SMALL_BODY_BYTES = 4 * 1024
 /** Reading, checking and parsing a quarter of a megabyte of JSON with many small entries takes 5 ms. */
 const BODY_BYTES_PER_MS = 50_000
-/** A longer body is not parsed: it is refused, or stored as it is. */
+/** A longer body is not parsed: it is refused, or stored. */
 const MAX_PARSED_BYTES = 256 * 1024
 
 export interface AppOptions {

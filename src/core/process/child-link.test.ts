@@ -49,7 +49,7 @@ test('a child that answers pings runs on; one that hangs is killed after five si
   expect(failures).toEqual(['echo:hung'])
 })
 
-test('what waits for a child that does not read is bounded: frames are dropped, and then the child is killed', async () => {
+test('messages to a child that does not read are bounded: frames are dropped, and then the child is killed', async () => {
   const { link, failures, ended } = await startEcho()
   link.process.kill('SIGSTOP')
   const message: Echo = { type: 'echo', text: 'x'.repeat(1_000) }

@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import WebSocket from 'ws'
 import type { Load, LoadData } from './loads.ts'
 
-// One account that sends the most expensive legal input of each kind, in a thread of its own: the measuring thread stays free.
+// One account that sends the most expensive legal input of each kind, in a separate thread: the measuring thread stays free.
 
 const { baseUrl, key } = workerData as LoadData
 const authorization = { Authorization: `Bearer ${key}` }
