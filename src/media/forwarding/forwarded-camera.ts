@@ -152,7 +152,7 @@ export class ForwardedCamera {
       codec: publisher.video.codec,
       bitsPerSecond: Math.round(publisher.bitsPerSecond),
       framesPerSecond: stream.frameRate.perSecond(nowMs),
-      latencyMs: captureMs === undefined ? null : Math.max(0, Math.round(stream.arrivedMs - captureMs)),
+      latencyMs: captureMs === undefined ? null : Math.round(stream.arrivedMs - captureMs),
     }
   }
 }
