@@ -228,7 +228,7 @@ const refusedViewer: MediaReply = {
 }
 
 function refused({ code, message }: Exclude<MediaAnswer, { sdp: string }>): MediaReply {
-  const status = code === 'offer_rejected' ? 400 : code === 'camera_offline' ? 409 : 503
+  const status = code === 'offer_rejected' ? 400 : code === 'no_media_server' ? 503 : 409
   return { refused: { status, code, message } }
 }
 

@@ -97,7 +97,9 @@ export class ForwardedCamera {
   /** Sends all regular reports, and ends peers that are gone. */
   report(): void {
     const layers = this.#publisher?.layers ?? []
+    const problem = this.#publisher?.problem
     for (const viewer of [...this.#viewers]) {
+      if (problem !== undefined) viewer.close('the camera cannot be decoded') // its next offer gets the reason
       viewer.chooseLayer(layers)
       viewer.report()
     }

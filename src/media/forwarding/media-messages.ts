@@ -43,6 +43,8 @@ export type RefusalCode =
   | 'offer_rejected'
   /** The camera is not sending. */
   | 'camera_offline'
+  /** The camera sends what no viewer can decode. */
+  | 'camera_undecodable'
 
 export type ToMediaProcess =
   | { readonly type: 'publish'; readonly id: number; readonly camera: CameraKey; readonly sdp: string }

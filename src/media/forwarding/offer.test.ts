@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { withLayersAndExtensions, withRoundTripFeedback } from './answer.ts'
-import { findCodec, OfferError, type OfferedMedia, readOffer, restrictOffer } from './offer.ts'
+import {
+  findCodec,
+  hasParameterSets,
+  OfferError,
+  type OfferedMedia,
+  parametersFor,
+  readOffer,
+  restrictOffer,
+} from './offer.ts'
 
 const head = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0', 'a=group:BUNDLE 0 1']
 const transport = [
@@ -101,6 +109,15 @@ test('a viewer gets the profile of the camera if it offers it, else another of t
   expect(findCodec(media, source('profile-level-id=42e034'))?.payloadType).toBe(98)
   expect(findCodec(media, source('profile-level-id=640c1f'))?.payloadType).toBe(98)
   expect(findCodec({ ...media, codecs: [] }, source(''))).toBeUndefined()
+})
+
+test('a viewer gets the parameter sets that the offer of the camera has', () => {
+  const codec = (parameters: string) => ({ codec: 'H264' as const, payloadType: 1, parameters })
+  const sets = 'sprop-parameter-sets=Z0IAH5WoFAFuQA==,aM48gA=='
+  expect(hasParameterSets(codec(`packetization-mode=1; ${sets}`))).toBe(true)
+  expect(hasParameterSets(codec('packetization-mode=1'))).toBe(false)
+  expect(parametersFor(codec('a=1'), codec(`packetization-mode=1; ${sets}`))).toBe(`a=1;${sets}`)
+  expect(parametersFor(codec('a=1'), codec('b=2'))).toBe('a=1')
 })
 
 test('the feedback for the round trip is answered only to viewers that offer it', () => {

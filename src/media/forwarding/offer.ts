@@ -146,7 +146,19 @@ const forwardedCodecs = new Map<string, Codec>([
 
 function parameterOf(parameters: string, name: string): string | undefined {
   const pair = parameters.split(';').find((part) => part.trim().startsWith(`${name}=`))
-  return pair?.split('=')[1]?.trim()
+  return pair?.slice(pair.indexOf('=') + 1).trim() // base64 has = at its end
+}
+
+const PARAMETER_SETS = 'sprop-parameter-sets'
+
+/** Returns whether an offer has the parameter sets of its H.264. */
+export const hasParameterSets = ({ parameters }: OfferedCodec): boolean =>
+  parameterOf(parameters, PARAMETER_SETS) !== undefined
+
+/** Returns the parameters of a codec for the peer that plays it: its own, and the parameter sets of the source. */
+export function parametersFor({ parameters }: OfferedCodec, source: OfferedCodec): string {
+  const sets = parameterOf(source.parameters, PARAMETER_SETS)
+  return sets === undefined ? parameters : `${parameters};${PARAMETER_SETS}=${sets}`
 }
 
 /** Returns profile and constraints of H.264 (RFC 6184, section 8.1). Without the parameter, baseline. */

@@ -14,6 +14,7 @@ import {
   OfferError,
   type OfferedCodec,
   type OfferedMedia,
+  parametersFor,
 } from './offer.ts'
 import { type PeerEnvironment, type PeerEvents, PeerLink } from './peer-link.ts'
 import type { MediaPacket } from './publisher.ts'
@@ -78,7 +79,7 @@ export class Viewer {
     const { video, audio } = offer
     this.#link.negotiate((connection) => {
       connection.setRemoteDescription(withoutCandidates(sdp), 'offer')
-      this.#addVideo(connection, video.mid, codec)
+      this.#addVideo(connection, video.mid, { ...codec, parameters: parametersFor(codec, source) })
       if (audio) this.#addAudio(connection, audio)
       connection.setLocalDescription('answer')
     })

@@ -36,6 +36,7 @@ const offerErrors: ErrorResponses = {
 }
 const viewErrors = {
   camera_offline: 'when the robot does not publish the camera',
+  camera_undecodable: 'when the H.264 of the camera has no parameter sets',
   viewer_limit_reached: 'when the camera has as many viewers as it may have',
 } as const
 const robotTokenErrors: ErrorResponses = {

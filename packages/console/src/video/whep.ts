@@ -79,8 +79,9 @@ async function postOffer(request: {
   // A server cannot have the page delete a resource of another one.
   const isOurs = response.status === 201 && resource?.origin === new URL(response.url).origin
   if (resource && isOurs) releaseAtEnd(resource.href, credentials, signal)
-  if (response.headers.get('Wheelhouse-Error') === 'camera_offline')
-    throw new Error(t('video.problem.cameraOffline'))
+  const code = response.headers.get('Wheelhouse-Error')
+  if (code === 'camera_offline') throw new Error(t('video.problem.cameraOffline'))
+  if (code === 'camera_undecodable') throw new Error(t('video.problem.cameraUndecodable'))
   if (response.status !== 201) throw new Error(t('video.problem.answered', { status: response.status }))
   return await inTime(response.text(), signal)
 }
