@@ -30,6 +30,7 @@ export const errorCodeTexts = {
 
   // Video
   offer_rejected: 'The WebRTC offer is malformed, or offers nothing that the platform forwards.',
+  offer_replaced: 'A newer offer of the same camera has replaced this one.',
   camera_offline: 'The camera is not sending.',
   camera_undecodable: 'The camera sends what no viewer can decode. The message says why.',
   camera_limit_reached: 'The robot has as many cameras as it may have.',

@@ -13060,14 +13060,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the robot does not publish the camera (`camera_offline`), or when the camera has as many viewers as it may have (`viewer_limit_reached`) */
+            /** @description When the robot does not publish the camera (`camera_offline`), or when the H.264 of the camera has no parameter sets (`camera_undecodable`), or when the camera has as many viewers as it may have (`viewer_limit_reached`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "camera_offline" | "viewer_limit_reached";
+                    "Wheelhouse-Error": "camera_offline" | "camera_undecodable" | "viewer_limit_reached";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18125,14 +18125,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the robot has as many cameras as it may have (`camera_limit_reached`) */
+            /** @description When the robot has as many cameras as it may have (`camera_limit_reached`), or when a newer offer of the same camera has come (`offer_replaced`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "camera_limit_reached";
+                    "Wheelhouse-Error": "camera_limit_reached" | "offer_replaced";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20850,14 +20850,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the robot does not publish the camera (`camera_offline`), or when the camera has as many viewers as it may have (`viewer_limit_reached`), or when the session is not ACTIVE or PAUSED (`session_not_open`) */
+            /** @description When the robot does not publish the camera (`camera_offline`), or when the H.264 of the camera has no parameter sets (`camera_undecodable`), or when the camera has as many viewers as it may have (`viewer_limit_reached`), or when the session is not ACTIVE or PAUSED (`session_not_open`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "camera_offline" | "viewer_limit_reached" | "session_not_open";
+                    "Wheelhouse-Error": "camera_offline" | "camera_undecodable" | "viewer_limit_reached" | "session_not_open";
                     [name: string]: unknown;
                 };
                 content: {

@@ -56,6 +56,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(cors({ ...crossOrigin, origin: allowedOrigin(options.corsOrigins) }))
   app.use(requireReadableRequest)
   for (const middleware of options.before) app.use(middleware)
+  app.use(textEndpoints(options.endpoints))
   app.use(
     bodyParser({
       enableTypes: ['json', 'text'],
@@ -143,6 +144,28 @@ const requireReadableRequest: Middleware = async (ctx, next) => {
   }
   await next()
 }
+
+/**
+ * Answers OPTIONS of endpoints whose body is text with its media type (WHIP, RFC 9725, section 4.2), and leaves JSON for them unread:
+ * their response to it is 415, also to JSON that is malformed.
+ */
+function textEndpoints(endpoints: readonly Endpoint[]): Middleware {
+  const posts = endpoints.flatMap(({ method, path, textBody }) =>
+    method === 'post' && textBody ? [{ pattern: patternOf(path), textBody }] : [],
+  )
+  return async (ctx, next) => {
+    if (ctx.method !== 'OPTIONS' && ctx.method !== 'POST') return await next()
+    const post = posts.find(({ pattern }) => pattern.test(ctx.path))
+    if (!post || ctx.method === 'POST') {
+      if (post && !ctx.request.is(post.textBody)) ctx.disableBodyParser = true
+      return await next()
+    }
+    ctx.set({ Allow: 'POST, OPTIONS', 'Accept-Post': post.textBody })
+    ctx.status = 204
+  }
+}
+
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`)
 
 /** Rejects JSON that is nested so deep that walking it could end the process. Must run after a body parser. */
 const limitBodyDepth: Middleware = async (ctx, next) => {
@@ -240,7 +263,7 @@ function methodNotAllowed(endpoints: readonly Endpoint[]): Middleware {
   const byPattern = new Map<string, { pattern: RegExp; methods: Set<string> }>()
   for (const { path, method } of endpoints) {
     const known = byPattern.get(path) ?? {
-      pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+      pattern: patternOf(path),
       methods: new Set<string>(),
     }
     known.methods.add(method.toUpperCase())

@@ -1,6 +1,6 @@
 import type { CameraRecorder } from './camera-recorder.ts'
 import type { VideoCodec } from './keyframes.ts'
-import type { CameraFigures, CameraKey } from './media-messages.ts'
+import { type CameraFigures, type CameraKey, REPLACED } from './media-messages.ts'
 import type { MediaPacket, Publisher } from './publisher.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -37,7 +37,7 @@ export class ForwardedCamera {
   add(publisher: Publisher): void {
     const before = this.#next
     this.#next = publisher // first, because a camera without a publisher is forgotten
-    before?.close('replaced')
+    before?.close(REPLACED)
   }
 
   /** Begins to record, or ends it with undefined. A recorder counts as a viewer. */
@@ -74,7 +74,7 @@ export class ForwardedCamera {
     const before = this.#publisher
     this.#publisher = publisher
     this.#next = undefined
-    before?.close('replaced')
+    before?.close(REPLACED)
     for (const viewer of [...this.#viewers]) {
       viewer.chooseLayer(publisher.layers)
       if (!viewer.plays(publisher.video)) viewer.close('the codec changed')

@@ -37,6 +37,9 @@ export interface RecorderAccess {
 /** Counts of records since the process started. */
 export type RecordingCounts = Readonly<Record<'sent' | 'leftOut' | 'reconnects', number>>
 
+/** Why a publisher was closed: another one of its camera has come. */
+export const REPLACED = 'replaced'
+
 /** Why an offer was refused. */
 export type RefusalCode =
   /** The offer is malformed, or has no codec that the platform forwards. */

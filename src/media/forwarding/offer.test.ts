@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { withLayersAndExtensions, withRoundTripFeedback } from './answer.ts'
+import { withLayersAndExtensions, withOfferedGroup, withRoundTripFeedback } from './answer.ts'
 import {
   findCodec,
   hasParameterSets,
@@ -75,6 +75,7 @@ describe('an offer', () => {
     ['rejected media only', sdp(audio.map((line) => line.replace('audio 9', 'audio 0'))), 'neither'],
     ['no fingerprint', sdp(video.filter((line) => !line.includes('fingerprint'))), 'fingerprint'],
     ['no mid', sdp(video.filter((line) => !line.includes('mid:'))), 'mid'],
+    ['two transports', sdp(video, audio).replace('a=group:BUNDLE 0 1\r\n', ''), 'BUNDLE'],
     ['another text', 'hello', 'not a session description'],
     ['nothing', '', 'not a session description'],
     ['JSON', '{"sdp":"v=0"}', 'not a session description'],
@@ -118,6 +119,19 @@ test('a viewer gets the parameter sets that the offer of the camera has', () => 
   expect(hasParameterSets(codec('packetization-mode=1'))).toBe(false)
   expect(parametersFor(codec('a=1'), codec(`packetization-mode=1; ${sets}`))).toBe(`a=1;${sets}`)
   expect(parametersFor(codec('a=1'), codec('b=2'))).toBe('a=1')
+})
+
+test('video in both directions is restricted to that of the publisher', () => {
+  const both = sdp(video.map((line) => (line === 'a=sendonly' ? 'a=sendrecv' : line)))
+  const codec = readOffer(both).video?.codecs[0]
+  expect(restrictOffer(both, { video: codec, audio: undefined })).toContain('a=sendonly')
+  expect(restrictOffer(both, { video: codec, audio: undefined })).not.toContain('a=sendrecv')
+})
+
+test('an answer has no group that was not offered', () => {
+  const answer = ['v=0', 'a=group:BUNDLE 0', 'm=video 9 UDP/TLS/RTP/SAVPF 96', ''].join('\r\n')
+  expect(withOfferedGroup(answer, answer)).toBe(answer)
+  expect(withOfferedGroup(answer, 'v=0\r\n')).toBe(answer.replace('a=group:BUNDLE 0\r\n', ''))
 })
 
 test('the feedback for the round trip is answered only to viewers that offer it', () => {

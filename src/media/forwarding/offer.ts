@@ -94,6 +94,12 @@ function parseLines(sdp: string): MediaDescription[] {
     if (!(line.iceUfrag ?? session.iceUfrag) || !(line.fingerprint ?? session.fingerprint))
       throw new OfferError('The offer has no ICE user fragment or no DTLS fingerprint.')
   }
+  const bundle = (session.groups ?? []).find(({ type }) => type === 'BUNDLE')
+  const bundled = String(bundle?.mids ?? '').split(' ') // the parser makes a number of text that is one
+  if (lines.length > 1 && lines.some(({ mid, port }) => port !== 0 && !bundled.includes(String(mid))))
+    throw new OfferError(
+      'The offer has media lines without BUNDLE. Offer all of them in one transport: a=group:BUNDLE.',
+    )
   return lines
 }
 
@@ -190,6 +196,8 @@ export function restrictOffer(sdp: string, codecs: Readonly<Record<Kind, Offered
     const isKept = ({ payload }: { payload: number | string }) => Number(payload) === payloadType
     return {
       ...rest,
+      // The platform sends no video to a publisher; its sound may be that of the operator's microphone.
+      ...(line.type === 'video' && { direction: 'sendonly' as const }),
       payloads: String(payloadType),
       rtp: line.rtp.filter(isKept),
       fmtp: line.fmtp.filter(isKept),

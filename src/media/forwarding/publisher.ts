@@ -2,7 +2,7 @@ import { rtp } from '@wheelhouse/protocol'
 import type { Track } from 'node-datachannel'
 import { TokenBucket } from '../../core/concurrency/token-bucket.ts'
 import { withoutCandidates } from '../../core/webrtc/session-description.ts'
-import { withLayersAndExtensions } from './answer.ts'
+import { withLayersAndExtensions, withOfferedGroup } from './answer.ts'
 import type { Demand } from './bitrate-control.ts'
 import { IncomingStream } from './incoming-stream.ts'
 import { beginsKeyframe, keyframePixels, ParameterSetCheck, type VideoCodec } from './keyframes.ts'
@@ -97,7 +97,8 @@ export class Publisher {
     const { layers, extensions } = accepted
     if (layers.length > 1 && extensions.layer !== undefined)
       this.#layers = new VideoLayers(layers, extensions.layer)
-    const answered = (answer: string) => events.answered(withLayersAndExtensions(answer, accepted))
+    const answered = (answer: string) =>
+      events.answered(withOfferedGroup(withLayersAndExtensions(answer, accepted), sdp))
     const bitsPerSecond = TOLERANCE * environment.settings.maxBitsPerSecond + AUDIO_BITS_PER_SECOND
     const bits = { burst: (bitsPerSecond * REFILL_MS) / 1_000, refillMs: REFILL_MS }
     this.#receivedBits = new TokenBucket(bits, this.#createdMs)

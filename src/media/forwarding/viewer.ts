@@ -3,7 +3,7 @@ import { rtp } from '@wheelhouse/protocol'
 import { Audio, type PeerConnection, type Track, Video } from 'node-datachannel'
 import { TokenBucket } from '../../core/concurrency/token-bucket.ts'
 import { withoutCandidates } from '../../core/webrtc/session-description.ts'
-import { withRoundTripFeedback } from './answer.ts'
+import { withOfferedGroup, withRoundTripFeedback } from './answer.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import { LayerChoice } from './layer-choice.ts'
 import {
@@ -74,7 +74,8 @@ export class Viewer {
     this.#events = events
     this.#receivedMs = environment.nowMs()
     this.#received = new TokenBucket(RECEIVED_PACKETS, this.#receivedMs)
-    const answered = (answer: string) => events.answered(withRoundTripFeedback(answer, sdp))
+    const answered = (answer: string) =>
+      events.answered(withOfferedGroup(withRoundTripFeedback(answer, sdp), sdp))
     this.#link = new PeerLink(id, environment, { ...events, answered }, { manual: true })
     const { video, audio } = offer
     this.#link.negotiate((connection) => {

@@ -83,7 +83,7 @@ export function mcpRoutes(deps: McpRouteDeps): Middleware {
   }
 
   return async (http, next) => {
-    if (http.path !== MCP_PATH) return await next()
+    if (http.path !== MCP_PATH && http.path !== `${MCP_PATH}/`) return await next()
     guard(http)
     const caller = await identify(http)
     if (http.method !== 'POST') throw notAllowed(http.method, ['POST'])

@@ -117,6 +117,30 @@ test('a dataset is described by its files, its revisions and its folders', async
   ).toEqual(info.siblings.map(({ rfilename }: { rfilename: string }) => rfilename))
 })
 
+test('paths are described that exist, asked for as a form or as JSON', async () => {
+  const ask = async (body: string, type: string, revision = 'main') =>
+    await fetch(`${world.baseUrl}${api}/paths-info/${revision}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${owner.token}`, 'Content-Type': type },
+      body,
+    })
+  const [form, json] = ['application/x-www-form-urlencoded', 'application/json']
+  const both = [
+    await ask('paths=meta%2Finfo.json&paths=meta&paths=nope&expand=False', form),
+    await ask(JSON.stringify({ paths: ['meta/info.json', 'meta', 'nope'], expand: false }), json, 'v1'),
+  ]
+  for (const reply of both) {
+    expect(reply.status).toBe(200)
+    expect(await reply.json()).toMatchObject([
+      { type: 'directory', path: 'meta' },
+      { type: 'file', path: 'meta/info.json', size: expect.any(Number) },
+    ])
+  }
+  expect((await ask('{}', json)).status).toBe(400)
+  expect((await ask('paths=a', form, 'v9')).status).toBe(404)
+  expect(await statusOf(`${api}/paths-info/main`)).toBe(405)
+})
+
 test('paths that lead elsewhere find nothing', async () => {
   const files = [
     '..%2f..%2fmeta/info.json',
