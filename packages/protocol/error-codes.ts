@@ -122,6 +122,7 @@ export const errorCodeTexts = {
   extension_pending: 'An extension request already waits for the operator.',
   no_extension_pending: 'No extension request waits for the operator.',
   export_too_large: 'The export has more sessions than an export may have.',
+  storage_quota_exceeded: 'Recordings and exports of the caller take as much storage as they may.',
   export_limit_reached: 'As many exports of the caller run, or are stored, as may be.',
   export_not_ready: 'The export is not ready.',
   episode_not_exportable: 'An episode has no finished recording, or does not fit the others of an export.',

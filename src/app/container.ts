@@ -110,6 +110,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
       settings: config,
       appendNote: appendSessionNote,
       onFinished: connectRecording,
+      users,
     })
     const webhooks = createWebhookServices({ ...core, allowedNetworks: config.webhookNetworks })
     const platform = {
@@ -129,6 +130,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
         storage,
         dataDir: config.dataDir,
         logExport: recordings.recordingAccess.noteExport,
+        isStorageFull: recordings.quota.isExceeded,
         appendNote: appendSessionNote,
       }),
       storage,

@@ -233,3 +233,25 @@ test('DuckDB and parquet-wasm read the same values from every Parquet file', asy
   })
   for (const { path } of written.part.files) await sameForParquetWasm(written.path(path))
 })
+
+test('exports count among the storage of their owner, which limits them', async () => {
+  const { db } = world.platform.core
+  const used = async () => (await owner.get('/api/recordings')).body
+  const before = await used()
+  const exported = await db
+    .selectFrom('dataset_exports')
+    .select(['id', 'size_bytes', 'episode_ids'])
+    .where('user_id', '=', owner.id)
+    .executeTakeFirstOrThrow()
+  const setSize = (size_bytes: number) =>
+    db.updateTable('dataset_exports').set({ size_bytes }).where('id', '=', exported.id).execute()
+  try {
+    await setSize(exported.size_bytes + before.quota_bytes)
+    expect((await used()).used_bytes).toBe(before.used_bytes + before.quota_bytes)
+    const request = { format: 'lerobot_v3', name: 'more', fps: 30, episode_ids: exported.episode_ids }
+    const refused = await owner.post('/api/client/datasets/exports', request)
+    expect([refused.status, refused.headers.get('Wheelhouse-Error')]).toEqual([409, 'storage_quota_exceeded'])
+  } finally {
+    await setSize(exported.size_bytes)
+  }
+})
