@@ -4,7 +4,7 @@ import { DATA_CHANNEL_LABEL, MAX_CHANNEL_MESSAGE_BYTES } from '@wheelhouse/proto
 import { type DataChannel, PeerConnection, setSctpSettings } from 'node-datachannel'
 import { createLog } from '../../src/core/log.ts'
 import { createGuard } from '../../src/core/process/guard.ts'
-import { answerWithPublicAddress, withoutCandidates } from '../../src/core/webrtc/session-description.ts'
+import { answerWithCandidates, withoutCandidates } from '../../src/core/webrtc/session-description.ts'
 import {
   type ChannelSettings,
   type FromChannelProcess,
@@ -121,7 +121,7 @@ function accept(id: number, sdp: string): void {
 /** Sends the answer once it has all candidates of this side. */
 function sendAnswer(id: number, peer: Peer, state: string): void {
   const answer = state === 'complete' && peers.get(id) === peer ? peer.connection.localDescription() : null
-  if (answer) post({ type: 'answer', id, sdp: answerWithPublicAddress(answer.sdp, settings) })
+  if (answer) post({ type: 'answer', id, sdp: answerWithCandidates(answer.sdp, settings) })
 }
 
 function open(id: number, peer: Peer, channel: DataChannel): void {

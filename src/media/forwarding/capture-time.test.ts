@@ -8,7 +8,7 @@ const START_MS = Date.UTC(2026, 10, 20)
 const FRAME_MS = 33
 const REPORT_MS = 500
 const CAPTURE_TIME = 5
-/** What a report and a jump of the clock may differ by without notice, and a frame. */
+/** A difference of reports, a jump of the clock and a frame, which are not noticed. */
 const TOLERANCE_MS = 300
 const RECOVERY_MS = 5_000
 
@@ -96,7 +96,7 @@ function play(
   const mediaMs = (ms: number) => (scenario.stampsBySetClock ? wallMs(ms) : 123_456 + ms)
   const timestampOf = (ms: number) => Math.round(ms * 90) % 2 ** 32
   let freeMs = 0
-  /** When what is sent at a time arrives: nothing overtakes. */
+  /** Returns when a packet arrives that is sent at a time: none overtakes another. */
   const arrivalOf = (ms: number) => {
     const isQueued = ms >= queue.atMs && ms < queue.atMs + queue.lengthMs
     freeMs = Math.max(freeMs, ms + pathMs + (isQueued ? queue.delayMs : 0))

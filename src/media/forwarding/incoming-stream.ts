@@ -12,7 +12,7 @@ const CNAME = 'wheelhouse'
 const MAX_LATENCY_MS = 60_000
 /** A frame that seems to be captured later than this after its arrival has a wrong timestamp. */
 const MAX_CLOCK_ERROR_MS = 100
-/** Packets that are this much older than the newest one are of a sender that counts anew. */
+/** Packets that are this much older than the newest one are of a sender that has restarted its count. */
 const RECENT = 4_096
 
 /** One stream (SSRC) that a peer sends: its newest packets, its statistics and the reports to its sender. */

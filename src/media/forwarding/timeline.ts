@@ -16,16 +16,16 @@ const MAX_DRIFT_MS = 5_000
 /** A sender may report the time of its last frame, not the present time. */
 const MAX_INTERVAL_MS = 1_000
 
-/** What is known of a sender's clock between two times at which it is set. */
+/** The knowledge of a sender's clock between two times at which it is set. */
 interface Epoch {
   /** The difference of this machine's clock and the sender's: the smallest one of all reports. */
   offsetMs: number
   /** The difference, and the fastest frame, when the epoch began. */
   firstOffsetMs: number
   firstFastestMs: number | undefined
-  /** What the report says about another clock of the sender. */
+  /** The difference to another clock of the sender, by the newest report. */
   relationMs: number
-  /** What was subtracted from the first differences, because a queue may have delayed their reports. */
+  /** The part that was subtracted from the first differences, because a queue may have delayed their reports. */
   cautionMs: number
   isProven: boolean
   agreedMs: number
@@ -38,7 +38,7 @@ interface Others {
   count: number
 }
 
-/** What a report says. */
+/** The times of a report. */
 interface TimelineReport {
   /** The time when it was sent, on the timeline. */
   readonly timeMs: number

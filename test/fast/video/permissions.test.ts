@@ -139,7 +139,7 @@ describe('a publisher', () => {
       expect(await post(whip().replace(/front$/, name), headers, offer)).toMatchObject({ status: 400 })
   })
 
-  test('cannot publish more than eight cameras; refused offers and ended ones are none', async () => {
+  test('cannot publish more than eight cameras, of which refused offers and ended ones do not count', async () => {
     const { id, token } = await world.robot(fixture.owner)
     const headers = { ...SDP, Authorization: `Bearer ${token}` }
     const publish = (camera: string, body: string) =>
