@@ -193,7 +193,7 @@ describe('the age of a picture is never too low, and is known again after 5 s', 
       anyLost,
       async (sender, step, wrong, lostReports) => check({ ...quiet, ...sender, step, wrong, lostReports }),
     )
-    await explore(property, { costs: 0.2 })
+    await explore(property, { costs: 0.5 })
   })
 
   test('when a queue delays everything, and reports are lost', async () => {
@@ -209,7 +209,7 @@ describe('the age of a picture is never too low, and is known again after 5 s', 
         check({ ...quiet, ...sender, step, queue: known, lostReports })
       },
     )
-    await explore(property, { costs: 0.2 })
+    await explore(property, { costs: 0.5 })
   })
 })
 

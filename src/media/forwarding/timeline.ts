@@ -21,7 +21,7 @@ interface Epoch {
   /** The difference of this machine's clock and the sender's: the smallest one of all reports. */
   offsetMs: number
   /** The difference, and the fastest frame, when the epoch began. */
-  firstOffsetMs: number
+  readonly firstOffsetMs: number
   firstFastestMs: number | undefined
   /** The difference to another clock of the sender, by the newest report. */
   relationMs: number
