@@ -86,6 +86,7 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
     ),
     cors: { origin: [...allowedOrigins], credentials: true },
   })
+  io.engine.use(guard.handler('socket:protocol', refuseOldProtocol, cutOffRequest))
   batchWrites(io, guard)
   const handshakes = limitHandshakes(io, {
     perMinute: deps.handshakesPerMinute,
@@ -188,6 +189,28 @@ function problemOf(
     return "Several hubs share this address. Connect with transports: ['websocket']."
   return undefined
 }
+
+const UNSUPPORTED_PROTOCOL = JSON.stringify({ code: 5, message: 'Unsupported protocol version' })
+
+/**
+ * Refuses clients of Socket.IO 2 (EIO=3) as Engine.IO does over long polling. It refuses them late: over a WebSocket after the
+ * upgrade, where the client sees a broken connection.
+ */
+function refuseOldProtocol(request: IncomingMessage, _response: unknown, next: () => void): void {
+  if (new URLSearchParams(request.url?.split('?')[1]).get('EIO') === '4') return next()
+  request.socket.end(
+    [
+      'HTTP/1.1 400 Bad Request',
+      'Connection: close',
+      'Content-Type: application/json',
+      `Content-Length: ${Buffer.byteLength(UNSUPPORTED_PROTOCOL)}`,
+      '',
+      UNSUPPORTED_PROTOCOL,
+    ].join('\r\n'),
+  )
+}
+
+const cutOffRequest = (request: IncomingMessage): void => void request.socket.destroy()
 
 /** Returns the credential of a handshake: `auth.token`, the Authorization header, or the session cookie. */
 function credentialOf(auth: Auth, { handshake }: Socket): string | undefined {

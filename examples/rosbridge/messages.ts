@@ -19,15 +19,20 @@ export function isSameType(first: string, second: string): boolean {
   return first.replace('/msg/', '/') === second.replace('/msg/', '/')
 }
 
+/** Speeds above are mistakes: m/s and rad/s that no robot reaches. */
+const MAX_SPEED = 1_000
+const twistFields: ReadonlySet<string> = new Set(['linear', 'angular'])
+
 /**
- * Reads `linear.x` (m/s) and `angular.z` (rad/s) of a geometry_msgs/Twist, and ignores all other fields. A missing field
- * is 0, as in ROS.
+ * Reads `linear.x` (m/s) and `angular.z` (rad/s) of a geometry_msgs/Twist, and ignores the other axes. A missing field is 0, as in
+ * ROS; a field of another type, such as `twist` of a TwistStamped, is an error, as in rosbridge.
  * @returns null for a malformed Twist
  */
 export function driveOfTwist(msg: unknown): DriveData | null {
+  if (!isRecord(msg) || Object.keys(msg).some((field) => !twistFields.has(field))) return null
   const linear_mps = component(msg, 'linear', 'x')
   const angular_radps = component(msg, 'angular', 'z')
-  return linear_mps === null || angular_radps === null ? null : { linear_mps, angular_radps }
+  return isSpeed(linear_mps) && isSpeed(angular_radps) ? { linear_mps, angular_radps } : null
 }
 
 /** Returns a geometry_msgs/Twist. */
@@ -39,8 +44,7 @@ export function twistOfDrive({ linear_mps, angular_radps }: DriveData) {
 export function readDriveData(data: unknown): DriveData | null {
   if (!isRecord(data)) return null
   const { linear_mps = 0, angular_radps = 0 } = data
-  if (!isNumber(linear_mps) || !isNumber(angular_radps)) return null
-  return { linear_mps, angular_radps }
+  return isSpeed(linear_mps) && isSpeed(angular_radps) ? { linear_mps, angular_radps } : null
 }
 
 /** Reads telemetry with a pose. Returns null for telemetry without one. */
@@ -99,6 +103,8 @@ function component(msg: unknown, part: string, axis: string): number | null {
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+const isSpeed = (value: unknown): value is number => isNumber(value) && Math.abs(value) <= MAX_SPEED
 
 function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)

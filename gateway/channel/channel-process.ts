@@ -5,7 +5,7 @@ import { type DataChannel, PeerConnection, setSctpSettings } from 'node-datachan
 import { createLog } from '../../src/core/log.ts'
 import { connectToParent } from '../../src/core/process/child-link.ts'
 import { createGuard } from '../../src/core/process/guard.ts'
-import { answerWithPublicAddress, withoutCandidates } from '../../src/core/webrtc/session-description.ts'
+import { answerWithCandidates, withoutCandidates } from '../../src/core/webrtc/session-description.ts'
 import type { ChannelSettings, FromChannelProcess, ToChannelProcess } from './channel-messages.ts'
 
 // The channel process: it has the WebRTC connections of one gateway. A separate process, because the library runs in one thread of a
@@ -108,7 +108,7 @@ function accept(id: number, sdp: string): void {
 /** Sends the answer once it has all candidates of this side. */
 function sendAnswer(id: number, peer: Peer, state: string): void {
   const answer = state === 'complete' && peers.get(id) === peer ? peer.connection.localDescription() : null
-  if (answer) post({ type: 'answer', id, sdp: answerWithPublicAddress(answer.sdp, settings) })
+  if (answer) post({ type: 'answer', id, sdp: answerWithCandidates(answer.sdp, settings) })
 }
 
 function open(id: number, peer: Peer, channel: DataChannel): void {

@@ -9,8 +9,8 @@ const MAX_FIELDS = 128
 const name = z
   .string()
   .regex(
-    /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
-    'must be a name of letters, digits and underscores that begins with a letter',
+    /^\p{L}[\p{L}\p{M}\p{N}_./-]{0,63}$/u,
+    'must be a name of letters, digits, _, ., / and - that begins with a letter',
   )
 /** Returns the schema of a text that every store can hold. */
 const text = (max: number) =>

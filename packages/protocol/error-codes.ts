@@ -30,7 +30,9 @@ export const errorCodeTexts = {
 
   // Video
   offer_rejected: 'The WebRTC offer is malformed, or offers nothing that the platform forwards.',
+  offer_replaced: 'A newer offer of the same camera has replaced this one.',
   camera_offline: 'The camera is not sending.',
+  camera_undecodable: 'The camera sends what no viewer can decode. The message says why.',
   camera_limit_reached: 'The robot has as many cameras as it may have.',
   camera_live: 'The camera is sending.',
   viewer_limit_reached: 'The camera has as many viewers as it may have.',
@@ -121,6 +123,7 @@ export const errorCodeTexts = {
   extension_pending: 'An extension request already waits for the operator.',
   no_extension_pending: 'No extension request waits for the operator.',
   export_too_large: 'The export has more sessions than an export may have.',
+  storage_quota_exceeded: 'Recordings and exports of the caller take as much storage as they may.',
   export_limit_reached: 'As many exports of the caller run, or are stored, as may be.',
   export_not_ready: 'The export is not ready.',
   episode_not_exportable: 'An episode has no finished recording, or does not fit the others of an export.',

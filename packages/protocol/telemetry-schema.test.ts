@@ -166,3 +166,18 @@ describe('a sample', () => {
     expect(rules.problemOf(data)).toMatch(path === '' ? /./ : new RegExp(`^${path}: `))
   })
 })
+
+test.each(['joint.1', 'arm/left', 'left-arm', 'höhe', '位置', 'दूरी'])('a field may be called %s', (name) => {
+  const schema = { type: 'object', properties: { [name]: number('m') }, required: [name] }
+  const rules = compileTelemetrySchema(TelemetrySchema.parse(schema))
+  expect(rules.problemOf({ [name]: 1 })).toBeUndefined()
+  expect(rules.problemOf({})).toContain(name)
+})
+
+test.each(['', '1st', '_x', '.a', 'a b', 'a\u200bb', 'a'.repeat(65)])(
+  'a field cannot be called %j',
+  (name) => {
+    const properties = Object.fromEntries([[name, number('m')]])
+    expect(TelemetrySchema.safeParse({ type: 'object', properties }).success).toBe(false)
+  },
+)

@@ -10825,14 +10825,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When an episode has no finished recording, or does not fit the others (`episode_not_exportable`), or when two of your exports are running, or 50 are stored (`export_limit_reached`), or when the datasets have more than 10,000 episodes (`export_too_large`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            /** @description When an episode has no finished recording, or does not fit the others (`episode_not_exportable`), or when two of your exports are running, or 50 are stored (`export_limit_reached`), or when your recordings and exports take as much storage as they may (`storage_quota_exceeded`), or when the datasets have more than 10,000 episodes (`export_too_large`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "episode_not_exportable" | "export_limit_reached" | "export_too_large" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    "Wheelhouse-Error": "episode_not_exportable" | "export_limit_reached" | "storage_quota_exceeded" | "export_too_large" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13277,14 +13277,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the robot does not publish the camera (`camera_offline`), or when the camera has as many viewers as it may have (`viewer_limit_reached`) */
+            /** @description When the robot does not publish the camera (`camera_offline`), or when the H.264 of the camera has no parameter sets (`camera_undecodable`), or when the camera has as many viewers as it may have (`viewer_limit_reached`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "camera_offline" | "viewer_limit_reached";
+                    "Wheelhouse-Error": "camera_offline" | "camera_undecodable" | "viewer_limit_reached";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18342,14 +18342,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the robot has as many cameras as it may have (`camera_limit_reached`) */
+            /** @description When the robot has as many cameras as it may have (`camera_limit_reached`), or when a newer offer of the same camera has come (`offer_replaced`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "camera_limit_reached";
+                    "Wheelhouse-Error": "camera_limit_reached" | "offer_replaced";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21075,14 +21075,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the robot does not publish the camera (`camera_offline`), or when the camera has as many viewers as it may have (`viewer_limit_reached`), or when the session is not ACTIVE or PAUSED (`session_not_open`) */
+            /** @description When the robot does not publish the camera (`camera_offline`), or when the H.264 of the camera has no parameter sets (`camera_undecodable`), or when the camera has as many viewers as it may have (`viewer_limit_reached`), or when the session is not ACTIVE or PAUSED (`session_not_open`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "camera_offline" | "viewer_limit_reached" | "session_not_open";
+                    "Wheelhouse-Error": "camera_offline" | "camera_undecodable" | "viewer_limit_reached" | "session_not_open";
                     [name: string]: unknown;
                 };
                 content: {

@@ -111,6 +111,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
       settings: config,
       appendNote: appendSessionNote,
       onFinished: connectRecording,
+      users,
     })
     const webhooks = createWebhookServices({ ...core, allowedNetworks: config.webhookNetworks })
     const platform = {
@@ -130,6 +131,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
         storage,
         dataDir: config.dataDir,
         logExport: recordings.recordingAccess.noteExport,
+        isStorageFull: recordings.quota.isExceeded,
         appendNote: appendSessionNote,
       }),
       storage,

@@ -3,16 +3,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../core/log.ts'
 import { type ChildLink, startChild } from '../core/process/child-link.ts'
 import type { Guard } from '../core/process/guard.ts'
-import type {
-  CameraFigures,
-  CameraKey,
-  FromMediaProcess,
-  MediaSettings,
-  RecorderAccess,
-  RecordingCounts,
-  RecordingTarget,
-  RefusalCode,
-  ToMediaProcess,
+import {
+  type CameraFigures,
+  type CameraKey,
+  type FromMediaProcess,
+  type MediaSettings,
+  REPLACED,
+  type RecorderAccess,
+  type RecordingCounts,
+  type RecordingTarget,
+  type RefusalCode,
+  type ToMediaProcess,
 } from './forwarding/media-messages.ts'
 
 /** After the forwarding process could not open its port, the next offer may start it again after this time. */
@@ -28,7 +29,7 @@ const END_MS = 3_000
 /** The answer to an offer, or why there is none. */
 export type MediaAnswer =
   | { readonly id: number; readonly sdp: string }
-  | { readonly code: RefusalCode | 'no_media_server'; readonly message: string }
+  | { readonly code: RefusalCode | 'offer_replaced' | 'no_media_server'; readonly message: string }
 
 /** An offer to publish or to view a camera. */
 export type PeerRequest =
@@ -41,6 +42,10 @@ interface HostedPeer {
   answer: ((answer: MediaAnswer) => void) | undefined
 }
 
+const replaced: MediaAnswer = {
+  code: 'offer_replaced',
+  message: 'A newer offer of the same camera has replaced this one.',
+}
 const unavailable = (message: string): MediaAnswer => ({ message, code: 'no_media_server' })
 
 /**
@@ -108,7 +113,8 @@ export function createMediaHost(deps: {
     const peer = peers.get(id)
     peers.delete(id)
     if (!peer) return
-    if (peer.answer) peer.answer(unavailable('The media server is starting. Try again.'))
+    if (peer.answer)
+      peer.answer(reason === REPLACED ? replaced : unavailable('The media server is starting. Try again.'))
     else peer.onClosed(reason)
   }
 

@@ -124,8 +124,9 @@ export async function startMediaNode(deps: MediaNodeDeps) {
     if (request.type === 'publish') return await publish(request)
     if (request.type === 'view') return await view(request)
     const peer = peers.find(request.resourceId, request.ownerId)
-    if (peer && request.type === 'close') end(peer)
-    return { found: peer !== undefined }
+    if (!peer || request.type !== 'close') return { found: peer !== undefined }
+    end(peer)
+    return { found: true, isLast: !peers.isPublished(peer) }
   }
 
   async function onRequest(message: MediaRequestMessage): Promise<void> {
@@ -228,7 +229,7 @@ const refusedViewer: MediaReply = {
 }
 
 function refused({ code, message }: Exclude<MediaAnswer, { sdp: string }>): MediaReply {
-  const status = code === 'offer_rejected' ? 400 : code === 'camera_offline' ? 409 : 503
+  const status = code === 'offer_rejected' ? 400 : code === 'no_media_server' ? 503 : 409
   return { refused: { status, code, message } }
 }
 

@@ -76,6 +76,11 @@ export class PeerRegistry {
     return [...this.#byResource.values()].filter(isPublisher)
   }
 
+  /** Returns whether a peer publishes the camera of another one. */
+  isPublished({ robotId, camera }: RegisteredPeer): boolean {
+    return this.publishers.some((peer) => peer.robotId === robotId && peer.camera === camera)
+  }
+
   get viewers(): RegisteredViewer[] {
     return [...this.#byResource.values()].filter(isViewer)
   }

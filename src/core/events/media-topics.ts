@@ -36,7 +36,8 @@ export type MediaRequest =
 
 export type MediaReply =
   | { readonly resourceId: string; readonly sdp: string }
-  | { readonly found: boolean }
+  /** `isLast`: no other peer publishes the camera. */
+  | { readonly found: boolean; readonly isLast?: boolean }
   | { readonly refused: { readonly status: number; readonly code: ErrorCode; readonly message: string } }
 
 export interface MediaRequestMessage {

@@ -74,6 +74,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(requireReadableRequest)
   app.use(limitLargeBodies(options))
   for (const middleware of options.before) app.use(middleware)
+  app.use(textEndpoints(options.endpoints))
   app.use(readBody)
   const router = mount(options.endpoints, {
     authenticate: options.authenticate,
@@ -176,6 +177,28 @@ const limitLargeBodies =
   }
 
 /**
+ * Answers OPTIONS of endpoints whose body is text with its media type (WHIP, RFC 9725, section 4.2), and leaves JSON for them unread:
+ * their response to it is 415, also to JSON that is malformed.
+ */
+function textEndpoints(endpoints: readonly Endpoint[]): Middleware {
+  const posts = endpoints.flatMap(({ method, path, textBody }) =>
+    method === 'post' && textBody ? [{ pattern: patternOf(path), textBody }] : [],
+  )
+  return async (ctx, next) => {
+    if (ctx.method !== 'OPTIONS' && ctx.method !== 'POST') return await next()
+    const post = posts.find(({ pattern }) => pattern.test(ctx.path))
+    if (!post || ctx.method === 'POST') {
+      if (post && !ctx.request.is(post.textBody)) ctx.disableBodyParser = true
+      return await next()
+    }
+    ctx.set({ Allow: 'POST, OPTIONS', 'Accept-Post': post.textBody })
+    ctx.status = 204
+  }
+}
+
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`)
+
+/**
  * Most responses belong to one user, and the cache key does not contain the cookie that identifies the user.
  * Cacheable routes override this header.
  */
@@ -269,7 +292,7 @@ function methodNotAllowed(endpoints: readonly Endpoint[]): Middleware {
   const byPattern = new Map<string, { pattern: RegExp; methods: Set<string> }>()
   for (const { path, method } of endpoints) {
     const known = byPattern.get(path) ?? {
-      pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+      pattern: patternOf(path),
       methods: new Set<string>(),
     }
     known.methods.add(method.toUpperCase())

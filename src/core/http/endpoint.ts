@@ -28,7 +28,7 @@ export interface Caller {
 export type Access = 'public' | { readonly role?: Role; readonly sessionOnly?: boolean }
 
 /** Rate limits that a public route can have instead of the one for its method. */
-export type PublicLimit = 'video' | 'replay'
+export type PublicLimit = 'video' | 'replay' | 'pairing'
 
 export type Method = 'get' | 'post' | 'patch' | 'delete'
 

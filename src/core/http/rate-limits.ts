@@ -14,6 +14,8 @@ const WINDOW_SECONDS = 60
  * | public | reads of public routes and of the identity provider | network |
  * | public-writes | writes on public routes | network |
  * | video | offers of cameras and of their viewers, which have their own credentials | network |
+ * | pairing-code | attempts to pair with one code | network |
+ * | pairing | all attempts to pair | network |
  * | replay | reads of recordings with a link, which need many requests | network |
  * | login | login and logout requests | network |
  * | failed-auth | requests with an invalid credential | network |
@@ -24,6 +26,8 @@ export type Policy =
   | 'public'
   | 'public-writes'
   | 'video'
+  | 'pairing'
+  | 'pairing-code'
   | 'replay'
   | 'login'
   | 'failed-auth'
@@ -56,6 +60,8 @@ export function createRateLimits(
     public: publicPerMinute,
     'public-writes': Math.ceil(publicPerMinute / 15),
     video: perMinute,
+    pairing: perMinute,
+    'pairing-code': Math.ceil(publicPerMinute / 15),
     replay: perMinute,
     login: Math.ceil(publicPerMinute / 10),
     'failed-auth': Math.ceil(publicPerMinute / 10),

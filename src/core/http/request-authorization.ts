@@ -42,6 +42,9 @@ export function createRequestAuthorization(deps: {
   return async (http, access, publicLimit) => {
     const unlimited = UNLIMITED.has(http.path)
     if (access === 'public') {
+      // First by the code: a robot that repeats one that is not valid must not keep the others of its network from pairing.
+      if (publicLimit === 'pairing')
+        await limits.consume(http, 'pairing-code', `${clientNetwork(http)} ${codeOf(http.request.body)}`)
       const policy = publicLimit ?? (/^(GET|HEAD)$/.test(http.method) ? 'public' : 'public-writes')
       if (!unlimited) await limits.consume(http, policy, clientNetwork(http))
       return undefined
@@ -53,6 +56,14 @@ export function createRequestAuthorization(deps: {
     authorize(caller, access)
     return caller
   }
+}
+
+const MAX_CODE = 32
+
+/** Returns the pairing code of a body in one spelling. */
+function codeOf(body: unknown): string {
+  const code: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'code') : undefined
+  return typeof code === 'string' ? code.slice(0, MAX_CODE).replace(/[\s-]/g, '').toUpperCase() : ''
 }
 
 export interface LimitedRequest {

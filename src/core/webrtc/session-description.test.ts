@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerWithPublicAddress, withoutCandidates } from './session-description.ts'
+import { answerWithCandidates, withoutCandidates } from './session-description.ts'
 
 const description = [
   'v=0',
@@ -27,14 +27,14 @@ test('a candidate cannot hide behind a lone carriage return', () => {
 
 test('an answer keeps its candidates without a public address', () => {
   const sdp = description.join('\r\n')
-  expect(answerWithPublicAddress(sdp, { publicAddress: undefined, port: 3002 })).toBe(sdp)
+  expect(answerWithCandidates(sdp, { publicAddress: undefined, port: 3002 })).toBe(sdp)
 })
 
 test.each([true, false])(
   'an answer has the public address as its only candidate, before the end of the list: %s',
   (listEnds) => {
     const lines = description.filter((line) => listEnds || line !== 'a=end-of-candidates')
-    const answer = answerWithPublicAddress(lines.join('\r\n'), { publicAddress: '203.0.113.5', port: 3002 })
+    const answer = answerWithCandidates(lines.join('\r\n'), { publicAddress: '203.0.113.5', port: 3002 })
     expect(answer.split('\r\n')).toEqual([
       'v=0',
       'm=application 9 UDP/DTLS/SCTP webrtc-datachannel',
@@ -45,3 +45,10 @@ test.each([true, false])(
     ])
   },
 )
+
+test('the first candidate of an answer is one of IPv4', () => {
+  const ipv6 = 'a=candidate:1 1 UDP 2122317823 fe80::1 3002 typ host'
+  const lines = [...description.slice(0, 3), ipv6, ...description.slice(3)]
+  const answer = answerWithCandidates(lines.join('\r\n'), { publicAddress: undefined, port: 3002 })
+  expect(answer.split('\r\n')).toEqual([...description.slice(0, 5), ipv6, ...description.slice(5)])
+})

@@ -7,6 +7,7 @@ export interface UdpAddress {
   readonly port: number
 }
 
+const CANDIDATE = 'a=candidate:'
 /** Priority of a host candidate over UDP with the highest local preference (RFC 8445, section 5.1.2). */
 const HOST_PRIORITY = 2_130_706_431
 
@@ -17,16 +18,34 @@ const HOST_PRIORITY = 2_130_706_431
 export function withoutCandidates(sdp: string): string {
   return sdp
     .split(/\r\n|\r|\n/) // a part of the library ignores a lone carriage return
-    .filter((line) => !line.startsWith('a=candidate:'))
+    .filter((line) => !line.startsWith(CANDIDATE))
     .join('\r\n')
 }
 
-/** Replaces the candidates of an answer by the public address, if one is set. */
-export function answerWithPublicAddress(sdp: string, { publicAddress, port }: UdpAddress): string {
-  if (publicAddress === undefined) return sdp
+/** Candidate attributes have the address after foundation, component, protocol and priority (RFC 8839, section 5.1). */
+const IPV4_CANDIDATE = /^a=candidate:\S+ \S+ \S+ \S+ [\d.]+ /
+
+/**
+ * Returns an answer with the candidates that clients use: the public address, if one is set, or those of this machine with IPv4
+ * first, because some clients, such as FFmpeg, use the first one only.
+ */
+export function answerWithCandidates(sdp: string, { publicAddress, port }: UdpAddress): string {
+  if (publicAddress === undefined) return withIpv4First(sdp)
   const candidate = `a=candidate:1 1 UDP ${HOST_PRIORITY} ${publicAddress} ${port} typ host`
   const lines = withoutCandidates(sdp).split('\r\n')
   const end = lines.indexOf('a=end-of-candidates')
   lines.splice(end === -1 ? lines.length - 1 : end, 0, candidate)
   return lines.join('\r\n')
+}
+
+function withIpv4First(sdp: string): string {
+  const lines = sdp.split('\r\n')
+  const start = lines.findIndex((line) => line.startsWith(CANDIDATE))
+  if (start === -1) return sdp
+  const count = lines.slice(start).findIndex((line) => !line.startsWith(CANDIDATE))
+  const candidates = lines.slice(start, start + count)
+  const [ipv4, others] = [true, false].map((is) =>
+    candidates.filter((line) => IPV4_CANDIDATE.test(line) === is),
+  )
+  return lines.toSpliced(start, count, ...(ipv4 ?? []), ...(others ?? [])).join('\r\n')
 }

@@ -3,6 +3,10 @@ import { extensionUris, type OfferedMedia } from './offer.ts'
 
 // Changes to answers of the library, for what this process does itself.
 
+/** Removes the group of media lines from an answer to an offer without one (RFC 9143, section 7.3). */
+export const withOfferedGroup = (answer: string, offer: string): string =>
+  /^a=group:BUNDLE/m.test(offer) ? answer : answer.replace(/^a=group:.*\r?\n/gm, '')
+
 /** Adds the feedback with which a viewer measures the round trip, if it offers that (RFC 3611, section 5). */
 export function withRoundTripFeedback(answer: string, offer: string): string {
   if (!/^a=rtcp-fb:\S+ rrtr\r?$/m.test(offer)) return answer

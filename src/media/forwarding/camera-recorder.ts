@@ -38,6 +38,8 @@ export class CameraRecorder {
   #records: RecordWriter | undefined
   readonly #loss = new FrameLoss((gap) => this.#records?.gap(gap))
   #keyframeMs: number
+  /** The latest time of a frame that was written. */
+  #writtenMs = 0
 
   constructor(name: string, target: RecordingTarget, environment: RecorderEnvironment) {
     this.#name = name
@@ -104,10 +106,13 @@ export class CameraRecorder {
       codec,
       onKeyframeRequest: () => this.#environment.requestKeyframe(this.#source),
     })
+    // The estimate of a sender's clock changes, and where it is unknown, readers take the time of arrival. Times never run backwards.
+    const stampMs = captureMs === undefined ? undefined : Math.max(captureMs, this.#writtenMs)
+    this.#writtenMs = Math.max(this.#writtenMs, stampMs ?? arrivedMs)
     const record = {
       kind: recordKinds.video,
       flags: FLAG_BINARY | (isKeyframe ? FLAG_KEYFRAME : 0),
-      detail: captureMs ?? Number.NaN,
+      detail: stampMs ?? Number.NaN,
       note: '',
       payload: data,
     }

@@ -41,7 +41,9 @@ export class Cameras {
   view({ id, camera: key, sdp, isOperator }: Request<'view'>): void {
     const camera = this.#cameras.get(key)
     const source = camera?.publisher?.video
-    if (!camera || !source) return this.#refuse(id, 'camera_offline', 'The camera is not sending.')
+    if (!camera?.publisher || !source) return this.#refuse(id, 'camera_offline', 'The camera is not sending.')
+    const { problem } = camera.publisher
+    if (problem !== undefined) return this.#refuse(id, 'camera_undecodable', problem)
     this.#accept(id, () => {
       const offer = readOffer(sdp)
       const viewer: Viewer = new Viewer(id, { offer, sdp, source, isOperator }, this.#environment, {

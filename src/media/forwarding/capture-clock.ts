@@ -1,57 +1,85 @@
 import { rtp } from '@wheelhouse/protocol'
+import { Timeline } from './timeline.ts'
 
-/** Time after which a better estimate of the sender's clock is replaced by a newer one, because clocks drift. */
-const BEST_REPORT_MS = 60_000
+/** A round trip cannot be longer. */
+const MAX_ROUND_TRIP_MS = 60_000
 
 /**
- * Converts RTP timestamps of a sender to times of this machine's clock. Sender reports give the sender's time of a
- * timestamp. The smallest difference between arrival and that time, less half of the round trip, is the difference of the clocks.
+ * Converts RTP timestamps of a sender to times of this machine's clock. Sender reports say which timestamp is now. A sender that
+ * stamps its frames with their capture times (abs-capture-time) need not have timestamps that belong to its reports.
  */
 export class CaptureClock {
   readonly #ticksPerMs: number
-  /** When the frame with a timestamp was captured, by the sender's clock. */
-  #report: { readonly rtpTimestamp: number; readonly senderMs: number } | undefined
-  #isStamped = false
+  /** The time of RTP timestamps. */
+  readonly #media = new Timeline()
+  /** The sender's clock. */
+  readonly #sender = new Timeline()
+  #stamp: { readonly rtpTimestamp: number; readonly senderMs: number } | undefined
+  #newest: { readonly rtpTimestamp: number; readonly mediaMs: number } | undefined
   #last: { readonly compactNtp: number; readonly atMs: number } | undefined
-  #best: { readonly differenceMs: number; readonly atMs: number } | undefined
-  /** The round trip to the sender in milliseconds, once it has echoed a reference time. */
+  /** The newest round trip to the sender in milliseconds, once it has echoed a reference time. */
   roundTripMs: number | undefined
 
   constructor(clockRateHz: number) {
     this.#ticksPerMs = clockRateHz / 1_000
   }
 
-  /** Notes the capture time of a frame by the sender's clock (abs-capture-time). From then on, sender reports are used for the clock only. */
-  stamped(ntp: bigint, rtpTimestamp: number): void {
-    this.#isStamped = true
-    this.#report = { rtpTimestamp, senderMs: rtp.unixMsOf(ntp) }
+  get #timeline(): Timeline {
+    return this.#stamp ? this.#sender : this.#media
+  }
+
+  /** Half of the shortest round trip: no frame takes less time from its capture to its arrival. 0 if it is unknown. */
+  get leastDelayMs(): number {
+    return (this.#timeline.leastRoundTripMs ?? 0) / 2
+  }
+
+  /** Notes the first packet of a frame. */
+  arrived(rtpTimestamp: number, nowMs: number): void {
+    const mediaMs = this.#mediaMs(rtpTimestamp)
+    this.#newest = { rtpTimestamp, mediaMs }
+    this.#media.frame(mediaMs, nowMs)
+  }
+
+  /** Notes the capture time of a frame by the sender's clock (abs-capture-time). */
+  stamped(ntp: bigint, rtpTimestamp: number, nowMs: number): void {
+    const senderMs = rtp.unixMsOf(ntp)
+    this.#stamp = { rtpTimestamp, senderMs }
+    this.#sender.frame(senderMs, nowMs)
   }
 
   /** Notes a sender report that arrived at `nowMs` (Unix time). */
   reported({ ntp, rtpTimestamp }: rtp.SenderReport, nowMs: number): void {
     const senderMs = rtp.unixMsOf(ntp)
-    if (!this.#isStamped) this.#report = { rtpTimestamp, senderMs }
     this.#last = { compactNtp: rtp.compactNtp(ntp), atMs: nowMs }
-    const differenceMs = nowMs - senderMs
-    const best = this.#best
-    if (!best || differenceMs < best.differenceMs || nowMs - best.atMs > BEST_REPORT_MS)
-      this.#best = { differenceMs, atMs: nowMs }
+    const mediaMs = this.#mediaMs(rtpTimestamp)
+    this.#newest ??= { rtpTimestamp, mediaMs }
+    this.#media.reported({ timeMs: mediaMs, senderMs, nowMs })
+    this.#sender.reported({ timeMs: senderMs, senderMs, nowMs })
   }
 
   /** Notes the echo of a reference time that this side sent. */
   echoed({ compactNtp: sent, delay }: rtp.ReferenceTimeEcho, nowMs: number): void {
     const ticks = (rtp.compactNtp(rtp.ntpOf(nowMs)) - sent - delay) | 0
     const roundTripMs = (ticks * 1_000) / 65_536
-    if (roundTripMs >= 0 && roundTripMs < 10_000) this.roundTripMs = roundTripMs
+    if (roundTripMs < 0 || roundTripMs >= MAX_ROUND_TRIP_MS) return
+    this.roundTripMs = roundTripMs
+    this.#media.roundTrip(roundTripMs, nowMs)
+    this.#sender.roundTrip(roundTripMs, nowMs)
   }
 
-  /** Returns when a timestamp was captured by this machine's clock; undefined before the first sender report. */
+  /** Returns when a timestamp was captured by this machine's clock; undefined while that is unknown. */
   captureMs(rtpTimestamp: number): number | undefined {
-    const report = this.#report
-    const best = this.#best
-    if (!report || !best) return undefined
-    const sinceReportMs = rtp.timestampDistance(report.rtpTimestamp, rtpTimestamp) / this.#ticksPerMs
-    return report.senderMs + sinceReportMs + best.differenceMs - (this.roundTripMs ?? 0) / 2
+    const stamp = this.#stamp
+    if (!stamp) return this.#media.unixMs(this.#mediaMs(rtpTimestamp))
+    const sinceStampMs = rtp.timestampDistance(stamp.rtpTimestamp, rtpTimestamp) / this.#ticksPerMs
+    return this.#sender.unixMs(stamp.senderMs + sinceStampMs)
+  }
+
+  /** Returns a timestamp in milliseconds that do not wrap. */
+  #mediaMs(rtpTimestamp: number): number {
+    const newest = this.#newest
+    if (!newest) return rtpTimestamp / this.#ticksPerMs
+    return newest.mediaMs + rtp.timestampDistance(newest.rtpTimestamp, rtpTimestamp) / this.#ticksPerMs
   }
 
   /** Returns what a receiver report says about the last sender report. */

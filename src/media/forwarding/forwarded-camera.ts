@@ -1,6 +1,6 @@
 import type { CameraRecorder } from './camera-recorder.ts'
 import type { VideoCodec } from './keyframes.ts'
-import type { CameraFigures, CameraKey } from './media-messages.ts'
+import { type CameraFigures, type CameraKey, REPLACED } from './media-messages.ts'
 import type { MediaPacket, Publisher } from './publisher.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -37,7 +37,7 @@ export class ForwardedCamera {
   add(publisher: Publisher): void {
     const before = this.#next
     this.#next = publisher // first, because a camera without a publisher is forgotten
-    before?.close('replaced')
+    before?.close(REPLACED)
   }
 
   /** Begins to record, or ends it with undefined. A recorder counts as a viewer. */
@@ -74,7 +74,7 @@ export class ForwardedCamera {
     const before = this.#publisher
     this.#publisher = publisher
     this.#next = undefined
-    before?.close('replaced')
+    before?.close(REPLACED)
     for (const viewer of [...this.#viewers]) {
       viewer.chooseLayer(publisher.layers)
       if (!viewer.plays(publisher.video)) viewer.close('the codec changed')
@@ -97,7 +97,9 @@ export class ForwardedCamera {
   /** Sends all regular reports, and ends peers that are gone. */
   report(): void {
     const layers = this.#publisher?.layers ?? []
+    const problem = this.#publisher?.problem
     for (const viewer of [...this.#viewers]) {
+      if (problem !== undefined) viewer.close('the camera cannot be decoded') // its next offer gets the reason
       viewer.chooseLayer(layers)
       viewer.report()
     }
@@ -152,7 +154,7 @@ export class ForwardedCamera {
       codec: publisher.video.codec,
       bitsPerSecond: Math.round(publisher.bitsPerSecond),
       framesPerSecond: stream.frameRate.perSecond(nowMs),
-      latencyMs: captureMs === undefined ? null : Math.max(0, Math.round(stream.arrivedMs - captureMs)),
+      latencyMs: captureMs === undefined ? null : Math.round(stream.arrivedMs - captureMs),
     }
   }
 }

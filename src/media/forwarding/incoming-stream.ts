@@ -12,6 +12,8 @@ const CNAME = 'wheelhouse'
 const MAX_LATENCY_MS = 60_000
 /** A frame that seems to be captured later than this after its arrival has a wrong timestamp. */
 const MAX_CLOCK_ERROR_MS = 100
+/** Packets that are this much older than the newest one are of a sender that has restarted its count. */
+const RECENT = 4_096
 
 /** One stream (SSRC) that a peer sends: its newest packets, its statistics and the reports to its sender. */
 export class IncomingStream {
@@ -28,13 +30,16 @@ export class IncomingStream {
   pixels = 0
   /** Unix time at which the newest packet arrived. */
   arrivedMs = 0
-  /** RTP timestamp of the newest packet. */
+  /** RTP timestamp of the newest packet; a packet that is sent again is not the newest one. */
   timestamp = 0
   readonly #clockRateHz: number
   readonly #lost = new LostPackets()
   readonly #statistics = new ReceptionStatistics()
   readonly #bitrate: BitrateControl | undefined
   readonly #captureTimeId: number | undefined
+  #newestNumber: number | undefined
+  /** When the first packet of the newest frame arrived. */
+  #frameMs = 0
   #wraps = 0
   #lastTimestamp: number | undefined
   #loss = { fractionLost: 0, packetsLost: 0 }
@@ -76,12 +81,28 @@ export class IncomingStream {
     this.rate.add(nowMs, packet.length * 8)
     const captureTime =
       this.#captureTimeId === undefined ? undefined : rtp.readExtension(packet, this.#captureTimeId)
-    if (captureTime && captureTime.length >= 8) this.clock.stamped(rtp.readNtp(captureTime), header.timestamp)
     if (header.marker) this.frameRate.add(nowMs, 1)
-    if (header.timestamp !== this.timestamp) this.#bitrate?.frame(nowMs, this.#mediaMs(header.timestamp))
-    this.timestamp = header.timestamp
     this.arrivedMs = nowMs
+    if (this.#isNewest(header.sequenceNumber)) {
+      const isFrame = this.#newestNumber === undefined || header.timestamp !== this.timestamp
+      this.#newestNumber = header.sequenceNumber
+      this.timestamp = header.timestamp
+      if (isFrame) {
+        this.#frameMs = nowMs
+        this.#bitrate?.frame(nowMs, this.#mediaMs(header.timestamp))
+        this.clock.arrived(header.timestamp, nowMs)
+      }
+      if (captureTime && captureTime.length >= 8)
+        this.clock.stamped(rtp.readNtp(captureTime), header.timestamp, nowMs)
+    }
     return { plain, recoverable: this.#lost.received(header.sequenceNumber, nowMs) }
+  }
+
+  /** Returns whether a packet is newer than all before: packets that were lost arrive again. */
+  #isNewest(sequenceNumber: number): boolean {
+    if (this.#newestNumber === undefined) return true
+    const distance = rtp.sequenceDistance(this.#newestNumber, sequenceNumber)
+    return distance > 0 || distance < -RECENT
   }
 
   /** Returns a timestamp in milliseconds that does not wrap. */
@@ -111,9 +132,9 @@ export class IncomingStream {
   captureMsOf(timestamp: number): number | undefined {
     const captureMs = this.clock.captureMs(timestamp)
     if (captureMs === undefined) return undefined
-    const latestMs = this.arrivedMs - (this.clock.roundTripMs ?? 0) / 2
+    const latestMs = this.#frameMs - this.clock.leastDelayMs
     const isPlausible =
-      captureMs > this.arrivedMs - MAX_LATENCY_MS && captureMs < latestMs + MAX_CLOCK_ERROR_MS
+      captureMs > this.#frameMs - MAX_LATENCY_MS && captureMs < latestMs + MAX_CLOCK_ERROR_MS
     return isPlausible ? Math.min(captureMs, latestMs) : undefined
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { beginsKeyframe, keyframePixels } from './keyframes.ts'
+import { beginsKeyframe, keyframePixels, ParameterSetCheck } from './keyframes.ts'
 
 const payload = (...bytes: number[]) => Buffer.from(bytes)
 
@@ -58,4 +58,34 @@ test('any bytes are read without an exception', () => {
       },
     ),
   )
+})
+
+describe('the parameter sets of H.264', () => {
+  const [idr, fragment, sequence, picture] = [
+    payload(0x65, 1),
+    payload(0x7c, 0x85),
+    payload(0x67, 1),
+    payload(0x68, 1),
+  ]
+  const both = payload(0x78, 0, 2, 0x67, 1, 0, 2, 0x68, 1)
+  test.each([
+    ['no keyframe', [payload(0x41, 1), payload(0x41, 1), payload(0x41, 1)], false],
+    ['one keyframe without sets', [idr], false],
+    ['two keyframes without sets', [idr, idr], true],
+    ['two keyframes of fragments without sets', [fragment, fragment], true],
+    ['a sequence without a picture', [sequence, idr, idr], true],
+    ['both, each in a packet', [sequence, picture, idr, idr], false],
+    ['both in one packet', [both, idr, idr], false],
+    ['both after two keyframes without', [idr, idr, both], false],
+  ])('%s', (_what, packets, isMissing) => {
+    const check = new ParameterSetCheck()
+    for (const [timestamp, packet] of packets.entries()) check.add(packet, timestamp)
+    expect(check.problem).toEqual(isMissing ? expect.stringContaining('SPS and PPS') : undefined)
+  })
+
+  test('slices of one keyframe count once', () => {
+    const check = new ParameterSetCheck()
+    for (let slice = 0; slice < 4; slice++) check.add(idr, 0)
+    expect(check.problem).toBeUndefined()
+  })
 })

@@ -48,22 +48,52 @@ export function vp8DescriptorBytes(payload: Uint8Array): number {
 
 const IDR_SLICE = 5
 const SEQUENCE_PARAMETERS = 7
+const PICTURE_PARAMETERS = 8
 const SINGLE_TIME_AGGREGATION = 24
 const FRAGMENT = 28
 
-/** Looks for sequence parameters or the beginning of an IDR slice (RFC 6184, sections 5.6 to 5.8). */
-function beginsH264Keyframe(payload: Uint8Array): boolean {
+/** Looks for sequence parameters or the beginning of an IDR slice. */
+const beginsH264Keyframe = (payload: Uint8Array): boolean =>
+  h264UnitTypes(payload).some((type) => type === IDR_SLICE || type === SEQUENCE_PARAMETERS)
+
+/** Returns the types of the units that a packet of H.264 begins (RFC 6184, sections 5.6 to 5.8). */
+function h264UnitTypes(payload: Uint8Array): number[] {
   const type = (payload[0] ?? 0) & 0x1f
-  if (type === IDR_SLICE || type === SEQUENCE_PARAMETERS) return true
   if (type === FRAGMENT) {
     const header = payload[1] ?? 0
-    return (header & 0x80) !== 0 && (header & 0x1f) === IDR_SLICE
+    return (header & 0x80) !== 0 ? [header & 0x1f] : []
   }
-  if (type !== SINGLE_TIME_AGGREGATION) return false
+  if (type !== SINGLE_TIME_AGGREGATION) return [type]
+  const types: number[] = []
   for (let at = 1; at + 2 < payload.length; ) {
-    const unitType = (payload[at + 2] as number) & 0x1f
-    if (unitType === IDR_SLICE || unitType === SEQUENCE_PARAMETERS) return true
+    types.push((payload[at + 2] as number) & 0x1f)
     at += 2 + (((payload[at] as number) << 8) | (payload[at + 1] as number))
   }
-  return false
+  return types
+}
+
+/** Keyframes without parameter sets after which a stream counts as one that has none: the packet with them may be lost. */
+const KEYFRAMES_WITHOUT_SETS = 2
+
+/** Finds out whether an H.264 stream has the parameter sets without which nothing can be decoded. */
+export class ParameterSetCheck {
+  readonly #missing = new Set([SEQUENCE_PARAMETERS, PICTURE_PARAMETERS])
+  #keyframes = 0
+  #timestamp: number | undefined
+
+  /** Notes a packet. */
+  add(payload: Uint8Array, timestamp: number): void {
+    if (this.#missing.size === 0) return
+    const types = h264UnitTypes(payload)
+    for (const type of types) this.#missing.delete(type)
+    if (!types.includes(IDR_SLICE) || timestamp === this.#timestamp) return
+    this.#timestamp = timestamp
+    this.#keyframes++
+  }
+
+  /** Why the stream cannot be decoded; undefined if it can, as far as known. */
+  get problem(): string | undefined {
+    if (this.#missing.size === 0 || this.#keyframes < KEYFRAMES_WITHOUT_SETS) return undefined
+    return 'The H.264 of the camera has no parameter sets (SPS and PPS), so that it cannot be decoded. Have the robot send them with each keyframe (GStreamer: h264parse config-interval=-1), or in sprop-parameter-sets of its offer.'
+  }
 }

@@ -34,12 +34,17 @@ export interface RecorderAccess {
 /** Counts of records since the process started. */
 export type RecordingCounts = Readonly<Record<'sent' | 'leftOut' | 'reconnects', number>>
 
+/** Why a publisher was closed: another one of its camera has come. */
+export const REPLACED = 'replaced'
+
 /** Why an offer was refused. */
 export type RefusalCode =
   /** The offer is malformed, or has no codec that the platform forwards. */
   | 'offer_rejected'
   /** The camera is not sending. */
   | 'camera_offline'
+  /** The camera sends what no viewer can decode. */
+  | 'camera_undecodable'
 
 export type ToMediaProcess =
   | { readonly type: 'publish'; readonly id: number; readonly camera: CameraKey; readonly sdp: string }

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { withLayersAndExtensions, withRoundTripFeedback } from './answer.ts'
-import { findCodec, OfferError, type OfferedMedia, readOffer, restrictOffer } from './offer.ts'
+import { withLayersAndExtensions, withOfferedGroup, withRoundTripFeedback } from './answer.ts'
+import {
+  findCodec,
+  hasParameterSets,
+  OfferError,
+  type OfferedMedia,
+  parametersFor,
+  readOffer,
+  restrictOffer,
+} from './offer.ts'
 
 const head = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0', 'a=group:BUNDLE 0 1']
 const transport = [
@@ -67,6 +75,7 @@ describe('an offer', () => {
     ['rejected media only', sdp(audio.map((line) => line.replace('audio 9', 'audio 0'))), 'neither'],
     ['no fingerprint', sdp(video.filter((line) => !line.includes('fingerprint'))), 'fingerprint'],
     ['no mid', sdp(video.filter((line) => !line.includes('mid:'))), 'mid'],
+    ['two transports', sdp(video, audio).replace('a=group:BUNDLE 0 1\r\n', ''), 'BUNDLE'],
     ['another text', 'hello', 'not a session description'],
     ['nothing', '', 'not a session description'],
     ['JSON', '{"sdp":"v=0"}', 'not a session description'],
@@ -101,6 +110,28 @@ test('a viewer gets the profile of the camera if it offers it, else another of t
   expect(findCodec(media, source('profile-level-id=42e034'))?.payloadType).toBe(98)
   expect(findCodec(media, source('profile-level-id=640c1f'))?.payloadType).toBe(98)
   expect(findCodec({ ...media, codecs: [] }, source(''))).toBeUndefined()
+})
+
+test('a viewer gets the parameter sets that the offer of the camera has', () => {
+  const codec = (parameters: string) => ({ codec: 'H264' as const, payloadType: 1, parameters })
+  const sets = 'sprop-parameter-sets=Z0IAH5WoFAFuQA==,aM48gA=='
+  expect(hasParameterSets(codec(`packetization-mode=1; ${sets}`))).toBe(true)
+  expect(hasParameterSets(codec('packetization-mode=1'))).toBe(false)
+  expect(parametersFor(codec('a=1'), codec(`packetization-mode=1; ${sets}`))).toBe(`a=1;${sets}`)
+  expect(parametersFor(codec('a=1'), codec('b=2'))).toBe('a=1')
+})
+
+test('video in both directions is restricted to that of the publisher', () => {
+  const both = sdp(video.map((line) => (line === 'a=sendonly' ? 'a=sendrecv' : line)))
+  const codec = readOffer(both).video?.codecs[0]
+  expect(restrictOffer(both, { video: codec, audio: undefined })).toContain('a=sendonly')
+  expect(restrictOffer(both, { video: codec, audio: undefined })).not.toContain('a=sendrecv')
+})
+
+test('an answer has no group that was not offered', () => {
+  const answer = ['v=0', 'a=group:BUNDLE 0', 'm=video 9 UDP/TLS/RTP/SAVPF 96', ''].join('\r\n')
+  expect(withOfferedGroup(answer, answer)).toBe(answer)
+  expect(withOfferedGroup(answer, 'v=0\r\n')).toBe(answer.replace('a=group:BUNDLE 0\r\n', ''))
 })
 
 test('the feedback for the round trip is answered only to viewers that offer it', () => {

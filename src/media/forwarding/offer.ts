@@ -94,6 +94,12 @@ function parseLines(sdp: string): MediaDescription[] {
     if (!(line.iceUfrag ?? session.iceUfrag) || !(line.fingerprint ?? session.fingerprint))
       throw new OfferError('The offer has no ICE user fragment or no DTLS fingerprint.')
   }
+  const bundle = (session.groups ?? []).find(({ type }) => type === 'BUNDLE')
+  const bundled = String(bundle?.mids ?? '').split(' ') // the parser makes a number of text that is one
+  if (lines.length > 1 && lines.some(({ mid, port }) => port !== 0 && !bundled.includes(String(mid))))
+    throw new OfferError(
+      'The offer has media lines without BUNDLE. Offer all of them in one transport: a=group:BUNDLE.',
+    )
   return lines
 }
 
@@ -146,7 +152,19 @@ const forwardedCodecs = new Map<string, Codec>([
 
 function parameterOf(parameters: string, name: string): string | undefined {
   const pair = parameters.split(';').find((part) => part.trim().startsWith(`${name}=`))
-  return pair?.split('=')[1]?.trim()
+  return pair?.slice(pair.indexOf('=') + 1).trim() // base64 has = at its end
+}
+
+const PARAMETER_SETS = 'sprop-parameter-sets'
+
+/** Returns whether an offer has the parameter sets of its H.264. */
+export const hasParameterSets = ({ parameters }: OfferedCodec): boolean =>
+  parameterOf(parameters, PARAMETER_SETS) !== undefined
+
+/** Returns the parameters of a codec for the peer that plays it: its own, and the parameter sets of the source. */
+export function parametersFor({ parameters }: OfferedCodec, source: OfferedCodec): string {
+  const sets = parameterOf(source.parameters, PARAMETER_SETS)
+  return sets === undefined ? parameters : `${parameters};${PARAMETER_SETS}=${sets}`
 }
 
 /** Returns profile and constraints of H.264 (RFC 6184, section 8.1). Without the parameter, baseline. */
@@ -178,6 +196,8 @@ export function restrictOffer(sdp: string, codecs: Readonly<Record<Kind, Offered
     const isKept = ({ payload }: { payload: number | string }) => Number(payload) === payloadType
     return {
       ...rest,
+      // The platform sends no video to a publisher; its sound may be that of the operator's microphone.
+      ...(line.type === 'video' && { direction: 'sendonly' as const }),
       payloads: String(payloadType),
       rtp: line.rtp.filter(isKept),
       fmtp: line.fmtp.filter(isKept),

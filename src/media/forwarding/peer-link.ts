@@ -1,7 +1,7 @@
 import { PeerConnection } from 'node-datachannel'
 import type { Log } from '../../core/log.ts'
 import type { Guard } from '../../core/process/guard.ts'
-import { answerWithPublicAddress } from '../../core/webrtc/session-description.ts'
+import { answerWithCandidates } from '../../core/webrtc/session-description.ts'
 import type { MediaSettings } from './media-messages.ts'
 
 /** A peer that is not connected after this time is closed. */
@@ -46,7 +46,7 @@ export class PeerLink {
     )
     const onCandidates = guard.handler('media:candidates', (state: string) => {
       const answer = state === 'complete' && !this.#closed ? this.#connection.localDescription() : null
-      if (answer) events.answered(answerWithPublicAddress(answer.sdp, settings))
+      if (answer) events.answered(answerWithCandidates(answer.sdp, settings))
     })
     const onState = guard.handler('media:state', (state: string) => {
       if (state === 'connected') clearTimeout(this.#timer)

@@ -2,12 +2,13 @@ import { rtp } from '@wheelhouse/protocol'
 import type { Track } from 'node-datachannel'
 import { TokenBucket } from '../../core/concurrency/token-bucket.ts'
 import { withoutCandidates } from '../../core/webrtc/session-description.ts'
-import { withLayersAndExtensions } from './answer.ts'
+import { withLayersAndExtensions, withOfferedGroup } from './answer.ts'
 import type { Demand } from './bitrate-control.ts'
 import { IncomingStream } from './incoming-stream.ts'
-import { beginsKeyframe, keyframePixels, type VideoCodec } from './keyframes.ts'
+import { beginsKeyframe, keyframePixels, ParameterSetCheck, type VideoCodec } from './keyframes.ts'
 import {
   clockRateHz,
+  hasParameterSets,
   type Kind,
   type Offer,
   OfferError,
@@ -62,6 +63,8 @@ export class Publisher {
   readonly #opus: OfferedCodec | undefined
   readonly #receivedBits: TokenBucket
   readonly #receivedPackets: TokenBucket
+  /** Undefined for a stream that can be decoded by what its offer says. */
+  readonly #parameterSets: ParameterSetCheck | undefined
   readonly #captureTimeIds: Readonly<Record<Kind, number | undefined>>
 
   /** @throws OfferError if the offer has no video that the platform forwards. */
@@ -84,6 +87,7 @@ export class Publisher {
     this.#environment = environment
     this.#events = events
     this.#createdMs = environment.nowMs()
+    if (video.codec === 'H264' && !hasParameterSets(video)) this.#parameterSets = new ParameterSetCheck()
     this.#captureTimeIds = {
       video: offer.video?.extensions.captureTime,
       audio: undefined,
@@ -93,7 +97,8 @@ export class Publisher {
     const { layers, extensions } = accepted
     if (layers.length > 1 && extensions.layer !== undefined)
       this.#layers = new VideoLayers(layers, extensions.layer)
-    const answered = (answer: string) => events.answered(withLayersAndExtensions(answer, accepted))
+    const answered = (answer: string) =>
+      events.answered(withOfferedGroup(withLayersAndExtensions(answer, accepted), sdp))
     const bitsPerSecond = TOLERANCE * environment.settings.maxBitsPerSecond + AUDIO_BITS_PER_SECOND
     const bits = { burst: (bitsPerSecond * REFILL_MS) / 1_000, refillMs: REFILL_MS }
     this.#receivedBits = new TokenBucket(bits, this.#createdMs)
@@ -127,8 +132,9 @@ export class Publisher {
     if (!stream) return
     const { plain, recoverable } = stream.receive(packet, header, nowMs)
     if (!recoverable && kind === 'video') this.requestKeyframe(stream)
-    const isStart =
-      kind === 'audio' || this.#isKeyframe(stream, packet.subarray(header.payloadStart, header.payloadEnd))
+    const payload = packet.subarray(header.payloadStart, header.payloadEnd)
+    if (kind === 'video') this.#parameterSets?.add(payload, header.timestamp)
+    const isStart = kind === 'audio' || this.#isKeyframe(stream, payload)
     this.#events.packet({ kind, stream, header, plain, isStart })
   }
 
@@ -160,6 +166,11 @@ export class Publisher {
       captureTimeId: this.#captureTimeIds[kind],
       ...(kind === 'video' && { maxBitsPerSecond: this.#environment.settings.maxBitsPerSecond }),
     })
+  }
+
+  /** Why the video cannot be decoded; undefined if it can, as far as known. */
+  get problem(): string | undefined {
+    return this.#parameterSets?.problem
   }
 
   /** The layers that are sent at present, the smallest first; empty for a publisher that sends its picture once. */

@@ -62,6 +62,7 @@ describe('the capture clock', () => {
       rtpTimestamp: (senderMs * 90) >>> 0,
     })
     clock.reported(report(1_000), 1_001_030)
+    expect(clock.captureMs((2_500 * 90) >>> 0)).toBeUndefined()
     clock.reported(report(2_000), 1_002_080)
     clock.echoed(
       { type: 'reference_time_echo', compactNtp: rtp.compactNtp(rtp.ntpOf(1_002_000)), delay: 0 },
@@ -95,14 +96,14 @@ describe('the capture time of a stream', () => {
 
   test('is the one of the packet, by the clock of the reports', () => {
     const incoming = stream()
-    incoming.handle(report(1_000_000), 5_000_000)
+    for (const ms of [999_500, 1_000_000]) incoming.handle(report(ms), 4_000_000 + ms)
     incoming.receive(stampedPacket(1_000_060), header(1, 900_000), 5_000_100)
     expect(incoming.captureMs).toBeCloseTo(5_000_060, 0)
   })
 
   test('is unknown for a stamp that is far from the time of arrival', () => {
     const incoming = stream()
-    incoming.handle(report(1_000_000), 5_000_000)
+    for (const ms of [999_500, 1_000_000]) incoming.handle(report(ms), 4_000_000 + ms)
     incoming.receive(stampedPacket(900_000_000_000), header(1, 900_000), 5_000_100)
     expect(incoming.captureMs).toBeUndefined()
   })
@@ -213,12 +214,18 @@ describe('an outgoing stream', () => {
     const START_MS = Date.UTC(2026, 10, 20)
     const stream = () =>
       new OutgoingStream({ ssrc: 77, payloadType: 100, clockRateHz: 90_000, firstSequenceNumber: 0 })
-    /** Passes one frame that was captured `ageMs` before it arrives, by a report that arrived with it. */
+    /** Passes one frame that was captured `ageMs` before it arrives, by reports up to its arrival. */
     function passFrame(ageMs: number, own = stream(), source = incoming(1)) {
-      source.handle(
-        { type: 'sender_report', ssrc: 1, ntp: rtp.ntpOf(START_MS), rtpTimestamp: 900_000 },
-        START_MS,
-      )
+      for (const sinceMs of [500, 0])
+        source.handle(
+          {
+            type: 'sender_report',
+            ssrc: 1,
+            ntp: rtp.ntpOf(START_MS - sinceMs),
+            rtpTimestamp: 900_000 - sinceMs * 90,
+          },
+          START_MS - sinceMs,
+        )
       const passed = pass(own, source, 1, 900_000 - ageMs * 90, START_MS)
       return { own, timestamp: passed?.timestamp as number }
     }

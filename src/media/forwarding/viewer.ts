@@ -3,7 +3,7 @@ import { rtp } from '@wheelhouse/protocol'
 import { Audio, type PeerConnection, type Track, Video } from 'node-datachannel'
 import { TokenBucket } from '../../core/concurrency/token-bucket.ts'
 import { withoutCandidates } from '../../core/webrtc/session-description.ts'
-import { withRoundTripFeedback } from './answer.ts'
+import { withOfferedGroup, withRoundTripFeedback } from './answer.ts'
 import type { IncomingStream } from './incoming-stream.ts'
 import { LayerChoice } from './layer-choice.ts'
 import {
@@ -14,6 +14,7 @@ import {
   OfferError,
   type OfferedCodec,
   type OfferedMedia,
+  parametersFor,
 } from './offer.ts'
 import { type PeerEnvironment, type PeerEvents, PeerLink } from './peer-link.ts'
 import type { MediaPacket } from './publisher.ts'
@@ -73,12 +74,13 @@ export class Viewer {
     this.#events = events
     this.#receivedMs = environment.nowMs()
     this.#received = new TokenBucket(RECEIVED_PACKETS, this.#receivedMs)
-    const answered = (answer: string) => events.answered(withRoundTripFeedback(answer, sdp))
+    const answered = (answer: string) =>
+      events.answered(withOfferedGroup(withRoundTripFeedback(answer, sdp), sdp))
     this.#link = new PeerLink(id, environment, { ...events, answered }, { manual: true })
     const { video, audio } = offer
     this.#link.negotiate((connection) => {
       connection.setRemoteDescription(withoutCandidates(sdp), 'offer')
-      this.#addVideo(connection, video.mid, codec)
+      this.#addVideo(connection, video.mid, { ...codec, parameters: parametersFor(codec, source) })
       if (audio) this.#addAudio(connection, audio)
       connection.setLocalDescription('answer')
     })

@@ -7,7 +7,7 @@ import { createDatasets } from './dataset.service.ts'
 import { createEpisodeStore } from './episode.store.ts'
 import { type AppendEpisodeNote, createEpisodeMarks } from './episode-marks.service.ts'
 import { datasetExportEndpoints } from './exports/dataset-export.routes.ts'
-import { createDatasetExports, type LogExport } from './exports/dataset-export.service.ts'
+import { createDatasetExports, type IsStorageFull, type LogExport } from './exports/dataset-export.service.ts'
 import { createDatasetExportFailures } from './exports/dataset-export-failures.ts'
 import { DATASET_EXPORT_CLEAN_UP, DATASET_EXPORTS } from './exports/dataset-export-queue.ts'
 import { createDatasetExportRunner } from './exports/dataset-export-runner.ts'
@@ -21,14 +21,16 @@ export interface DatasetOptions {
   /** The folder of the platform's data, for temporary files. */
   readonly dataDir: string
   readonly logExport: LogExport
+  /** Returns whether a user has used up the storage of an account. */
+  readonly isStorageFull: IsStorageFull
 }
 
 /** Creates the services of recorded datasets, their episodes and their exports. */
 export function createDatasetServices(
   core: CoreServices,
-  { storage, dataDir, logExport, appendNote }: DatasetOptions,
+  { storage, dataDir, logExport, isStorageFull, appendNote }: DatasetOptions,
 ) {
-  const deps = { ...core, storage, logExport }
+  const deps = { ...core, storage, logExport, isStorageFull }
   const objects = createDatasetObjects(deps)
   const failures = createDatasetExportFailures(core)
   const finish = createExportFinish({ ...deps, objects })

@@ -21,6 +21,7 @@ import { createRecordingStreams } from './recording-streams.store.ts'
 import { createRecordingSweep } from './recording-sweep.ts'
 import { createRecordings } from './recordings.service.ts'
 import { createUnrecordedSessions } from './unrecorded-sessions.ts'
+import type { LinkAuthors } from './watch-links.ts'
 
 /** Creates the services of recordings: streams and segments for recorders, finished files, access. */
 export function createRecordingServices(
@@ -30,6 +31,7 @@ export function createRecordingServices(
     readonly settings: { readonly recordingQuotaBytes: number }
     readonly appendNote: AppendSessionNote
     readonly onFinished: FinishWorkerDeps['onFinished']
+    readonly users: LinkAuthors
   },
 ) {
   const { store, appendNote, onFinished } = options
@@ -46,9 +48,10 @@ export function createRecordingServices(
   })
   return {
     store,
+    quota,
     recorderNodes,
     recordings,
-    recordingAccess: createRecordingAccess({ ...core, recordings }),
+    recordingAccess: createRecordingAccess({ ...core, recordings, users: options.users }),
     streams: createRecordingStreams({ ...core, quota, appendNote }),
     sweep: createRecordingSweep({ ...core, nodes: recorderNodes }),
     unrecorded: createUnrecordedSessions({ ...core, nodes: recorderNodes, appendNote }),

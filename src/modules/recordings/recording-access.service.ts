@@ -8,6 +8,7 @@ import type { Tx } from '../../core/events/transactor.ts'
 import type { RecordingRow } from './recording.view.ts'
 import type { DownloadView, ShareView } from './recording-access.schema.ts'
 import type { RecordingReader, Recordings } from './recordings.service.ts'
+import type { LinkAuthors } from './watch-links.ts'
 
 const TOKEN_BYTES = 32
 const MAX_SHARES = 50
@@ -20,11 +21,23 @@ export type DownloadKind = DownloadView['kind']
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
 
+const invalidLink = () =>
+  new AppError(404, 'share_invalid', 'This link is not valid. It may have expired. Ask for a new one.')
+
+/** Returns nothing for a user or a recording that does not exist, or a recording that is not the user's any more. */
+function onlyNotFound(cause: unknown): undefined {
+  if (cause instanceof AppError && cause.status === 404) return undefined
+  throw cause
+}
+
 /** Stores who has read recordings, and manages links and bookmarks. */
 export function createRecordingAccess(
-  deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'baseUrl' | 'bus'> & { recordings: Recordings },
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'baseUrl' | 'bus'> & {
+    recordings: Recordings
+    users: LinkAuthors
+  },
 ) {
-  const { db, transact, now, baseUrl, bus, recordings } = deps
+  const { db, transact, now, baseUrl, bus, recordings, users } = deps
 
   return {
     /** Adds a read to the list of downloads, once for several in a row. Does nothing for a recording that was deleted. */
@@ -162,25 +175,27 @@ export function createRecordingAccess(
       bus.publish('recording_link.revoked', { linkId: shareId })
     },
 
-    /** Returns the recording of a link. @throws 404 for a token that is unknown, expired, revoked, or of a suspended user. */
+    /**
+     * Returns the recording of a link.
+     * @throws 404 for a token that is unknown, expired, revoked, or of a user who is suspended or may not share the recording any more
+     */
     async byToken(token: string): Promise<{ row: RecordingRow; shareId: string; expiresAt: Date }> {
       const share = await db
         .selectFrom('recording_shares as share')
-        .innerJoin('users', 'users.id', 'share.created_by')
         .select(['share.id', 'share.recording_id', 'share.created_by', 'share.expires_at'])
         .where('share.token_hash', '=', hashOf(token))
         .where('share.revoked_at', 'is', null)
         .where('share.expires_at', '>', now())
-        .where('users.suspended_at', 'is', null)
         .executeTakeFirst()
-      if (!share)
-        throw new AppError(
-          404,
-          'share_invalid',
-          'This link is not valid. It may have expired. Ask for a new one.',
+      if (!share) throw invalidLink()
+      const userId = share.created_by
+      const row = await users
+        .currentRoles(userId)
+        .then((roles) =>
+          roles.length > 0 ? recordings.findOwn({ userId, roles }, share.recording_id) : undefined,
         )
-      // The user who created the link may have lost the recording since.
-      const row = await recordings.find({ userId: share.created_by, roles: ['admin'] }, share.recording_id)
+        .catch(onlyNotFound)
+      if (!row) throw invalidLink()
       return { row, shareId: share.id, expiresAt: share.expires_at }
     },
 

@@ -1,18 +1,34 @@
+import type { Role } from '@wheelhouse/protocol'
 import { coalesce } from '../../core/concurrency/concurrency.ts'
 import type { CoreServices } from '../../core/core-services.ts'
+import { AppError } from '../../core/errors/errors.ts'
 import type { Guard } from '../../core/process/guard.ts'
 
 /** A reader must not receive data later than a second after the end of the link. */
 const POLL_MS = 500
 
+/** The users who create links. */
+export interface LinkAuthors {
+  /** Returns the roles that a user may use now. @throws 404 for a user who does not exist */
+  currentRoles(userId: string): Promise<readonly Role[]>
+}
+
 /** Reports those of the open links that are no longer valid. A message of the bus and a poll find them. */
 export function watchLinks(
-  deps: Pick<CoreServices, 'db' | 'bus' | 'log' | 'now'> & { readonly guard: Guard },
+  deps: Pick<CoreServices, 'db' | 'bus' | 'log' | 'now'> & {
+    readonly guard: Guard
+    readonly users: LinkAuthors
+  },
   openLinks: () => readonly string[],
   linkEnded: (linkId: string) => void,
 ): { close(): void } {
-  const { db, bus, log, now, guard } = deps
+  const { db, bus, log, now, guard, users } = deps
   let failing = false
+  const rolesOf = (userId: string): Promise<readonly Role[]> =>
+    users.currentRoles(userId).catch((cause) => {
+      if (cause instanceof AppError && cause.status === 404) return []
+      throw cause
+    })
 
   // A poll that a message asks for must begin after the message.
   const poll = coalesce(async () => {
@@ -21,14 +37,17 @@ export function watchLinks(
     try {
       const rows = await db
         .selectFrom('recording_shares as share')
-        .innerJoin('users', 'users.id', 'share.created_by')
-        .select('share.id')
+        .innerJoin('recordings', 'recordings.id', 'share.recording_id')
+        .select(['share.id', 'share.created_by', 'recordings.client_id'])
         .where('share.id', 'in', open)
         .where('share.revoked_at', 'is', null)
         .where('share.expires_at', '>', now())
-        .where('users.suspended_at', 'is', null)
         .execute()
-      const valid = new Set(rows.map(({ id }) => id))
+      const authors = [...new Set(rows.map(({ created_by }) => created_by))]
+      const roles = new Map(await Promise.all(authors.map(async (id) => [id, await rolesOf(id)] as const)))
+      const mayShare = ({ created_by: author, client_id: owner }: (typeof rows)[number]) =>
+        author === owner ? roles.get(author)?.length !== 0 : roles.get(author)?.includes('admin') === true
+      const valid = new Set(rows.filter(mayShare).map(({ id }) => id))
       for (const id of open) if (!valid.has(id)) linkEnded(id)
       failing = false
     } catch (cause) {

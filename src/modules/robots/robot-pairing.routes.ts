@@ -27,6 +27,7 @@ export function robotPairingEndpoints(
       path: '/api/pairing',
       summary: 'Exchanges a pairing code for the address and the token of its robot, once',
       access: 'public',
+      publicLimit: 'pairing',
       body: PairRobot,
       response: [200, PairedRobot],
       errors: {

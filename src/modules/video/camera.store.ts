@@ -220,6 +220,15 @@ export function createCameraStore({ db }: { db: Db }) {
       return rows[0].live ? 'live' : 'removed'
     },
 
+    /** Removes a camera that has never sent, so that it takes no place. */
+    async removeUnused(robotId: string, camera: string): Promise<void> {
+      await sql`
+        delete from cameras
+        where robot_id = ${robotId} and name = ${camera} and node_id is null and codec is null and label is null`.execute(
+        db,
+      )
+    },
+
     /** Records the cameras that a media role forwards, with their newest figures, and that it forwards no other one. */
     async saveStreams(nodeId: string, streams: readonly StreamFigures[]): Promise<void> {
       await sql`

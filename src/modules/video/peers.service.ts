@@ -121,13 +121,14 @@ export function createPeers(deps: {
   }
 
   /** @throws 404 unless the resource exists and belongs to the robot or the session. */
-  async function ask(type: 'close' | 'find', resourceId: string, ownerId: string): Promise<void> {
+  async function ask(type: 'close' | 'find', resourceId: string, ownerId: string) {
     const nodeId = resourceId.split('.')[0] as string
     // The peers of a media role end with it.
     const reply = (await store.isNodeAlive(nodeId))
       ? await requests.send(nodeId, { type, resourceId, ownerId })
       : undefined
     if (!reply || !('found' in reply) || !reply.found) throw notFound('Resource')
+    return { isLast: reply.isLast === true }
   }
 
   return {
@@ -142,7 +143,16 @@ export function createPeers(deps: {
       if (!(await store.addCamera(robotId, camera)))
         throw conflict('camera_limit_reached', 'The robot has 8 cameras. Remove one in its settings first.')
       const nodeId = (await store.nodeOf(robotId, camera)) ?? (await store.leastBusyNode())
-      return await connect(nodeId, { type: 'publish', robotId, camera, sdp, tokenVersion }, robotId)
+      try {
+        const peer = await connect(nodeId, { type: 'publish', robotId, camera, sdp, tokenVersion }, robotId)
+        // An earlier offer of the camera may have been refused at the same time.
+        await store.addCamera(robotId, camera)
+        return peer
+      } catch (cause) {
+        const isReplaced = cause instanceof AppError && cause.code === 'offer_replaced'
+        if (!isReplaced) await store.removeUnused(robotId, camera)
+        throw cause
+      }
     },
 
     /** Shows a camera to the holder of a ticket of an open session. */
@@ -174,13 +184,19 @@ export function createPeers(deps: {
     },
 
     /** Ends the publisher of a robot. */
-    async unpublish(token: string | undefined, robotId: string, resourceId: string): Promise<void> {
+    async unpublish(
+      token: string | undefined,
+      { robotId, camera, resourceId }: { robotId: string; camera: string; resourceId: string },
+    ): Promise<void> {
       await authorizeRobot(token, robotId)
-      await ask('close', resourceId, robotId)
+      const { isLast } = await ask('close', resourceId, robotId)
+      if (isLast) await store.removeUnused(robotId, camera)
     },
 
     /** Ends a viewer. Its address cannot be guessed, so that a viewer with an expired ticket can leave. */
-    endViewer: (resourceId: string, ownerId: string): Promise<void> => ask('close', resourceId, ownerId),
+    endViewer: async (resourceId: string, ownerId: string): Promise<void> => {
+      await ask('close', resourceId, ownerId)
+    },
 
     /**
      * Accepts candidates of a peer (trickle ICE). They are not needed: the platform sends only to addresses that packets came from.

@@ -36,6 +36,7 @@ const offerErrors: ErrorResponses = {
 }
 const viewErrors = {
   camera_offline: 'when the robot does not publish the camera',
+  camera_undecodable: 'when the H.264 of the camera has no parameter sets',
   viewer_limit_reached: 'when the camera has as many viewers as it may have',
 } as const
 const robotTokenErrors: ErrorResponses = {
@@ -89,7 +90,10 @@ function whipEndpoints(deps: VideoDeps): Endpoint[] {
       errors: {
         ...offerErrors,
         ...robotTokenErrors,
-        409: { camera_limit_reached: 'when the robot has as many cameras as it may have' },
+        409: {
+          camera_limit_reached: 'when the robot has as many cameras as it may have',
+          offer_replaced: 'when a newer offer of the same camera has come',
+        },
       },
       run: async ({ params, text, http }) => {
         sendAnswer(http, await peers.publish(bearerOf(http), params.id, params.camera, text), deps)
@@ -118,7 +122,8 @@ function whipEndpoints(deps: VideoDeps): Endpoint[] {
       response: [200],
       errors: robotTokenErrors,
       run: async ({ params, http }) => {
-        await peers.unpublish(bearerOf(http), params.id, params.resource)
+        const { id: robotId, camera, resource: resourceId } = params
+        await peers.unpublish(bearerOf(http), { robotId, camera, resourceId })
         http.body = null
         http.status = 200
       },

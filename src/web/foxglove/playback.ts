@@ -15,6 +15,9 @@ const TIME_MS = 50
 /** Messages that are sent before other work of the process gets its turn. */
 const MESSAGES_PER_TURN = 50
 
+/** A client with playback control that requests nothing for this time, as Lichtblick, would wait for ever. */
+const UNREQUESTED_MS = 1_000
+
 type Status = PlaybackState['status']
 
 /**
@@ -28,6 +31,8 @@ export class Playback implements ConnectionSource {
   readonly #log: Log
   readonly #clock: PlaybackClock
   readonly #restart: () => void
+  readonly #playLater: (ms: number) => NodeJS.Timeout
+  #playTimer: NodeJS.Timeout | undefined
   #connection: ClientConnection | undefined
   #status: Status = 'paused'
   /** Channels that need their state at the position. */
@@ -50,14 +55,15 @@ export class Playback implements ConnectionSource {
     this.#sessionId = deps.sessionId
     this.#log = deps.log
     this.#clock = new PlaybackClock(deps.range.startNs)
-    this.#restart = deps.guard.handler(
-      'foxglove:playback',
-      () => this.#runAgain(),
-      () => this.#connection?.close(closings.internalError),
-    )
+    const fail = () => this.#connection?.close(closings.internalError)
+    this.#restart = deps.guard.handler('foxglove:playback', () => this.#runAgain(), fail)
+    this.#playLater = deps.guard.timer('foxglove:play', () => this.#playUnrequested(), fail)
   }
 
-  /** Begins. A client without playback control gets the recording once, at its speed, from its first subscription on. */
+  /**
+   * Begins. A client without playback control gets the recording once, at its speed, from its first subscription on; one with it that
+   * requests nothing gets it after a second.
+   */
   start(connection: ClientConnection): void {
     this.#connection = connection
     const isControlled = connection.protocol === SDK_PROTOCOL
@@ -65,7 +71,15 @@ export class Playback implements ConnectionSource {
     connection.send(serverInfo({ name: 'Wheelhouse, recording', sessionId: this.#sessionId, range }))
     connection.advertise(this.#recorded.channels)
     connection.sendTime(this.#range.startNs)
-    if (isControlled) this.#sendState({ didSeek: false, requestId: '' })
+    if (!isControlled) return
+    this.#sendState({ didSeek: false, requestId: '' })
+    this.#playTimer = this.#playLater(UNREQUESTED_MS)
+  }
+
+  #playUnrequested(): void {
+    this.#play()
+    this.#sendState({ didSeek: false, requestId: '' })
+    this.#restart()
   }
 
   subscribed(connection: ClientConnection, channelId: number): void {
@@ -82,6 +96,7 @@ export class Playback implements ConnectionSource {
   playbackRequested(connection: ClientConnection, request: PlaybackRequest): void {
     if (connection.protocol !== SDK_PROTOCOL)
       return connection.sendStatus('warning', `Playback control needs the subprotocol ${SDK_PROTOCOL}.`)
+    clearTimeout(this.#playTimer)
     const { command, speed, seekToNs, requestId } = request
     if (!this.#clock.setSpeed(speed)) connection.sendStatus('warning', 'The speed is not a positive number.')
     if (seekToNs !== undefined) this.#seek(connection, seekToNs)
@@ -93,6 +108,7 @@ export class Playback implements ConnectionSource {
   }
 
   closed(): void {
+    clearTimeout(this.#playTimer)
     this.#abort.abort()
     this.#connection = undefined
   }

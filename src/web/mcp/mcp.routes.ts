@@ -81,7 +81,7 @@ export function mcpRoutes(deps: McpRouteDeps): Middleware {
   }
 
   return async (http, next) => {
-    if (http.path !== MCP_PATH) return await next()
+    if (http.path !== MCP_PATH && http.path !== `${MCP_PATH}/`) return await next()
     guard(http)
     // Read first, because a stop must not wait for the authentication. A refused credential comes before a refused message.
     const [reading] = await Promise.allSettled([http.method === 'POST' ? readMessage(http) : undefined])

@@ -151,6 +151,16 @@ describe('a refusal is reported', () => {
       { op: 'publish', topic: '/cmd_vel', msg: { linear: { x: 'fast' } } },
       'the message is not a geometry',
     ],
+    [
+      'a TwistStamped',
+      { op: 'publish', topic: '/cmd_vel', msg: { header: {}, twist: twist(0.5) } },
+      'the message is not a geometry',
+    ],
+    [
+      'a speed that no robot reaches',
+      { op: 'publish', topic: '/cmd_vel', msg: twist(1e308) },
+      'the message is not a geometry',
+    ],
     ['a null Twist', { op: 'publish', topic: '/cmd_vel', msg: null }, 'the message is not a geometry'],
   ])('%s', async (_name, op, msg) => {
     const { bridge, sent } = await open()

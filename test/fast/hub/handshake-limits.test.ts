@@ -133,3 +133,23 @@ describe('credentials that are refused', () => {
     expect(await metric(world, 'hub_auth_failures_total{reason="invalid_api_key"}')).toBe(LIMIT)
   })
 })
+
+test('clients of an older protocol get 400 with the code 5, by WebSocket and by polling', async () => {
+  await using world = await createWorld({ bus: 'redis' })
+  const unsupported = { code: 5, message: 'Unsupported protocol version' }
+  for (const query of ['EIO=3&transport=polling', 'transport=polling']) {
+    const reply = await fetch(`${world.hubUrl}/socket.io/?${query}`)
+    expect([reply.status, await reply.json()]).toEqual([400, unsupported])
+  }
+  const socket = new WebSocket(addressOf(world).replace('EIO=4', 'EIO=3'))
+  const [status, body] = await new Promise<[number | undefined, string]>((resolve, reject) => {
+    socket.on('open', () => reject(new Error('open')))
+    socket.on('error', reject)
+    socket.on('unexpected-response', async (_request, response) => {
+      let text = ''
+      for await (const chunk of response) text += chunk
+      resolve([response.statusCode, text])
+    })
+  })
+  expect([status, JSON.parse(body)]).toEqual([400, unsupported])
+})

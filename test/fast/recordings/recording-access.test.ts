@@ -160,6 +160,21 @@ test('a link is not valid while its author is suspended', async () => {
   expect(await fetchStatus(path)).toBe(200)
 })
 
+test('a link of an admin ends when its author is no admin any more', async () => {
+  const { recordingId } = await record()
+  const admin = await world.admin()
+  const { body } = await admin.post(`${pathOf(recordingId)}/shares`)
+  const path = `/api/shared/recordings/${body.url.split('/').at(-1)}`
+  expect(await fetchStatus(path)).toBe(200)
+  await using database = await connectTo(world.database.url)
+  const setEmail = (email: string) =>
+    database.query('update users set email = $1 where id = $2', [email, admin.id])
+  await setEmail('former@test.local')
+  for (const below of ['', '/file', '/parts']) expect(await fetchStatus(path + below)).toBe(404)
+  await setEmail('admin@test.local')
+  expect(await fetchStatus(path)).toBe(200)
+})
+
 test('the list of parts says that it leaves out the oldest segments', async () => {
   const { recordingId } = await record()
   await using database = await connectTo(world.database.url)

@@ -111,10 +111,20 @@ test('the database has no code, and the audit log has its creation and its use',
   expect(JSON.stringify(entries)).not.toContain(code)
 })
 
-test('attempts are limited for each network', async () => {
+test('attempts with one code are limited, and do not keep other robots of the network from pairing', async () => {
   await using limited = await createWorld({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '45' } })
   const statuses: number[] = []
-  for (let count = 0; count < 4; count++)
+  for (let count = 0; count < 20; count++)
     statuses.push((await exchange('22222-22222', limited.baseUrl)).status)
-  expect(statuses).toEqual([404, 404, 404, 429])
+  expect(statuses).toEqual([404, 404, 404, ...Array(17).fill(429)])
+  const client = await limited.client()
+  const code = await createCode(await limited.robot(client), client)
+  expect((await exchange(code, limited.baseUrl)).status).toBe(200)
+})
+
+test('attempts are limited for each network', async () => {
+  await using limited = await createWorld({ env: { RATE_LIMIT_PER_MINUTE: '3' } })
+  const statuses: number[] = []
+  for (const last of '23456') statuses.push((await exchange(`22222-2222${last}`, limited.baseUrl)).status)
+  expect(statuses).toEqual([404, 404, 404, 429, 429])
 })

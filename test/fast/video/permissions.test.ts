@@ -30,6 +30,7 @@ async function post(url: string, headers: Record<string, string>, body: string) 
   return {
     status: response.status,
     code: response.headers.get('Wheelhouse-Error'),
+    location: response.headers.get('Location'),
     text: await response.text(),
   }
 }
@@ -138,21 +139,40 @@ describe('a publisher', () => {
       expect(await post(whip().replace(/front$/, name), headers, offer)).toMatchObject({ status: 400 })
   })
 
-  test('cannot publish more than eight cameras', async () => {
+  test('cannot publish more than eight cameras, of which refused offers and ended ones do not count', async () => {
     const { id, token } = await world.robot(fixture.owner)
-    const publish = (camera: string) =>
+    const headers = { ...SDP, Authorization: `Bearer ${token}` }
+    const publish = (camera: string, body: string) =>
+      post(`${world.baseUrl}/api/robots/${id}/whip/${camera}`, headers, body)
+    // With a changed direction, the offer of a viewer is one of a publisher that does not connect.
+    const offer = (await fixture.viewer().offer()).replace('a=recvonly', 'a=sendonly')
+    for (let number = 1; number <= 9; number++)
+      expect(await publish(`refused${number}`, 'v=0')).toMatchObject({ status: 400, code: 'offer_rejected' })
+    let location = ''
+    for (let number = 1; number <= 8; number++) {
+      const accepted = await publish(`front${number}`, offer)
+      expect(accepted.status, accepted.text).toBe(201)
+      location = accepted.location as string
+    }
+    const full = { status: 409, code: 'camera_limit_reached' }
+    expect(await publish('front9', offer)).toMatchObject(full)
+    expect((await fetch(`${world.baseUrl}${location}`, { method: 'DELETE', headers })).status).toBe(200)
+    expect(await publish('front9', offer)).toMatchObject({ status: 201 })
+  })
+
+  test('gets 409 for an offer that its own newer one replaces', async () => {
+    const { id, token } = await world.robot(fixture.owner)
+    const offer = (await fixture.viewer().offer()).replace('a=recvonly', 'a=sendonly')
+    const publish = () =>
       post(
-        `${world.baseUrl}/api/robots/${id}/whip/${camera}`,
+        `${world.baseUrl}/api/robots/${id}/whip/front`,
         { ...SDP, Authorization: `Bearer ${token}` },
-        'v=0',
+        offer,
       )
-    // Also a camera whose offer is rejected keeps its name.
-    for (let number = 1; number <= 8; number++)
-      expect(await publish(`front${number}`)).toMatchObject({ status: 400, code: 'offer_rejected' })
-    expect(await publish('front9')).toMatchObject({
-      status: 409,
-      code: 'camera_limit_reached',
-    })
+    const replies = await Promise.all(Array.from({ length: 6 }, publish))
+    for (const { status, code } of replies)
+      if (status !== 201) expect([status, code]).toEqual([409, 'offer_replaced'])
+    expect(replies.some(({ status }) => status === 201)).toBe(true)
   })
 })
 
@@ -172,8 +192,15 @@ describe('an offer', () => {
     expect(await publish(body)).toMatchObject({ status: 400, code: 'offer_rejected' })
   })
 
-  test('of another media type is rejected', async () => {
-    expect(await publish('v=0', 'text/plain')).toMatchObject({ status: 415 })
+  test.each(['text/plain', 'application/json'])('of the media type %s is rejected', async (type) => {
+    expect(await publish('v=0', type)).toMatchObject({ status: 415 })
+  })
+
+  test('has its media type in the answer to OPTIONS', async () => {
+    const url = `${world.baseUrl}/api/robots/${fixture.robot.id}/whip/front`
+    const response = await fetch(url, { method: 'OPTIONS' })
+    expect(response.status).toBe(204)
+    expect(response.headers.get('Accept-Post')).toBe('application/sdp')
   })
 
   test('that is too large is rejected', async () => {

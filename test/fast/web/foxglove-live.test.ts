@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { cameraTopic } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeFrame } from '../../../src/core/mcap/compressed-frame.ts'
@@ -97,6 +99,33 @@ test.each(['foxglove.sdk.v1', 'foxglove.websocket.v1'])(
     unsubscribe()
   },
 )
+
+test('the program of the guide runs in Node', async () => {
+  const guide = await readFile('docs/foxglove.md', 'utf8')
+  const program = /```ts\n(import foxglove[\s\S]*?)```/.exec(guide)?.[1] ?? ''
+  const { key } = await session.client.key()
+  const address = foxglove.addressOf(session.id)
+  const local = program.replace(/`wss:[^`]*`/, JSON.stringify(address))
+  expect(local).not.toBe(program)
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', `const apiKey = ${JSON.stringify(key)}\n${local}`],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  try {
+    let output = ''
+    child.stdout.on('data', (data) => {
+      output += String(data)
+    })
+    await tailed()
+    await waitFor(() => {
+      publish('/telemetry', json({ t: 1 }))
+      expect(output).toMatch(/^\d+n 7$/m)
+    })
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
 
 test('a camera is advertised with its first frame; a client that subscribes gets it from a keyframe', async () => {
   const client = await foxglove.connect(session.id, session.operator).ready()

@@ -108,6 +108,16 @@ describe('requests of other sites', () => {
     expect(preflight.headers.get('Access-Control-Allow-Headers')).toMatch(/mcp-protocol-version/i)
   })
 
+  test('at the address with a slash are served as well', async () => {
+    const headers = {
+      ...accept,
+      'Content-Type': 'application/json',
+      Authorization: `Bearer ${operator.token}`,
+    }
+    const reply = await fetch(`${url}/`, { method: 'POST', headers, body: JSON.stringify(ping) })
+    expect(reply.status).toBe(200)
+  })
+
   test('by a host name that resolves to this server are refused', async () => {
     const { port } = new URL(url)
     expect(await statusWithHost(`evil.example:${port}`)).toBe(403)

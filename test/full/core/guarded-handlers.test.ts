@@ -341,6 +341,9 @@ const atHub: Record<string, () => Promise<unknown>> = {
     expect(refused.statusCode).toBe(400)
     hub.socket.terminate()
   },
+  'socket:protocol': async () => {
+    await expect(fetch(`${world.hubUrl}/socket.io/?EIO=3&transport=polling`)).rejects.toThrow()
+  },
   'engine:connection': async () => (await fixture.client.hub()).close(),
   'engine:flush': async () => (await fixture.client.hub()).close(),
   'engine:drain': async () => (await fixture.client.hub()).close(),

@@ -159,3 +159,21 @@ test('a list shows how a camera is doing, and its order and labels can change', 
     expect((await owner.delete(`/api/client/robots/${robot.id}/cameras/rear`)).status).toBe(204),
   )
 })
+
+test('H.264 without parameter sets is refused to viewers with the reason', async () => {
+  await fixture.camera.stop()
+  const camera = fixture.link.publishCamera({ name: 'bare', codec: 'H264' })
+  const keyframe = Buffer.concat([Buffer.from([0, 0, 0, 1, 0x65]), Buffer.alloc(200, 0x55)])
+  const timer = setInterval(() => camera.send(keyframe, Date.now()), 30)
+  try {
+    const token = await fixture.ticketOf(fixture.operator, 'control')
+    await waitFor(async () => {
+      const response = await fixture.viewer().watch({ url: fixture.url.replace('front', 'bare'), token })
+      expect(response.headers.get('Wheelhouse-Error')).toBe('camera_undecodable')
+      expect(response.status).toBe(409)
+    })
+  } finally {
+    clearInterval(timer)
+    await camera.close()
+  }
+})

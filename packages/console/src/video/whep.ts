@@ -1,11 +1,10 @@
 import { t } from '../texts/texts.ts'
+import { createPictureLatency } from './picture-latency.ts'
 import { follow, inTime, type Player, type PlayerHooks, videoElement } from './player.ts'
 import { createFigureReader } from './stream-figures.ts'
 
 const ICE_CANDIDATES_TIMEOUT_MS = 2_000
 const CHECK_MS = 250
-/** A frame that is captured later than this after its display has a wrong capture time. */
-const MAX_CLOCK_ERROR_MS = 50
 
 /** The credential and the servers of a WHEP endpoint. */
 export interface WhepOptions {
@@ -80,8 +79,9 @@ async function postOffer(request: {
   // A server cannot have the page delete a resource of another one.
   const isOurs = response.status === 201 && resource?.origin === new URL(response.url).origin
   if (resource && isOurs) releaseAtEnd(resource.href, credentials, signal)
-  if (response.headers.get('Wheelhouse-Error') === 'camera_offline')
-    throw new Error(t('video.problem.cameraOffline'))
+  const code = response.headers.get('Wheelhouse-Error')
+  if (code === 'camera_offline') throw new Error(t('video.problem.cameraOffline'))
+  if (code === 'camera_undecodable') throw new Error(t('video.problem.cameraUndecodable'))
   if (response.status !== 201) throw new Error(t('video.problem.answered', { status: response.status }))
   return await inTime(response.text(), signal)
 }
@@ -107,17 +107,12 @@ async function waitForIceCandidates(peer: RTCPeerConnection): Promise<void> {
   clearTimeout(timer)
 }
 
-/**
- * Measures the time from the capture of a frame to its display; undefined without the capture times of the server, or if a
- * frame seems to be captured after its display.
- */
+/** Measures the time from the capture of a frame to its display. */
 function measureLatency(video: HTMLVideoElement, signal: AbortSignal): { readonly ms: number | undefined } {
-  const latency: { ms: number | undefined } = { ms: undefined }
+  const latency = createPictureLatency()
   const next = (nowMs: number, { captureTime, expectedDisplayTime }: VideoFrameCallbackMetadata) => {
     if (signal.aborted) return
-    const displayMs = Math.max(nowMs, expectedDisplayTime)
-    const ms = captureTime === undefined ? Number.NaN : displayMs - captureTime
-    latency.ms = ms > -MAX_CLOCK_ERROR_MS ? Math.max(0, ms) : undefined
+    latency.frame(Math.max(nowMs, expectedDisplayTime), captureTime)
     video.requestVideoFrameCallback(next)
   }
   video.requestVideoFrameCallback(next)

@@ -21,6 +21,7 @@ export function datasetExportEndpoints({ datasetExports }: { datasetExports: Dat
         409: {
           episode_not_exportable: 'when an episode has no finished recording, or does not fit the others',
           export_limit_reached: 'when two of your exports are running, or 50 are stored',
+          storage_quota_exceeded: 'when your recordings and exports take as much storage as they may',
           export_too_large: 'when the datasets have more than 10,000 episodes',
         },
       },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { CoreServices } from '../../../core/core-services.ts'
+import type { Db } from '../../../core/database/tables.ts'
 import { conflict, notFound } from '../../../core/errors/errors.ts'
 import type { Tx } from '../../../core/events/transactor.ts'
 import type { CreateDatasetExport, DatasetExportView } from './dataset-export.schema.ts'
@@ -18,14 +19,18 @@ export type LogExport = (
   use: { readonly userId: string; readonly recordingIds: readonly string[]; readonly at: Date },
 ) => Promise<void>
 
+/** Returns whether recordings and exports of a user take as much as they may. */
+export type IsStorageFull = (db: Db, userId: string) => Promise<boolean>
+
 /** Creates the service of datasets that a job makes. Only their user sees them here. */
 export function createDatasetExports(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'report'> & {
     objects: DatasetObjects
     logExport: LogExport
+    isStorageFull: IsStorageFull
   },
 ) {
-  const { db, transact, now, report, objects, logExport } = deps
+  const { db, transact, now, report, objects, logExport, isStorageFull } = deps
 
   const selectViews = (userId: string) =>
     db
@@ -43,6 +48,11 @@ export function createDatasetExports(
       return await transact(async (tx) => {
         const at = now()
         await requireCapacity(tx, userId)
+        if (await isStorageFull(tx.db, userId))
+          throw conflict(
+            'storage_quota_exceeded',
+            'Your recordings and exports take as much storage as they may. Delete some first.',
+          )
         const row = await tx.db
           .insertInto('dataset_exports')
           .values({

@@ -1,5 +1,8 @@
+import { bodyParser } from '@koa/bodyparser'
 import type { Context, Middleware } from 'koa'
-import { AppError, notAllowed, notFound } from '../../../core/errors/errors.ts'
+import { z } from 'zod'
+import { AppError, badRequest, notAllowed, notFound } from '../../../core/errors/errors.ts'
+import { REQUEST_BODY_LIMIT } from '../../../core/http/app.ts'
 import { type AdmitDownload, credentialOfCaller, type Downloads } from '../../../core/http/downloads.ts'
 import type { Authenticate, Caller } from '../../../core/http/endpoint.ts'
 import { sendObject } from '../../../core/http/send-object.ts'
@@ -14,7 +17,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   parquet: 'application/vnd.apache.parquet',
 }
 
-type Route = 'resolve' | 'tree' | 'refs' | 'info'
+type Route = 'resolve' | 'tree' | 'paths-info' | 'refs' | 'info'
 interface HubRequest {
   readonly route: Route
   readonly owner: string
@@ -24,7 +27,8 @@ interface HubRequest {
 }
 
 const FILE_PATH = /^\/datasets\/([^/]+)\/([^/]+)\/resolve\/([^/]+)\/(.+)$/
-const API_PATH = /^\/api\/datasets\/([^/]+)\/([^/]+)(?:\/(revision|tree|refs)(?:\/([^/]+)(?:\/(.+))?)?)?$/
+const API_PATH =
+  /^\/api\/datasets\/([^/]+)\/([^/]+)(?:\/(revision|tree|paths-info|refs)(?:\/([^/]+)(?:\/(.+))?)?)?$/
 
 /** Returns a decoded part of the path; an empty text if it has a character that no name has. */
 function decoded(text = ''): string {
@@ -48,9 +52,9 @@ function parse(path: string): HubRequest | undefined {
   const api = API_PATH.exec(path)
   if (!api) return undefined
   const [, owner = '', name = '', kind = '', revision = '', folder = ''] = api.map(decoded)
-  const isVersioned = kind === 'revision' || kind === 'tree'
+  const isVersioned = kind === 'revision' || kind === 'tree' || kind === 'paths-info'
   if (isVersioned !== (revision !== '') || (kind !== 'tree' && folder !== '')) return undefined
-  const route = kind === 'tree' || kind === 'refs' ? kind : 'info'
+  const route = kind === 'tree' || kind === 'paths-info' || kind === 'refs' ? kind : 'info'
   return { route, owner, name, revision: revision || 'main', path: folder }
 }
 
@@ -75,7 +79,8 @@ export function hubPages(deps: {
   return async (http, next) => {
     const request = parse(http.path)
     if (!request) return await next()
-    if (http.method !== 'GET' && http.method !== 'HEAD') throw notAllowed(http.method, ['GET', 'HEAD'])
+    const methods = request.route === 'paths-info' ? ['POST'] : ['GET', 'HEAD']
+    if (!methods.includes(http.method)) throw notAllowed(http.method, methods)
     const caller = (await authenticate(http, {})) as Caller
     const versions = await hubFiles.versions(caller, request.owner, request.name)
     if (versions.length === 0) throw missing('Dataset', 'RepoNotFound')
@@ -85,13 +90,38 @@ export function hubPages(deps: {
     }
     const dataset = versionOf(versions, request.revision)
     if (!dataset) throw missing('Revision', 'RevisionNotFound')
-    if (request.route === 'resolve')
+    if (request.route === 'paths-info') {
+      const paths = new Set(await readPaths(http))
+      http.body = treeJson(await hubFiles.files(dataset.id), '', true).filter(({ path }) => paths.has(path))
+    } else if (request.route === 'resolve')
       await sendFile(http, dataset, request.path, {
         ...deps,
         admit: deps.downloads.admit(credentialOfCaller(caller)),
       })
     else http.body = await describe(request, dataset, hubFiles, http.query.recursive)
   }
+}
+
+const FORM = 'application/x-www-form-urlencoded'
+const MAX_PATHS = 1_000
+const PathsInfo = z.object({ paths: z.union([z.string().transform((path) => [path]), z.array(z.string())]) })
+const readBody = bodyParser({
+  enableTypes: ['json', 'text'],
+  extendTypes: { text: [FORM] },
+  jsonLimit: REQUEST_BODY_LIMIT,
+  textLimit: REQUEST_BODY_LIMIT,
+  encoding: 'utf-8',
+})
+
+/** Reads the paths that a client asks for: a form of `huggingface_hub`, or JSON. @throws 400, 413 */
+async function readPaths(http: Context): Promise<string[]> {
+  await readBody(http, async () => {})
+  const { body } = http.request
+  const asked = http.request.is(FORM) ? { paths: new URLSearchParams(String(body)).getAll('paths') } : body
+  const { data } = PathsInfo.safeParse(asked)
+  if (!data || data.paths.length > MAX_PATHS)
+    throw badRequest(`Send up to ${MAX_PATHS} "paths", as JSON or as a form.`)
+  return data.paths
 }
 
 async function describe(

@@ -62,7 +62,11 @@ function assemble(source: VectorFeature['source'], leaves: readonly Leaf[]): Vec
   const key = source === 'control' ? ACTION : STATE
   return [
     ...(main.length > 0 ? [{ key, source, slots: main }] : []),
-    ...large.map(({ path, slots }) => ({ key: `observation.telemetry_${path.join('_')}`, source, slots })),
+    ...large.map(({ path, slots }) => ({
+      key: `observation.telemetry_${path.join('_').replaceAll('/', '_')}`, // LeRobot refuses / in names
+      source,
+      slots,
+    })),
   ]
 }
 

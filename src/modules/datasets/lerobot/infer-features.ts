@@ -6,7 +6,7 @@ const MAX_DEPTH = 8
 const MAX_LEAVES = 256
 const MAX_ITEMS = 2_048
 /** Names that can be part of a feature's name. */
-const NAME = /^[A-Za-z0-9][\w .:-]{0,63}$/
+const NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}_ ./:-]{0,63}$/u
 
 interface FoundLeaf {
   readonly path: readonly string[]

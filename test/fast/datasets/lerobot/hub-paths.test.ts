@@ -117,6 +117,30 @@ test('a dataset is described by its files, its revisions and its folders', async
   ).toEqual(info.siblings.map(({ rfilename }: { rfilename: string }) => rfilename))
 })
 
+test('paths are described that exist, asked for as a form or as JSON', async () => {
+  const ask = async (body: string, type: string, revision = 'main') =>
+    await fetch(`${world.baseUrl}${api}/paths-info/${revision}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${owner.token}`, 'Content-Type': type },
+      body,
+    })
+  const [form, json] = ['application/x-www-form-urlencoded', 'application/json']
+  const both = [
+    await ask('paths=meta%2Finfo.json&paths=meta&paths=nope&expand=False', form),
+    await ask(JSON.stringify({ paths: ['meta/info.json', 'meta', 'nope'], expand: false }), json, 'v1'),
+  ]
+  for (const reply of both) {
+    expect(reply.status).toBe(200)
+    expect(await reply.json()).toMatchObject([
+      { type: 'directory', path: 'meta' },
+      { type: 'file', path: 'meta/info.json', size: expect.any(Number) },
+    ])
+  }
+  expect((await ask('{}', json)).status).toBe(400)
+  expect((await ask('paths=a', form, 'v9')).status).toBe(404)
+  expect(await statusOf(`${api}/paths-info/main`)).toBe(405)
+})
+
 test('paths that lead elsewhere find nothing', async () => {
   const files = [
     '..%2f..%2fmeta/info.json',
@@ -208,4 +232,26 @@ test('DuckDB and parquet-wasm read the same values from every Parquet file', asy
     tools: { ffmpeg: false, decoder: false },
   })
   for (const { path } of written.part.files) await sameForParquetWasm(written.path(path))
+})
+
+test('exports count among the storage of their owner, which limits them', async () => {
+  const { db } = world.platform.core
+  const used = async () => (await owner.get('/api/recordings')).body
+  const before = await used()
+  const exported = await db
+    .selectFrom('dataset_exports')
+    .select(['id', 'size_bytes', 'episode_ids'])
+    .where('user_id', '=', owner.id)
+    .executeTakeFirstOrThrow()
+  const setSize = (size_bytes: number) =>
+    db.updateTable('dataset_exports').set({ size_bytes }).where('id', '=', exported.id).execute()
+  try {
+    await setSize(exported.size_bytes + before.quota_bytes)
+    expect((await used()).used_bytes).toBe(before.used_bytes + before.quota_bytes)
+    const request = { format: 'lerobot_v3', name: 'more', fps: 30, episode_ids: exported.episode_ids }
+    const refused = await owner.post('/api/client/datasets/exports', request)
+    expect([refused.status, refused.headers.get('Wheelhouse-Error')]).toEqual([409, 'storage_quota_exceeded'])
+  } finally {
+    await setSize(exported.size_bytes)
+  }
 })

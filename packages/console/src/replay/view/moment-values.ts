@@ -1,6 +1,5 @@
 import { recordingTopics } from '@wheelhouse/protocol'
 import type { Moment, MomentReader } from '../data/moment-reader.ts'
-import { pathOf } from './plot-lines.ts'
 
 /** The newest command at a time, and whether it reached the robot. */
 export interface CommandMoment extends Moment {
@@ -21,8 +20,20 @@ export function numberAt(moments: MomentReader, key: string, atMs: number): numb
   const source = key.slice(0, key.indexOf(':'))
   const moment = source === 'control' ? commandAt(moments, atMs) : moments.at(`/${source}`, atMs)
   const isData = source === 'control' || source === 'telemetry'
-  let value: unknown = isData ? moment?.value.data : moment?.value
-  for (const name of pathOf(key))
-    value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+  const value = valueAt(isData ? moment?.value.data : moment?.value, key.slice(source.length + 1))
   return typeof value === 'number' ? value : undefined
+}
+
+/** Returns what is at a path, whose names may have dots themselves. */
+function valueAt(value: unknown, path: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Object.hasOwn(value, path)) return Reflect.get(value, path)
+  for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
+    const name = path.slice(0, dot)
+    const found = Object.hasOwn(value, name)
+      ? valueAt(Reflect.get(value, name), path.slice(dot + 1))
+      : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
 }

@@ -101,7 +101,7 @@ function telemetryPlots(
   return [...plots].map(([id, plot]) => ({ id, ...plot }))
 }
 
-export const pathOf = (key: string): string[] => key.slice(key.indexOf(':') + 1).split('.')
+const pathOf = (key: string): string[] => key.slice(key.indexOf(':') + 1).split('.')
 
 function describe(key: string, { telemetry, control }: PlotSchemas): PlotLine {
   const path = pathOf(key)
