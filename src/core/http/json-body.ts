@@ -5,7 +5,7 @@ import type { Middleware } from 'koa'
 import { AppError, badRequest } from '../errors/errors.ts'
 import { TEXT_TYPES } from './endpoint.ts'
 
-/** The size limit of a JSON body after decompression. */
+/** The size limit of a body after decompression. */
 const JSON_LIMIT = '256kb'
 /** The size limit of a session description. That of a browser with ten codecs has 10 kB. */
 const MAX_TEXT_CHARACTERS = 64 * 1024
@@ -14,15 +14,18 @@ const MAX_NAMES = 2_000
 /** Entries of objects and arrays: room for 6,000 ids, which fill a body. */
 const MAX_ENTRIES = 10_000
 
+/** The type of a form, which pages read themselves. */
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+
 const readText = bodyParser({
   enableTypes: ['text'],
-  extendTypes: { text: ['application/json', ...TEXT_TYPES] },
+  extendTypes: { text: ['application/json', FORM_TYPE, ...TEXT_TYPES] },
   textLimit: JSON_LIMIT,
   encoding: 'utf-8',
 })
 
 /**
- * Reads the body of a request, and parses JSON after a look at its depth and its number of entries.
+ * Reads the body of a request: texts and forms as they are sent, and JSON parsed after a look at its depth and its number of entries.
  * @throws 400, 413
  */
 export const readBody: Middleware = async (ctx, next) => {
@@ -30,7 +33,7 @@ export const readBody: Middleware = async (ctx, next) => {
   const text: unknown = ctx.request.body
   if (typeof text === 'string') {
     if (ctx.request.is('json')) ctx.request.body = parseJson(text)
-    else if (text.length > MAX_TEXT_CHARACTERS)
+    else if (text.length > MAX_TEXT_CHARACTERS && ctx.request.is(...TEXT_TYPES))
       throw new AppError(413, 'payload_too_large', 'The request body is too large. Send less.')
   }
   await next()

@@ -1,10 +1,9 @@
-import { bodyParser } from '@koa/bodyparser'
 import type { Context, Middleware } from 'koa'
 import { z } from 'zod'
 import { AppError, badRequest, notAllowed, notFound } from '../../../core/errors/errors.ts'
-import { REQUEST_BODY_LIMIT } from '../../../core/http/app.ts'
 import { type AdmitDownload, credentialOfCaller, type Downloads } from '../../../core/http/downloads.ts'
 import type { Authenticate, Caller } from '../../../core/http/endpoint.ts'
+import { FORM_TYPE, readBody } from '../../../core/http/json-body.ts'
 import { sendObject } from '../../../core/http/send-object.ts'
 import type { ObjectStore } from '../../../core/storage/object-store.ts'
 import { type HubDataset, type HubFiles, versionOf } from './hub-files.ts'
@@ -102,22 +101,15 @@ export function hubPages(deps: {
   }
 }
 
-const FORM = 'application/x-www-form-urlencoded'
 const MAX_PATHS = 1_000
 const PathsInfo = z.object({ paths: z.union([z.string().transform((path) => [path]), z.array(z.string())]) })
-const readBody = bodyParser({
-  enableTypes: ['json', 'text'],
-  extendTypes: { text: [FORM] },
-  jsonLimit: REQUEST_BODY_LIMIT,
-  textLimit: REQUEST_BODY_LIMIT,
-  encoding: 'utf-8',
-})
-
 /** Reads the paths that a client asks for: a form of `huggingface_hub`, or JSON. @throws 400, 413 */
 async function readPaths(http: Context): Promise<string[]> {
   await readBody(http, async () => {})
   const { body } = http.request
-  const asked = http.request.is(FORM) ? { paths: new URLSearchParams(String(body)).getAll('paths') } : body
+  const asked = http.request.is(FORM_TYPE)
+    ? { paths: new URLSearchParams(String(body)).getAll('paths') }
+    : body
   const { data } = PathsInfo.safeParse(asked)
   if (!data || data.paths.length > MAX_PATHS)
     throw badRequest(`Send up to ${MAX_PATHS} "paths", as JSON or as a form.`)
