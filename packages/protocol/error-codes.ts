@@ -32,7 +32,7 @@ export const errorCodeTexts = {
   offer_rejected: 'The WebRTC offer is malformed, or offers nothing that the platform forwards.',
   offer_replaced: 'A newer offer of the same camera has replaced this one.',
   camera_offline: 'The camera is not sending.',
-  camera_undecodable: 'The camera sends what no viewer can decode. The message says why.',
+  camera_undecodable: 'The camera sends a stream that no viewer can decode, for the reason in the message.',
   camera_limit_reached: 'The robot has as many cameras as it may have.',
   camera_live: 'The camera is sending.',
   viewer_limit_reached: 'The camera has as many viewers as it may have.',

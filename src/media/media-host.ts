@@ -42,7 +42,8 @@ interface HostedPeer {
   answer: ((answer: MediaAnswer) => void) | undefined
 }
 
-const replaced: MediaAnswer = {
+/** The answer to an offer after which a newer one has come. */
+export const replacedOffer: Exclude<MediaAnswer, { sdp: string }> = {
   code: 'offer_replaced',
   message: 'A newer offer of the same camera has replaced this one.',
 }
@@ -114,7 +115,9 @@ export function createMediaHost(deps: {
     peers.delete(id)
     if (!peer) return
     if (peer.answer)
-      peer.answer(reason === REPLACED ? replaced : unavailable('The media server is starting. Try again.'))
+      peer.answer(
+        reason === REPLACED ? replacedOffer : unavailable('The media server is starting. Try again.'),
+      )
     else peer.onClosed(reason)
   }
 

@@ -6,7 +6,7 @@ import type { Guard } from '../core/process/guard.ts'
 import { createUnsentGaps, type UnsentGap } from '../core/recording/unsent-gaps.ts'
 import type { CameraStore } from '../modules/video/index.ts'
 import type { CameraFigures, MediaSettings, RecordingCounts } from './forwarding/media-messages.ts'
-import { createMediaHost, type MediaAnswer, type PeerRequest } from './media-host.ts'
+import { createMediaHost, type MediaAnswer, type PeerRequest, replacedOffer } from './media-host.ts'
 import { cameraKey, PeerRegistry, type RegisteredPeer } from './peer-registry.ts'
 import { createPictureControl } from './pictures/picture-control.ts'
 import type { OpenPictures } from './pictures/picture-recorder.ts'
@@ -107,7 +107,7 @@ export async function startMediaNode(deps: MediaNodeDeps) {
     peer.id = answer.id
     if (!peers.has(peer)) {
       host.close(answer.id) // it was ended before its answer
-      return refusedViewer
+      return request.type === 'publish' ? refused(replacedOffer) : refusedViewer
     }
     checkSoon() // its permission may have ended since the api checked it
     if (request.type === 'publish') control.checkSoon()

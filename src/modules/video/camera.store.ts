@@ -171,7 +171,8 @@ export function createCameraStore({ db }: { db: Db }) {
             from generate_series(0, ${MAX_CAMERAS - 1}) as free (position)
             where not exists (select from cameras c where c.robot_id = ${robotId} and c.position = free.position)
             order by free.position limit 1
-            on conflict (robot_id, name) do nothing
+            -- Not "do nothing": a row that another offer has just added is not visible below.
+            on conflict (robot_id, name) do update set name = excluded.name
             returning name
           )
           select exists (select from added) or exists (

@@ -171,7 +171,6 @@ describe('the gateway', () => {
     const fixture = await open()
     using stops = listenToStops()
     const stop = {
-      robotId: fixture.robot.id,
       sessionId: fixture.id,
       userId: fixture.client.id,
       reason: 'smoke',

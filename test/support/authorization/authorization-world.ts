@@ -180,8 +180,8 @@ export async function createAuthorizationWorld() {
     async datasetExported(): Promise<string> {
       const id = randomUUID()
       await sql`
-        insert into dataset_exports (id, user_id, format, name, version, fps, episode_ids, state, status, error, created_at, finished_at)
-        values (${id}, ${client.id}, 'lerobot_v3', 'cubes', ${nextNumber()}, 30, '[]', '{}', 'FAILED', 'Gone', now(), now())`.execute(
+        insert into dataset_exports (id, user_id, format, name, version, fps, episode_ids, state, status, error, left_out, created_at, finished_at)
+        values (${id}, ${client.id}, 'lerobot_v3', 'cubes', ${nextNumber()}, 30, '[]', '{}', 'FAILED', 'Gone', '{"count": 0, "episodes": []}', now(), now())`.execute(
         db,
       )
       return id
