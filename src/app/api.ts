@@ -94,7 +94,6 @@ export function createApi(
     isParticipant: sessions.queries.isParticipant,
     threadTime: core.threadTime,
   })
-  core.guards.api.every('timer:event-loop', core.threadTime.lagCheckMs, core.threadTime.checkLag).unref()
   const directStop = createDirectStop(core.bus, options.stopWaitMs)
   const authenticate = createRequestAuthorization({ ...auth, limits: rateLimits, requestLimits })
   const app = createApp({

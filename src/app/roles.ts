@@ -94,6 +94,9 @@ export async function startRoles(
     if (http) {
       platform.webhooks.longPolling.listen()
       http.serve(createApi(platform, { ...options, gatewayUrl: () => gatewayUrl, readiness, pages }))
+      const { guards, threadTime } = platform.core
+      const lagTimer = guards.api.every('timer:event-loop', threadTime.lagCheckMs, threadTime.checkLag)
+      shutdown.close.push(async () => clearInterval(lagTimer))
       const { serveFoxglove } = await import('./foxglove.ts')
       shutdown.drain.push(serveFoxglove(platform, http))
     }

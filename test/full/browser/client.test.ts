@@ -344,6 +344,7 @@ test('datasets show their size and load episodes page by page, and only web addr
     '',
     expect.stringContaining('Recorder'),
     '51',
+    '051 × no recording', // can be exported
     '102 MB',
     'just now',
   ])
