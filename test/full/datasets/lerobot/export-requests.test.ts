@@ -247,7 +247,7 @@ test('hostile telemetry does not break an export, and the card counts it', async
     '{"data":{"__proto__":{"x":5},"constructor":"7","x":{"valueOf":"1"}}}',
   ]
   const telemetry = [
-    { atMs: 0, data: { x: 1, 'a b': 2 } },
+    { atMs: 0, data: { x: 1, 'a"b': 2 } },
     ...raws.map((raw, index) => ({ atMs: 100 + index, raw })),
     { atMs: 500, data: new Uint8Array([1, 2, 3]) },
     { atMs: 2_000, data: { x: 2 } },
