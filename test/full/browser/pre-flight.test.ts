@@ -52,7 +52,7 @@ const takeTheWheel = (page: Page) => page.getByRole('button', { name: 'Take the 
 /** Replaces the gamepads of the browser. */
 const CONNECT_PAD = `
   window.pad = {
-    id: 'Test pad', connected: true, axes: [0, 0, 0, 0],
+    id: 'Test pad', index: 1, mapping: 'standard', connected: true, axes: [0, 0, 0, 0],
     buttons: Array.from({ length: 8 }, () => ({ pressed: false })),
   }
   navigator.getGamepads = () => [null, window.pad]`
