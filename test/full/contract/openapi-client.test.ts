@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
-const folder = fileURLToPath(new URL('openapi-client', import.meta.url))
+const folder = fileURLToPath(new URL('../../support/openapi-client', import.meta.url))
 const generated = join(folder, 'generated')
 const { resolve } = createRequire(join(folder, 'package.json'))
 

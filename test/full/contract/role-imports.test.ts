@@ -26,8 +26,8 @@ test('the gateway role loads it', () => {
 test('the client for S3 is loaded only with a bucket', () => {
   const program = `
     import { createRequire } from 'node:module'
-    await import('../../contract/src/app/container.ts')
-    const { createObjectStore } = await import('../../contract/src/core/storage/storage.ts')
+    await import('./src/app/container.ts')
+    const { createObjectStore } = await import('./src/core/storage/storage.ts')
     const isLoaded = () => Object.keys(createRequire(process.cwd() + '/').cache).some((path) => path.includes('@aws-sdk'))
     await createObjectStore({ kind: 'local', directory: 'unused' })
     const before = isLoaded()

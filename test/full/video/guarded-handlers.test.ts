@@ -98,9 +98,11 @@ test.each(handlers)('an exception in %s is logged, and viewers and publishers co
 })
 
 test('every handler of the media role is in a test', () => {
-  // The others are those of failures: the end of the process, a late answer, and lost permissions.
+  // The others are those of failures (the end of the process, a late answer, lost permissions) and of every message to the process.
   const others = [
     'media:exit',
+    'media:ping',
+    'media:sent',
     'media:answer-limit',
     'media:reply-limit',
     'bus:permissions.lost',
