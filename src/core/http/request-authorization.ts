@@ -91,6 +91,8 @@ export function createRequestLimits(deps: {
     await deps.limits.consume(http, sessionId === undefined ? 'default' : 'sessions', credentialOf(caller))
   }
 }
+export type RequestLimits = ReturnType<typeof createRequestLimits>
+
 /**
  * Refuses the caller of an account that has used too much time of the main thread.
  * @throws 429
@@ -109,7 +111,6 @@ export function requireThreadTime(
     { headers: { 'Retry-After': String(seconds) } },
   )
 }
-export type RequestLimits = ReturnType<typeof createRequestLimits>
 
 const SESSION_PATH = /^\/api\/sessions\/([^/]+)$/
 

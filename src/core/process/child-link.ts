@@ -69,7 +69,8 @@ export function startChild<To extends Message, From extends Message>(options: {
       return false
     }
     waiting++
-    return child.send(message, sent) || true // false means only that it waits
+    child.send(message, sent) // its result says only whether it waits, which `waiting` counts
+    return true
   }
   const pings = guard.every(`${name}:ping`, PING_MS, () => {
     if (silentPings === allowedPings && !killed)
@@ -118,6 +119,7 @@ export function connectToParent<To extends Message, From extends Message>(option
     waiting++
     process.send?.(message, posted)
   }
+  if (!process.connected) process.exit() // the parent has ended while this process started
   guard.on(process, 'disconnect', `${name}:disconnect`, () => process.exit())
   guard.on(process, 'message', `${name}:request`, (message: From | Ping) => {
     if (message.type === 'ping') return post({ type: 'pong' })

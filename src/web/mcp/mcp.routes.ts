@@ -159,12 +159,10 @@ async function limitedRequest(
   message: unknown,
   context: CallContext,
 ): Promise<LimitedRequest> {
-  const params = Object(methodOf(message) === 'tools/call' ? paramsOf(message) : undefined)
-  const name: unknown = Reflect.get(params, 'name')
-  const tool = typeof name === 'string' ? deps.toolbox.byName(name)?.spec : undefined
-  if (!tool) return { method: 'POST', path: MCP_PATH, body: undefined }
+  const call = toolCallOf(deps, message)
+  if (!call) return { method: 'POST', path: MCP_PATH, body: undefined }
+  const { tool, given } = call
   const [method, path] = tool.route.split(' ') as [string, string]
-  const given = Object(Reflect.get(params, 'arguments'))
   const namedId: unknown = tool.id && Reflect.get(given, tool.id)
   const id =
     namedId ??
@@ -185,12 +183,20 @@ async function sessionOfNamedRobot(
   })
 }
 
-/** Returns the session and the reason of a tool call that stops a robot; undefined for other messages. */
-function stopOf({ toolbox }: McpRouteDeps, message: unknown) {
+/** Returns the tool that a message calls, and its arguments; undefined for other messages. */
+function toolCallOf({ toolbox }: McpRouteDeps, message: unknown) {
   const params = Object(methodOf(message) === 'tools/call' ? paramsOf(message) : undefined)
-  const tool = toolbox.byName(String(Reflect.get(params, 'name')))?.spec
-  const { sessionId, reason } = Object(Reflect.get(params, 'arguments'))
-  if (!tool || !isStopTool(tool) || typeof sessionId !== 'string') return undefined
+  const name: unknown = Reflect.get(params, 'name')
+  const tool = typeof name === 'string' ? toolbox.byName(name)?.spec : undefined
+  return tool && { tool, given: Object(Reflect.get(params, 'arguments')) as Record<string, unknown> }
+}
+
+/** Returns the session and the reason of a tool call that stops a robot; undefined for other messages. */
+function stopOf(deps: McpRouteDeps, message: unknown) {
+  const call = toolCallOf(deps, message)
+  if (!call || !isStopTool(call.tool)) return undefined
+  const { sessionId, reason } = call.given
+  if (typeof sessionId !== 'string') return undefined
   return { sessionId, reason: typeof reason === 'string' ? reason : undefined }
 }
 

@@ -187,6 +187,13 @@ describe('bodies', () => {
     expect((await post(ping, { Accept: 'text/html' })).status).toBe(406)
   })
 
+  test('that name a tool by an object are refused, and no internal error', async () => {
+    const params = { name: { toString: 1, valueOf: 1 }, arguments: {} }
+    const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    expect(reply.status).toBeLessThan(500)
+    expect(JSON.stringify(reply.body)).toContain('-32602')
+  })
+
   test('that are notifications get no response body', async () => {
     const reply = await post({ jsonrpc: '2.0', method: 'notifications/initialized' })
     expect([reply.status, reply.body, reply.headers.get('Content-Type')]).toEqual([202, '', null])
