@@ -2,6 +2,7 @@ type ControlCounter = 'passed' | 'dropped' | 'videoStale' | 'limited' | 'deadman
 /** The counts of a gateway, for metrics. */
 export type GatewayCounter =
   | 'frames'
+  | 'framesRefused'
   | 'logLines'
   | 'logLinesDropped'
   | 'heartbeats'

@@ -11,6 +11,7 @@ import { createGatewayChannels, type DataChannelSettings } from './channel/gatew
 import { createConnectLimit } from './connections/connect-limit.ts'
 import { createConnectionAdmission } from './connections/connection-admission.ts'
 import { drainConnections } from './connections/drain.ts'
+import type { FrameTime } from './connections/frame-time.ts'
 import { createHeartbeatAnswers } from './connections/heartbeat-answers.ts'
 import { createHeartbeats } from './connections/heartbeats.ts'
 import { createReconciler } from './connections/reconciler.ts'
@@ -56,6 +57,7 @@ export interface GatewayDeps
   readonly bus: Bus
   readonly log: Log
   readonly guard: Guard
+  readonly frameTime: FrameTime
   readonly nodeId: string
   readonly settings: RobotSettings & {
     readonly operatorGraceMs: number
@@ -98,7 +100,7 @@ export async function startGateway(
   listen: ListenForConnections = listenForConnections,
   createChannelHost?: CreateChannelHost,
 ): Promise<Gateway> {
-  const { presence, store, tokens, tickets, bus, log, guard, nodeId, settings } = deps
+  const { presence, store, tokens, tickets, bus, log, guard, nodeId, settings, frameTime } = deps
   const { clockMs, unixMs } = createGatewayClock()
   const stallClock = new StallClock(WHEEL_TICK_MS, clockMs())
   const { offers: channelOffers, close: closeChannels } = createGatewayChannels(
@@ -118,6 +120,7 @@ export async function startGateway(
     battery,
     stallClock,
     channelOffers,
+    frameTime,
     clockMs,
     requestLookup: (robotIds) => sync.requestLookup(robotIds),
     pollChanges: () => sync.poll(),
@@ -175,6 +178,7 @@ export async function startGateway(
     acceptLogLine: logs.accept,
     controlRelay,
     guard,
+    frameTime,
     clockMs,
     channelOffers,
     onRoundTrip: controlService.robotMeasured,
@@ -184,6 +188,7 @@ export async function startGateway(
   const robots = createRobotConnections({
     presence,
     frames,
+    frameTime,
     channelOffers,
     sessionRegistry,
     wheel,
@@ -309,7 +314,14 @@ export async function startGateway(
       const ticketsRefused = revokedTickets + participants.refused
       const { counts } = controlService
       const heartbeatCounts = { ...heartbeatAnswers.counts, heartbeatsWritten, lastFlushMs }
-      return { ...frames.counts, ...counts, ...logs.counts, ...heartbeatCounts, ticketsRefused }
+      return {
+        ...frames.counts,
+        ...frameTime.counts,
+        ...counts,
+        ...logs.counts,
+        ...heartbeatCounts,
+        ticketsRefused,
+      }
     },
     stalledMs: () => 0, // the caller runs in the same thread
     async drain() {

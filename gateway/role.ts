@@ -1,6 +1,7 @@
 import { createRecorderAuthorization } from '../src/core/recording/recorder-authorization.ts'
 import { loadOrCreateRootKey, type Secrets } from '../src/core/secrets.ts'
 import { createPresence } from '../src/modules/presence/index.ts'
+import { createFrameTime } from './connections/frame-time.ts'
 import type { Gateway, GatewayDeps } from './index.ts'
 import { startLease } from './lease.ts'
 import type { GatewayServices } from './services.ts'
@@ -19,6 +20,7 @@ interface GatewayConfig extends Readonly<GatewaySettings> {
   readonly secretKey: string | undefined
   readonly dataDir: string
   readonly logLevel: string
+  readonly rateLimits: { readonly perMinute: number }
 }
 type GatewaySettings = Omit<GatewayDeps['settings'], 'apiUrl'>
 
@@ -76,6 +78,7 @@ async function startInThread(deps: GatewayRoleDeps): Promise<Gateway> {
       logLevel: config.logLevel,
       prettyLog: process.stdout.isTTY === true,
       realTime: config.gatewayRealTime,
+      limitsFrames: limitsFrames(config),
     },
     deps,
   )
@@ -97,6 +100,7 @@ async function startHere(deps: GatewayRoleDeps): Promise<Gateway> {
       ...services,
       presence,
       accounts: services,
+      frameTime: createFrameTime({ limited: limitsFrames(config) }),
       recorderAuthorization: () => createRecorderAuthorization(deps.secrets).sign(Date.now()),
       settings: settingsOf(deps),
       metricsPage: services.metrics.page,
@@ -105,6 +109,8 @@ async function startHere(deps: GatewayRoleDeps): Promise<Gateway> {
     config.gatewayPort,
   )
 }
+
+const limitsFrames = ({ rateLimits }: GatewayConfig): boolean => rateLimits.perMinute > 0
 
 /** Returns the settings as plain data. */
 const settingsOf = ({ config, baseUrl }: GatewayRoleDeps): GatewayDeps['settings'] => ({

@@ -28,13 +28,16 @@ export interface SocketData {
  * in the gateway's own clock, since the process started. There is one per robot, so it is small: it has neither timers
  * nor closures.
  */
-export class GatewayConnection {
+export abstract class GatewayConnection {
+  /** The account that is charged for the frames: the owner of a robot, or the user of a ticket. */
+  abstract readonly account: string
   #socket: WebSocket<SocketData> | undefined
   #lastSignMs: number
   #blockedSinceMs = 0
   #frameWindowMs = 0
   #framesInWindow = 0
   #bytesInWindow = 0
+  #warnedInWindow = false
   /** Malformed frames in a row. */
   #malformedFrames = 0
   #channel: DataChannel | null = null
@@ -133,6 +136,7 @@ export class GatewayConnection {
       this.#frameWindowMs = nowMs
       this.#framesInWindow = 0
       this.#bytesInWindow = 0
+      this.#warnedInWindow = false
     }
     const windowShare = 1 + backlogMs / 1_000
     if (++this.#framesInWindow > MAX_FRAMES_PER_SECOND * windowShare) {
@@ -149,6 +153,16 @@ export class GatewayConnection {
     if (this.#bytesInWindow <= byteBudget.perSecond * windowShare) return true
     this.#refuse(`At most ${byteBudget.perSecond} bytes a second. Send smaller frames, or fewer.`, nowMs)
     return false
+  }
+
+  /** Warns the peer once a second that frames are refused, because its account has used its share of this busy gateway. */
+  refuseBusy(nowMs: number): void {
+    if (this.#warnedInWindow) return
+    this.#warnedInWindow = true
+    this.#refuse(
+      'The gateway is busy, and your account sends the most work. Send smaller frames, or fewer.',
+      nowMs,
+    )
   }
 
   #refuse(message: string, nowMs: number): void {

@@ -19,6 +19,7 @@ export class RobotConnection extends SessionMember implements RobotMember {
   heartbeatUnsaved = false
   readonly #sampleClock = new SampleClock()
   #epoch = 0
+  #account: string
   #lastHeartbeatMs = 0
   #heartbeatWindowMs = 0
   #heartbeatsInWindow = 0
@@ -30,6 +31,7 @@ export class RobotConnection extends SessionMember implements RobotMember {
   constructor(robotId: string, tokenVersion: number, nowMs: number) {
     super(nowMs)
     this.robotId = robotId
+    this.#account = robotId
     this.tokenVersion = tokenVersion
   }
 
@@ -38,8 +40,14 @@ export class RobotConnection extends SessionMember implements RobotMember {
     return this.#epoch
   }
 
-  admit(epoch: number): void {
+  /** The owner; before the admission, the robot itself. */
+  get account(): string {
+    return this.#account
+  }
+
+  admit({ epoch, ownerId }: { readonly epoch: number; readonly ownerId: string }): void {
     this.#epoch = epoch
+    this.#account = ownerId
   }
 
   sampleAgeMs(t: unknown, nowMs: number): number {

@@ -4,6 +4,7 @@ import type { ChannelOffers } from '../channel/channel-offers.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
 import { latchedStop, robotSession } from '../control/session-frames.ts'
 import type { GatewayClock } from '../gateway-clock.ts'
+import type { FrameTime } from './frame-time.ts'
 import type { RobotConnection } from './robot-connection.ts'
 import type { RobotFrames } from './robot-frames.ts'
 import type { TimerWheel } from './timer-wheel.ts'
@@ -23,6 +24,7 @@ export interface RobotSettings {
 export function createRobotConnections(deps: {
   presence: Presence
   frames: RobotFrames
+  frameTime: FrameTime
   channelOffers: ChannelOffers
   sessionRegistry: ControlSessionRegistry
   wheel: TimerWheel<RobotConnection>
@@ -37,7 +39,7 @@ export function createRobotConnections(deps: {
   isHandingOver: () => boolean
 }) {
   const { presence, frames, sessionRegistry, wheel, requestLookup, settings, log } = deps
-  const { channelOffers } = deps
+  const { channelOffers, frameTime } = deps
   const { unixMs, clockMs, isDraining, isHandingOver } = deps
   /** The admitted connection of each robot. */
   const current = new Map<string, RobotConnection>()
@@ -60,7 +62,7 @@ export function createRobotConnections(deps: {
       pendingAdmissions.delete(connection)
     }
     if (!connected) return connection.close('credentialRevoked')
-    connection.admit(connected.epoch)
+    connection.admit(connected)
     if (!connection.open) return recordDisconnect(connection) // closed while the database answered
     const replaced = current.get(connection.robotId)
     // The database may answer in another order than sockets opened; the higher epoch is the newer connection.
@@ -85,7 +87,7 @@ export function createRobotConnections(deps: {
     try {
       const request = { robotId, tokenVersion, atMs: unixMs(lastSignMs), closedEpoch: epoch }
       const connected = await presence.connect({ ...request, isOpen: () => connection.open })
-      if (connected) connection.admit(connected.epoch)
+      if (connected) connection.admit(connected)
       if (connected && !connection.open) recordDisconnect(connection)
     } finally {
       readmissions.delete(connection)
@@ -194,10 +196,14 @@ export function createRobotConnections(deps: {
     message(connection: RobotConnection, data: ArrayBuffer, isBinary: boolean): void {
       const nowMs = clockMs()
       connection.recordSign(nowMs)
-      if (!frames.acceptFrame(connection, data.byteLength, nowMs)) return
-      if (isBinary) return frames.readBinary(connection, data, nowMs)
-      const text = Buffer.from(data).toString() // copied: uWebSockets reuses the memory
-      if (!connection.bufferEarlyFrame(text)) frames.read(connection, text, nowMs)
+      if (!frames.acceptFrame(connection, data, nowMs)) return
+      const startedMs = frameTime.nowMs()
+      if (isBinary) frames.readBinary(connection, data, nowMs)
+      else {
+        const text = Buffer.from(data).toString() // copied: uWebSockets reuses the memory
+        if (!connection.bufferEarlyFrame(text)) frames.read(connection, text, nowMs)
+      }
+      frameTime.charge(connection, startedMs, data.byteLength)
     },
 
     closed(connection: RobotConnection): void {

@@ -14,6 +14,7 @@ import { readProbe } from '../channel/probes.ts'
 import type { ControlRelay } from '../control/control-relay.ts'
 import { type BatteryFeed, chargeOf } from '../persistence/battery-feed.ts'
 import { type LogLine, logLineOf } from '../persistence/robot-logs.ts'
+import type { FrameTime } from './frame-time.ts'
 import { NO_JSON_TELEMETRY, parseFrame, type TextFrame, TOO_DEEP } from './parse-frame.ts'
 import { type Heartbeat, readPlainHeartbeat } from './plain-heartbeat.ts'
 import type { RobotConnection } from './robot-connection.ts'
@@ -29,6 +30,7 @@ export function createRobotFrames(deps: {
   acceptEpisode: (connection: RobotConnection, episode: Episode, nowMs: number) => void
   acceptLogLine: (connection: RobotConnection, line: LogLine, nowMs: number) => void
   controlRelay: ControlRelay
+  frameTime: FrameTime
   channelOffers: ChannelOffers
   guard: Guard
   clockMs: () => number
@@ -39,7 +41,7 @@ export function createRobotFrames(deps: {
 }) {
   const { enqueueHeartbeat, answerHeartbeat, acceptEpisode, acceptLogLine, controlRelay } = deps
   const { battery, stallClock } = deps
-  const { channelOffers, onRoundTrip, guard, clockMs } = deps
+  const { channelOffers, frameTime, onRoundTrip, guard, clockMs } = deps
   const counts = { frames: 0, heartbeats: 0 }
 
   /** Accepts every heartbeat, whatever its fields contain: it proves that the robot works. */
@@ -76,7 +78,13 @@ export function createRobotFrames(deps: {
   /** Reads one message of the data channel: acknowledgements and probes. Ignores others. */
   function readChannel(connection: RobotConnection, data: string | Uint8Array): void {
     const nowMs = clockMs()
-    if (!acceptFrame(connection, data.length, nowMs) || typeof data !== 'string') return
+    if (!acceptFrame(connection, data, nowMs) || typeof data !== 'string') return
+    const startedMs = frameTime.nowMs()
+    readChannelText(connection, data, nowMs)
+    frameTime.charge(connection, startedMs, data.length)
+  }
+
+  function readChannelText(connection: RobotConnection, data: string, nowMs: number): void {
     const value = parseFrame(data)
     if (typeof value === 'string') return connection.malformed(value, nowMs)
     const roundTripMs = readProbe(connection, value)
@@ -90,9 +98,15 @@ export function createRobotFrames(deps: {
   }
 
   /** Returns false for a frame that must not be read, after answering the peer. */
-  function acceptFrame(connection: RobotConnection, bytes: number, nowMs: number): boolean {
+  function acceptFrame(
+    connection: RobotConnection,
+    frame: string | ArrayBuffer | Uint8Array,
+    nowMs: number,
+  ): boolean {
     counts.frames++
-    return connection.acceptFrame(bytes, nowMs, stallClock.backlogMs(nowMs))
+    const bytes = typeof frame === 'string' ? frame.length : frame.byteLength
+    if (!connection.acceptFrame(bytes, nowMs, stallClock.backlogMs(nowMs))) return false
+    return frameTime.accepts(connection, frame, nowMs)
   }
 
   return {

@@ -6,6 +6,7 @@ import type { Guard } from '../../src/core/process/guard.ts'
 import { type RevocationSources, watchRevocations } from '../../src/modules/identity/index.ts'
 import type { ControlPersistence, SessionMembership, TicketStore } from '../../src/modules/sessions/index.ts'
 import type { ChannelOffers } from '../channel/channel-offers.ts'
+import type { FrameTime } from '../connections/frame-time.ts'
 import { createRevocations } from '../connections/revocations.ts'
 import type { RobotConnection } from '../connections/robot-connection.ts'
 import type { StallClock } from '../connections/stall-clock.ts'
@@ -41,6 +42,7 @@ export function createControlSessionService(deps: {
   battery: BatteryFeed
   stallClock: StallClock
   channelOffers: ChannelOffers
+  frameTime: FrameTime
   /** Schedules a lookup of these robots. */
   requestLookup: (robotIds: Iterable<string>) => void
   /** Called for a session that has a robot, or another status. It must not throw. */
@@ -86,6 +88,7 @@ export function createControlSessionService(deps: {
     controlRelay,
     onStopFrame,
     channelOffers: deps.channelOffers,
+    frameTime: deps.frameTime,
     guard,
     onRoundTrip: operatorMeasured,
     stallClock: deps.stallClock,

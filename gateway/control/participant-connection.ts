@@ -23,6 +23,10 @@ export class ParticipantConnection extends SessionMember implements ParticipantM
     this.ticketClaims = ticketClaims
   }
 
+  get account(): string {
+    return this.ticketClaims.userId
+  }
+
   get isOperator(): boolean {
     return this.ticketClaims.part === 'control'
   }

@@ -12,6 +12,7 @@ import { parseOptions } from '../../src/core/http/validation-messages.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
 import type { ChannelOffers, ChannelReader } from '../channel/channel-offers.ts'
 import { readProbe } from '../channel/probes.ts'
+import type { FrameTime } from '../connections/frame-time.ts'
 import { parseFrame, type TextFrame } from '../connections/parse-frame.ts'
 import type { StallClock } from '../connections/stall-clock.ts'
 import type { ControlRelay } from './control-relay.ts'
@@ -25,6 +26,7 @@ export function createParticipantFrames(deps: {
   /** Called for a stop of an admitted participant. */
   onStopFrame: (connection: ParticipantConnection, reason: string | undefined) => void
   channelOffers: ChannelOffers
+  frameTime: FrameTime
   guard: Guard
   /** Called with a round trip over the data channel, in milliseconds. */
   onRoundTrip: (connection: ParticipantConnection, roundTripMs: number) => void
@@ -34,7 +36,7 @@ export function createParticipantFrames(deps: {
   preciseMs: () => number
 }) {
   const { controlRelay, onStopFrame, channelOffers, guard, onRoundTrip } = deps
-  const { stallClock, deadmanMs, clockMs, preciseMs } = deps
+  const { frameTime, stallClock, deadmanMs, clockMs, preciseMs } = deps
 
   const malformed = (connection: ParticipantConnection, message: string) =>
     connection.malformed(message, clockMs())
@@ -122,14 +124,23 @@ export function createParticipantFrames(deps: {
     return undefined
   }
 
-  const accept = (connection: ParticipantConnection, bytes: number): boolean => {
+  /** Returns false for a frame that must not be read, after answering the peer. */
+  function accept(connection: ParticipantConnection, frame: string | ArrayBuffer | Uint8Array): boolean {
     const nowMs = clockMs()
-    return connection.acceptFrame(bytes, nowMs, stallClock.backlogMs(nowMs))
+    const bytes = typeof frame === 'string' ? frame.length : frame.byteLength
+    if (!connection.acceptFrame(bytes, nowMs, stallClock.backlogMs(nowMs))) return false
+    return frameTime.accepts(connection, frame, nowMs)
   }
 
   /** Reads one message of the data channel: control, stops and probes. Ignores others. */
   function readChannel(connection: ParticipantConnection, data: string | Uint8Array): void {
-    if (!accept(connection, data.length)) return
+    if (!accept(connection, data)) return
+    const startedMs = frameTime.nowMs()
+    readFromChannel(connection, data)
+    frameTime.charge(connection, startedMs, data.length)
+  }
+
+  function readFromChannel(connection: ParticipantConnection, data: string | Uint8Array): void {
     connection.channel?.probe()
     if (typeof data !== 'string') return binary(connection, Uint8Array.from(data).buffer)
     const value = relayOrParse(connection, data)
@@ -149,10 +160,14 @@ export function createParticipantFrames(deps: {
   return {
     /** Reads one frame, and answers the peer itself if the frame is malformed. */
     read(connection: ParticipantConnection, data: ArrayBuffer, isBinary: boolean): void {
-      if (!accept(connection, data.byteLength)) return
-      if (isBinary) return binary(connection, data)
-      const value = relayOrParse(connection, Buffer.from(data).toString())
-      if (value) text(connection, value)
+      if (!accept(connection, data)) return
+      const startedMs = frameTime.nowMs()
+      if (isBinary) binary(connection, data)
+      else {
+        const value = relayOrParse(connection, Buffer.from(data).toString())
+        if (value) text(connection, value)
+      }
+      frameTime.charge(connection, startedMs, data.byteLength)
     },
   }
 }

@@ -2,7 +2,7 @@ import { GatewayConnection } from '../connections/connection.ts'
 import type { ControlSession } from './control-session.ts'
 
 /** A connection that belongs to at most one session at a time. */
-export class SessionMember extends GatewayConnection {
+export abstract class SessionMember extends GatewayConnection {
   #controlSession: ControlSession | null = null
 
   /** The session of the connection; null before the gateway has found it, and after the connection has left it. */

@@ -32,6 +32,8 @@ export interface ThreadOptions {
   readonly prettyLog: boolean
   /** Whether the thread asks for real-time scheduling. */
   readonly realTime: boolean
+  /** Whether accounts are held to their share of the thread. */
+  readonly limitsFrames: boolean
   readonly counts: SharedArrayBuffer
   /** One number: 1 once the thread has closed its sockets. */
   readonly closed: SharedArrayBuffer

@@ -11,6 +11,7 @@ import { transferError } from '../../src/core/threads/transferred-error.ts'
 import { createPresence, type Presence } from '../../src/modules/presence/index.ts'
 import { createRobotTokens } from '../../src/modules/robots/index.ts'
 import { createTickets } from '../../src/modules/sessions/index.ts'
+import { createFrameTime } from '../connections/frame-time.ts'
 import { type Gateway, startGateway } from '../index.ts'
 import { type GatewayServices, serviceMethods } from '../services.ts'
 import type { BusMessage, FromThread, ThreadOptions, ToThread } from './messages.ts'
@@ -96,6 +97,7 @@ function createDeps(services: GatewayServices) {
     bus: bus.bus,
     log,
     guard,
+    frameTime: createFrameTime({ limited: options.limitsFrames }),
     nodeId,
     settings,
     allowedOrigins,

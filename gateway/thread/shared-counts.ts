@@ -3,6 +3,7 @@ import type { Gateway } from '../index.ts'
 /** Every count of a gateway, once: a missing one does not compile. */
 const IS_COUNT: Readonly<Record<keyof Gateway['counts'], true>> = {
   frames: true,
+  framesRefused: true,
   logLines: true,
   logLinesDropped: true,
   heartbeats: true,

@@ -12,6 +12,8 @@ export type RecordingStatus = z.infer<typeof RecordingStatus>
 export const GapReason = z.enum([
   /** No recorder is running. */
   'no_recorder',
+  /** A recorder is running, but the gateway of the robot does not reach it. */
+  'recorder_unreachable',
   /** The recorder ended unexpectedly; data that was not stored yet is lost. */
   'recorder_lost',
   /** The gateway or the media role ended unexpectedly; data that it had not sent yet is lost. */
@@ -31,6 +33,7 @@ export type GapReason = z.infer<typeof GapReason>
 /** Texts that a user interface shows instead of the reason. */
 export const gapTexts: Readonly<Record<GapReason, string>> = {
   no_recorder: 'no recorder is running',
+  recorder_unreachable: 'the recorder cannot be reached',
   recorder_lost: 'the recorder failed',
   source_lost: 'the gateway or the media server failed',
   overload: 'the recorder did not keep up',

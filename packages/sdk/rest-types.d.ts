@@ -5699,7 +5699,7 @@ export interface components {
              * @example storage_unavailable
              * @enum {string}
              */
-            reason: "no_recorder" | "recorder_lost" | "source_lost" | "overload" | "packets_lost" | "storage_unavailable" | "storage_full" | "quota_exceeded" | "segment_damaged";
+            reason: "no_recorder" | "recorder_unreachable" | "recorder_lost" | "source_lost" | "overload" | "packets_lost" | "storage_unavailable" | "storage_full" | "quota_exceeded" | "segment_damaged";
         };
         /** @description A link with which anyone can replay a recording. */
         RecordingShare: {

@@ -10,7 +10,7 @@ export function measureGateway(
     readonly limitedSessions: number
     readonly counts: Readonly<
       Record<
-        | ('frames' | 'logLines' | 'logLinesDropped')
+        | ('frames' | 'framesRefused' | 'logLines' | 'logLinesDropped')
         | ('heartbeats' | 'heartbeatsCoalesced' | 'heartbeatsWritten' | 'lastFlushMs')
         | ('passed' | 'dropped' | 'videoStale' | 'limited' | 'deadman' | 'stops' | 'ticketsRefused'),
         number
@@ -21,6 +21,11 @@ export function measureGateway(
   const { gauge, counter } = metrics
   gauge('wheelhouse_gateway_robots', 'Robots connected to this gateway', () => gateway.connections)
   counter('wheelhouse_gateway_frames_total', 'Frames received from robots', () => gateway.counts.frames)
+  counter(
+    'wheelhouse_gateway_frames_refused_total',
+    'Frames refused because the gateway was busy and their account had used its share',
+    () => gateway.counts.framesRefused,
+  )
   counter('wheelhouse_robot_log_lines_total', 'Robot log lines persisted', () => gateway.counts.logLines)
   counter(
     'wheelhouse_robot_log_lines_dropped_total',

@@ -2,15 +2,47 @@ import type { Log } from '../log.ts'
 
 /** A step that holds a thread for this long delays stops: it is named and counted. */
 export const LONG_STEP_MS = 100
-/** The time of the main thread that the requests of one account may take: at once, and for each second. */
-const BUDGET = { burstMs: 1_000, msPerSecond: 200 }
+/** Time that may be used: so much at once, and so much for each second. */
+interface Budget {
+  readonly burstMs: number
+  readonly msPerSecond: number
+}
+/** The time of the main thread that the requests of one account may take. */
+const BUDGET: Budget = { burstMs: 1_000, msPerSecond: 200 }
 /** Shorter steps cost nothing: their number is limited elsewhere. */
 const FREE_STEP_MS = 5
-/** Accounts whose use is remembered; of more than that, the newest. */
+/** Accounts whose use is remembered. Beyond that, the one known longest is forgotten. */
 const MAX_ACCOUNTS = 10_000
 const LAG_CHECK_MS = 50
 /** Requests in progress that are named when the thread was held by an unknown step. */
 const MAX_NAMED = 10
+
+/** Adds up the time that accounts use, which is forgotten at the rate of their budget. */
+export function createUsage({ burstMs, msPerSecond }: Budget, maxAccounts = MAX_ACCOUNTS) {
+  const used = new Map<string, { ms: number; atMs: number }>()
+  const leftOf = (usage: { ms: number; atMs: number }, atMs: number) =>
+    Math.max(0, usage.ms - ((atMs - usage.atMs) * msPerSecond) / 1_000)
+
+  return {
+    add(account: string, ms: number, atMs: number): void {
+      const usage = used.get(account)
+      if (usage) {
+        usage.ms = leftOf(usage, atMs) + ms
+        usage.atMs = atMs
+        return
+      }
+      used.set(account, { ms, atMs })
+      const oldest = used.keys().next().value
+      if (used.size > maxAccounts && oldest !== undefined) used.delete(oldest)
+    },
+
+    /** Returns by how much an account is above its budget, in milliseconds; not positive within it. */
+    surplusMs(account: string, atMs: number): number {
+      const usage = used.get(account)
+      return (usage ? leftOf(usage, atMs) : 0) - burstMs
+    },
+  }
+}
 
 /**
  * Measures how long the steps of requests hold the main thread, which also carries stops. An account above its budget is refused until
@@ -25,26 +57,14 @@ export function createThreadTime(deps: {
   nowMs?: () => number
 }) {
   const { log, count, limited = true, nowMs = () => performance.now() } = deps
-  const used = new Map<string, { ms: number; atMs: number }>()
+  const usage = createUsage(BUDGET)
   /** The names of requests in progress. */
   const inProgress = new Set<{ readonly name: string }>()
   /** The longest measured step since the last check. */
   let longestMs = 0
   let checkedMs = nowMs()
 
-  function usedBy(account: string, atMs: number): number {
-    const known = used.get(account)
-    return known ? Math.max(0, known.ms - ((atMs - known.atMs) * BUDGET.msPerSecond) / 1_000) : 0
-  }
-
-  function charge(account: string, ms: number): void {
-    const atMs = nowMs()
-    const total = usedBy(account, atMs) + ms
-    used.delete(account) // the newest is the last
-    used.set(account, { ms: total, atMs })
-    const oldest = used.keys().next().value
-    if (used.size > MAX_ACCOUNTS && oldest !== undefined) used.delete(oldest)
-  }
+  const charge = (account: string, ms: number) => usage.add(account, ms, nowMs())
 
   function reportLong(step: string, ms: number, details: object): void {
     count(step)
@@ -77,7 +97,7 @@ export function createThreadTime(deps: {
 
     /** Returns after how many milliseconds an account is within its budget again; 0 if it is. */
     waitMs(account: string): number {
-      const surplusMs = usedBy(account, nowMs()) - BUDGET.burstMs
+      const surplusMs = usage.surplusMs(account, nowMs())
       return !limited || surplusMs <= 0 ? 0 : Math.ceil((surplusMs * 1_000) / BUDGET.msPerSecond)
     },
 

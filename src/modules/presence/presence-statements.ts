@@ -50,7 +50,7 @@ with input as (
     (o.was_connected and o.previous_node_id is distinct from $1) as taken_over,
     exists (select from gateway_nodes n where n.id = o.previous_node_id and n.draining) as handed_over
 ), emitted as (${emitStatusSql("(select * from status where status = 'AVAILABLE') available")})
-select o.id as robot_id, o.epoch, o.status, o.taken_over, o.handed_over, o.last_sign, o.latency_limit_ms, o.latency_budget_ms, o.video_limit_ms, o.recording, o.stop_clear, ${openSessionColumns},
+select o.id as robot_id, o.owner_id, o.epoch, o.status, o.taken_over, o.handed_over, o.last_sign, o.latency_limit_ms, o.latency_budget_ms, o.video_limit_ms, o.recording, o.stop_clear, ${openSessionColumns},
   ${controlColumns('o')}
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')

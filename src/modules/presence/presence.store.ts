@@ -63,6 +63,7 @@ export interface ConnectRequest {
 }
 export interface ConnectResult {
   readonly robotId: string
+  readonly ownerId: string
   readonly epoch: number
   readonly status: RobotStatus
   /** Whether another node had the robot's previous connection until now. */
@@ -162,6 +163,7 @@ export function createPresenceStore(options: {
       })
       return rows.map((row) => ({
         robotId: row.robot_id,
+        ownerId: row.owner_id,
         epoch: row.epoch,
         status: row.status,
         takenOver: row.taken_over,

@@ -15,6 +15,13 @@ export type AppendSessionNote = (
   },
 ) => Promise<void>
 
+/** The reasons that a stream ends which begins. */
+const NOT_BEGUN: readonly (string | null)[] = [
+  'quota_exceeded',
+  'no_recorder',
+  'recorder_unreachable',
+] satisfies GapReason[]
+
 interface ShownRecording {
   readonly id: string
   readonly mode: string
@@ -56,7 +63,7 @@ export function createRecordingState(
     /** Stores that the session is recorded, in the mode of the setting. */
     async recorded(tx: Tx, sessionId: string, recording: ShownRecording): Promise<void> {
       const { id, mode, paused_reason, wanted } = recording
-      if (paused_reason === 'quota_exceeded' || paused_reason === 'no_recorder') await setPaused(tx, id, null)
+      if (NOT_BEGUN.includes(paused_reason)) await setPaused(tx, id, null)
       if (wanted === undefined || (paused_reason !== 'off' && mode === wanted)) return
       await tx.db
         .updateTable('recordings')

@@ -7,12 +7,13 @@ import { beginGap } from './refused-sources.ts'
 
 /** How long no recorder may run before sessions count as not recorded: one that starts registers within this time. */
 const GRACE_MS = 5_000
+/** How long the gateway of a connected robot may take to open its stream: it finds new recorders within a second, and tries a lost one again. */
+const UNREACHED_MS = 15_000
 const PER_RUN = 200
-const NO_RECORDER: GapReason = 'no_recorder'
 
 /**
- * Notes in each open session that should be recorded that it is not, while no recorder is running. The note is an entry of its log, and
- * a notification. The first stream of a recorder ends this state.
+ * Notes in each open session that should be recorded that it is not, while no recorder is running or its gateway reaches none. The note
+ * is an entry of its log, and a notification. The first stream of a recorder ends this state.
  */
 export function createUnrecordedSessions(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & {
@@ -23,9 +24,11 @@ export function createUnrecordedSessions(
   const { db, transact, now, nodes } = deps
   const state = createRecordingState(deps)
   let missingSinceMs: number | undefined
+  /** Since when sessions have no stream although a recorder runs. */
+  const unreachedSinceMs = new Map<string, number>()
 
-  /** Returns open sessions that should be recorded, and whose participants do not know that they are not. */
-  const unnoted = () =>
+  /** Returns open sessions that should be recorded, and whose participants do not know of a reason that they are not. */
+  const unnoted = ({ withoutStream }: { withoutStream: boolean }) =>
     db
       .selectFrom('sessions')
       .innerJoin('robots', 'robots.id', 'sessions.robot_id')
@@ -47,13 +50,30 @@ export function createUnrecordedSessions(
           ),
         ]),
       )
+      // The gateway of a robot without a connection has nothing to record.
+      .$if(withoutStream, (query) =>
+        query
+          .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+          .where('robot_presence.connected', '=', true)
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('recording_streams as stream')
+                  .select('stream.id')
+                  .whereRef('stream.recording_id', '=', 'recordings.id')
+                  .where('stream.source', '=', 'gateway')
+                  .where('stream.closed_at', 'is', null),
+              ),
+            ),
+          ),
+      )
       .orderBy('sessions.id')
       .limit(PER_RUN)
       .execute()
 
   type Unnoted = Awaited<ReturnType<typeof unnoted>>[number]
 
-  const note = ({ recording, started_at, ...session }: Unnoted): Promise<void> =>
+  const note = ({ recording, started_at, ...session }: Unnoted, reason: GapReason): Promise<void> =>
     transact(async (tx) => {
       const at = started_at ?? now()
       if (recording !== 'off') await createRecording(tx, session, { mode: recording, at })
@@ -66,22 +86,33 @@ export function createUnrecordedSessions(
         .executeTakeFirst()
       if (!row) return
       // The sweep has noted the gap of a recorder that was lost.
-      if (row.segments === 0)
-        await beginGap(tx, row.id, { source: 'gateway', atMs: at.getTime(), reason: NO_RECORDER })
-      await state.notBegun(tx, row.id, NO_RECORDER)
+      if (row.segments === 0) await beginGap(tx, row.id, { source: 'gateway', atMs: at.getTime(), reason })
+      await state.notBegun(tx, row.id, reason)
     })
+
+  async function noteUnreached(nowMs: number): Promise<void> {
+    const sessions = await unnoted({ withoutStream: true })
+    const ids = new Set(sessions.map(({ id }) => id))
+    for (const id of unreachedSinceMs.keys()) if (!ids.has(id)) unreachedSinceMs.delete(id)
+    for (const session of sessions) {
+      const sinceMs = unreachedSinceMs.get(session.id) ?? nowMs
+      unreachedSinceMs.set(session.id, sinceMs)
+      if (nowMs - sinceMs >= UNREACHED_MS) await note(session, 'recorder_unreachable')
+    }
+  }
 
   return {
     /** Call it about once a second. */
     async run(): Promise<void> {
+      const nowMs = now().getTime()
       if ((await nodes.running()).length > 0) {
         missingSinceMs = undefined
-        return
+        return await noteUnreached(nowMs)
       }
-      const nowMs = now().getTime()
+      unreachedSinceMs.clear()
       missingSinceMs ??= nowMs
       if (nowMs - missingSinceMs < GRACE_MS) return
-      for (const session of await unnoted()) await note(session)
+      for (const session of await unnoted({ withoutStream: false })) await note(session, 'no_recorder')
     },
   }
 }

@@ -1,6 +1,7 @@
 import { WebSocket } from 'ws'
 import { TokenBucket } from '../../core/concurrency/token-bucket.ts'
 import type { Guard } from '../../core/process/guard.ts'
+import type { ThreadTime } from '../../core/process/thread-time.ts'
 import { LatestWins, type ReplaceableMessage } from '../../core/recording/latest-wins.ts'
 import { type ClientMessage, type PlaybackRequest, readClientMessage } from './client-messages.ts'
 import { type Closing, closings } from './closings.ts'
@@ -51,6 +52,8 @@ export class ClientConnection {
   readonly protocol: FoxgloveProtocol
   readonly #socket: WebSocket
   readonly #source: ConnectionSource
+  readonly #threadTime: ThreadTime
+  readonly #userId: string
   readonly #subscriptions = new Subscriptions()
   readonly #queue: LatestWins<number, ChannelMessage>
   readonly #written: (failure?: Error | null) => void
@@ -70,10 +73,15 @@ export class ClientConnection {
       readonly protocol: FoxgloveProtocol
       readonly source: ConnectionSource
       readonly guard: Guard
+      readonly threadTime: ThreadTime
+      /** The account that pays for the messages. */
+      readonly userId: string
       readonly onClosed: () => void
     },
   ) {
     const { guard } = deps
+    this.#threadTime = deps.threadTime
+    this.#userId = deps.userId
     this.#socket = socket
     this.#source = deps.source
     this.protocol = deps.protocol
@@ -201,8 +209,10 @@ export class ClientConnection {
     if (!this.isOpen) return
     const nowMs = performance.now()
     const isTooFast = this.#messages.take(nowMs) > 0 || this.#bytes.take(nowMs, data.length) > 0
-    if (isTooFast) this.#endFlood()
-    else this.#handle(readClientMessage(data, isBinary))
+    if (isTooFast || this.#threadTime.waitMs(this.#userId) > 0) return this.#endFlood()
+    this.#handle(readClientMessage(data, isBinary))
+    // Every message counts, however short: an account may have many connections.
+    this.#threadTime.charge(this.#userId, performance.now() - nowMs)
   }
 
   /** Closes the connection and reads nothing more of it, also not the rest of the flood. */

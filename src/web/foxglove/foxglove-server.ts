@@ -5,6 +5,8 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { waitUntil } from '../../core/concurrency/concurrency.ts'
 import { AppError, badRequest, notFound, toAppError, unavailable } from '../../core/errors/errors.ts'
 import type { UpgradeHandler } from '../../core/http/listener.ts'
+import { requireThreadTime } from '../../core/http/request-authorization.ts'
+import type { ThreadTime } from '../../core/process/thread-time.ts'
 import type { RevocationSources } from '../../modules/identity/index.ts'
 import { type AuthenticationDeps, type ConnectedUser, createAuthentication } from './authentication.ts'
 import { ClientConnection, type ConnectionSource } from './client-connection.ts'
@@ -29,6 +31,7 @@ export type FoxgloveServerDeps = AuthenticationDeps &
   LiveSessionsDeps &
   RevocationSources & {
     readonly source: SessionSource
+    readonly threadTime: ThreadTime
     /** Stored recordings; undefined without storage. */
     readonly recordings: RecordingStore | undefined
   }
@@ -42,7 +45,7 @@ interface Admitted {
 
 /** Serves sessions to Foxglove and Lichtblick: live, or as playback of their recording. */
 export function createFoxgloveServer(deps: FoxgloveServerDeps) {
-  const { guard, log, source, recordings } = deps
+  const { guard, log, source, recordings, threadTime } = deps
   const authenticate = createAuthentication(deps)
   const liveSessions = createLiveSessions(deps)
   const connections = createConnections(deps)
@@ -62,6 +65,7 @@ export function createFoxgloveServer(deps: FoxgloveServerDeps) {
     if (draining) throw unavailable('not_ready', 'This process is ending. Connect again.')
     const protocol = protocolOf(request)
     const user = await authenticate(request, sessionId, searchParams.get('ticket'))
+    requireThreadTime(threadTime, user)
     if (!UUID.test(sessionId)) throw notFound('Session')
     const session = await source.forFoxglove(sessionId, user)
     const served = chooseServed(session, searchParams.get('recording')?.toLowerCase())
@@ -91,7 +95,15 @@ export function createFoxgloveServer(deps: FoxgloveServerDeps) {
     data: ConnectionSource,
   ): ClientConnection {
     const onClosed = () => remove()
-    const connection = new ClientConnection(socket, { protocol, guard, source: data, onClosed })
+    const { userId } = user
+    const connection = new ClientConnection(socket, {
+      protocol,
+      guard,
+      threadTime,
+      userId,
+      source: data,
+      onClosed,
+    })
     const remove = connections.add(connection, user)
     return connection
   }

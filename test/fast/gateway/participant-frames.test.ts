@@ -1,5 +1,5 @@
 import { encodeBinaryFrame, MAX_FRAME_BYTES } from '@wheelhouse/protocol'
-import { beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ControlFixture, TestParticipant } from '../../support/gateway/control-fixture.ts'
 import { simulateControl } from '../../support/gateway/simulated-control.ts'
 
@@ -122,4 +122,43 @@ test('a stop that is sent before the first state is accepted', async () => {
   fixture.setQuick(true)
   await fixture.pass(1_000)
   expect(JSON.parse(early.state as string).stop).toMatchObject({ reason: 'at once', recorded: true })
+})
+
+describe('a gateway that is busy with one account', () => {
+  let clockMs = 0
+  let busy: ControlFixture
+  beforeEach(async () => {
+    clockMs = 0
+    busy = await open({ frameClockMs: () => clockMs })
+    // The time of the server in a pong is read within the handling of the ping.
+    vi.spyOn(Date, 'now').mockImplementation(() => (clockMs += 300))
+  })
+  afterEach(() => vi.restoreAllMocks())
+  const pings = (count: number) => Array.from({ length: count }, (_, t) => ({ type: 'ping', t }))
+
+  test('refuses its frames and says so once a second, but reads its stops and the heartbeats of the robot', async () => {
+    const operator = await join()
+    const answers = answersTo(operator, ...pings(20))
+    expect(answers.filter((type) => type === 'pong').length).toBeLessThan(10)
+    expect(operator.answers.filter(({ type }) => type === 'error')).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('busy') }),
+    ])
+    busy.control(operator)
+    expect(robot().controls).toBe(0)
+    answersTo(operator, { type: 'stop', reason: 'busy' })
+    expect(robot().latched).toBe('busy')
+    expect(operator.socket.closed).toBeNull()
+    expect(busy.gateway.counts.framesRefused).toBeGreaterThan(10)
+    clockMs += 2_000
+    expect(answersTo(operator, ...pings(1))).toEqual(['pong'])
+  })
+
+  test('does not refuse the frames of another account', async () => {
+    const operator = await join()
+    robot().socket.receiveFrame({ type: 'telemetry', data: { speed: 1 } })
+    answersTo(operator, ...pings(20))
+    const { frames, framesRefused } = busy.gateway.counts
+    robot().socket.receiveFrame({ type: 'telemetry', data: { speed: 1 } })
+    expect(busy.gateway.counts).toMatchObject({ frames: frames + 1, framesRefused })
+  })
 })

@@ -149,8 +149,8 @@ describe('a robot whose gateway misses states', () => {
 
   test('is not closed because of a lookup that is older than its connection', async () => {
     const [old, newer] = [new RobotConnection('robot', 1, 1), new RobotConnection('robot', 1, 1)]
-    old.admit(5)
-    newer.admit(6)
+    old.admit({ epoch: 5, ownerId: 'owner' })
+    newer.admit({ epoch: 6, ownerId: 'owner' })
     const fixture = lookupFixture(old, newer)
     fixture.requestLookup()
     fixture.current = newer
@@ -161,10 +161,10 @@ describe('a robot whose gateway misses states', () => {
 
   test('is not closed because of a lookup that is older than its next epoch', async () => {
     const link = new RobotConnection('robot', 1, 1)
-    link.admit(5)
+    link.admit({ epoch: 5, ownerId: 'owner' })
     const fixture = lookupFixture(link)
     fixture.requestLookup()
-    link.admit(6)
+    link.admit({ epoch: 6, ownerId: 'owner' })
     await fixture.answer(1, 5)
     await fixture.answer(2, 6)
     expect(fixture.closed).toEqual([])
@@ -172,13 +172,13 @@ describe('a robot whose gateway misses states', () => {
 
   test('is not closed because of a lookup that finds its next epoch first, but because of a newer one', async () => {
     const link = new RobotConnection('robot', 1, 1)
-    link.admit(5)
+    link.admit({ epoch: 5, ownerId: 'owner' })
     const fixture = lookupFixture(link)
     fixture.readmitting = true
     fixture.requestLookup()
     await fixture.answer(1, 6)
     expect(fixture.closed).toEqual([])
-    link.admit(6)
+    link.admit({ epoch: 6, ownerId: 'owner' })
     fixture.readmitting = false
     fixture.requestLookup()
     await fixture.answer(2, 7, 'another node')
@@ -187,7 +187,7 @@ describe('a robot whose gateway misses states', () => {
 
   test('connects again if the answer to its readmission was lost, unless a newer connection of it waits', async () => {
     const link = new RobotConnection('robot', 1, 1)
-    link.admit(5)
+    link.admit({ epoch: 5, ownerId: 'owner' })
     const fixture = lookupFixture(link)
     fixture.admitting = true
     fixture.requestLookup()

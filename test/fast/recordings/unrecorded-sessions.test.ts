@@ -62,3 +62,23 @@ test('a session that should be recorded, without a recorder, says so until one r
   expect(await notes()).toHaveLength(3)
   expect((await unrecorded.log()).map(({ type }) => type)).not.toContain('recording.paused')
 })
+
+test('a session whose recorder runs but is not reached says so until a stream of it begins', async () => {
+  const { owner, robot, id, log } = await openSessionFixture(world)
+  await owner.patch(`/api/client/robots/${robot.id}`, { recording: 'control' })
+  const nodeId = randomUUID()
+  const { recorderNodes, streams } = world.platform.recordings
+  await recorderNodes.renew({ id: nodeId, url: 'ws://localhost', draining: false })
+  const recording = async () => (await owner.get(`/api/sessions/${id}/recording`)).body
+  await untilNoted(async () => {
+    await recorderNodes.renew({ id: nodeId, url: 'ws://localhost', draining: false })
+    expect(await recording()).toMatchObject({ paused_reason: 'recorder_unreachable' })
+  })
+  const paused = (await log()).find(({ type }) => type === 'recording.paused')
+  expect(paused?.data).toMatchObject({ reason: 'recorder_unreachable', mode: 'control' })
+  const streamId = randomUUID()
+  const stream = { streamId, originId: streamId, sessionId: id, nodeId, atMs: clockMs }
+  await streams.openStream({ ...stream, source: 'gateway' })
+  expect(await recording()).toMatchObject({ paused_reason: null })
+  await recorderNodes.remove(nodeId)
+})

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { type FoxgloveFixture, openFoxgloveFixture } from '../../support/foxglove/foxglove-fixture.ts'
 import { TestFoxgloveClient } from '../../support/foxglove/test-client.ts'
@@ -207,4 +207,23 @@ test('hostile messages are answered or end their connection only', async () => {
   expect(good.socket.readyState).toBe(good.socket.OPEN)
   await Promise.all([good, garbage, greedy].map((client) => client.close()))
   expect(world.errors).toEqual([])
+})
+
+test('an account that has used too much time of the process is refused, and its next message ends the connection', async () => {
+  const [client, other] = await Promise.all(
+    [session.operator, session.client].map((user) => foxglove.connect(session.id, user).ready()),
+  )
+  const used = vi
+    .spyOn(world.platform.core.threadTime, 'waitMs')
+    .mockImplementation((account) => (account === session.operator.id ? 500 : 0))
+  try {
+    const url = foxglove.addressOf(session.id)
+    expect(await upgrade(url, bearer(session.operator.token))).toEqual([429, 'rate_limited'])
+    client?.socket.send('{"op":"unsubscribe","subscriptionIds":[]}')
+    expect((await client?.closed)?.code).toBe(4029)
+    await other?.subscribe('/telemetry')
+  } finally {
+    used.mockRestore()
+    await other?.close()
+  }
 })

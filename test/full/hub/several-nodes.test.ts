@@ -112,7 +112,8 @@ describe('two hubs', () => {
     for (let count = 0; count < 30; count++) await sendMessage(session, `message ${count}`)
     for (const socket of sockets) {
       await socket.saw('session:event', { seq: 31 })
-      const seqs = socket.of('session:event').map(({ seq }) => seq)
+      // The entry of the start may have been relayed before the socket watched.
+      const seqs = socket.of('session:event').flatMap(({ seq }) => (seq > 1 ? [seq] : []))
       expect(seqs).toEqual(Array.from({ length: 30 }, (_, index) => index + 2))
     }
   })

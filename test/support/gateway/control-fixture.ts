@@ -7,6 +7,7 @@ import {
 } from '@wheelhouse/protocol'
 import { pino } from 'pino'
 import { vi } from 'vitest'
+import { createFrameTime } from '../../../gateway/connections/frame-time.ts'
 import { RobotConnection } from '../../../gateway/connections/robot-connection.ts'
 import { ParticipantConnection } from '../../../gateway/control/participant-connection.ts'
 import { type GatewayDeps, startGateway } from '../../../gateway/index.ts'
@@ -131,6 +132,8 @@ export async function createControlFixture({
   videoLimitMs = null as number | null,
   /** Whether robots send heartbeats. */
   robotBeats = true,
+  /** The clock that measures how long frames take. */
+  frameClockMs = () => performance.now(),
 } = {}) {
   const violations: string[] = []
   const participants: TestParticipant[] = []
@@ -185,6 +188,7 @@ export async function createControlFixture({
     log,
     settings,
     guard: plainGuard(log),
+    frameTime: createFrameTime({ limited: true, nowMs: frameClockMs }),
     nodeId: 'here',
     allowedOrigins: [],
     metricsPage: async () => ({ status: 200, headers: {}, body: '' }),

@@ -222,7 +222,8 @@ export function createSessionBook(parts: {
       }, true)
       if (!answer) return undefined
       if (answer.session) void call(back, true)
-      return { robotId, status: 'AVAILABLE', takenOver: false, handedOver: false, lastSign: null, ...answer }
+      const unchanged = { status: 'AVAILABLE', takenOver: false, handedOver: false, lastSign: null } as const
+      return { robotId, ownerId: 'owner', ...unchanged, ...answer }
     },
     disconnect: (missing) =>
       call(() => {

@@ -1,7 +1,7 @@
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { useEffect, useState } from 'react'
 import type { SessionDetail } from '../session/session-query.ts'
-import { useIsPerforming, useSessionAction } from '../session/session-roles.ts'
+import { usePerforming, useSessionAction } from '../session/session-roles.ts'
 
 /** The actions of the operator on the session, and the error of the last one. */
 export interface DriveActions {
@@ -21,14 +21,15 @@ export function useDriveActions(session: SessionDetail, status: SessionStatus): 
   const { stop, connected } = session.control
   const isPaused = status === 'PAUSED'
   const canResume = isPaused && stop === null && connected
-  const isClearing = useIsPerforming(session.id, 'clear_stop')
+  const isClearing = usePerforming(session.id, 'clear_stop')
   const [resumesNext, setResumesNext] = useState(false)
   const { mutate } = action
+  // After the next render, which knows the newest state of the session.
   useEffect(() => {
-    if (!resumesNext || (isClearing && !canResume)) return
+    if (!resumesNext || (!canResume && isClearing())) return
     setResumesNext(false)
     if (canResume) mutate('resume')
-  }, [resumesNext, isClearing, canResume, mutate])
+  })
   return {
     isPaused,
     canResume,
@@ -38,8 +39,7 @@ export function useDriveActions(session: SessionDetail, status: SessionStatus): 
       if (!isPaused) mutate('pause')
     },
     resume: () => {
-      if (canResume) mutate('resume')
-      else if (isPaused && isClearing) setResumesNext(true)
+      if (isPaused) setResumesNext(true)
     },
     end: () => action.mutateAsync('end'),
   }

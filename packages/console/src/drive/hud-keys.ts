@@ -48,9 +48,8 @@ function hudActionOf(event: KeyboardEvent): HudAction | undefined {
   if (event.repeat || event.isComposing || isTyping() || event.ctrlKey || event.metaKey || event.altKey)
     return undefined
   const action = BY_KEY[latinKey(event)] ?? BY_CODE[event.code]
-  // A dialog whose action is running needs no more keys: R right after a stop was cleared is meant for the session.
-  if (document.querySelector('[role=dialog]') !== null)
-    return action === 'resume' && document.querySelector('[role=dialog] [data-loading]') ? action : undefined
+  // R right after a stop was cleared is meant for the session, also while the dialog of the stop closes.
+  if (document.querySelector('[role=dialog]') !== null) return action === 'resume' ? action : undefined
   if (event.key === 'Enter') return document.activeElement === document.body ? 'chat' : undefined
   return action
 }

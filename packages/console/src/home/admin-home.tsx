@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { certificationsQuery } from '../admin/certifications-query.ts'
+import { shortTime } from '../admin/freshness.tsx'
 import { type Overview, overviewQuery } from '../admin/overview-query.ts'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
@@ -16,6 +17,8 @@ type JobQueue = Schemas['JobQueue']
 /** A gateway renews its row every few seconds. */
 const SILENT_MS = 15_000
 const JOBS_POLL_MS = 5_000
+/** A queue whose oldest job has been due for longer has no free worker. */
+const LATE_JOB_S = 300
 
 /** Shows admins what is wrong: gateways, lost robots, stops, failed jobs, certification requests. */
 export default function AdminHome() {
@@ -107,20 +110,36 @@ const ofRecordings = ({ not_recorded }: Overview): AttentionItem[] =>
     detail: sentence(gapText(reason)),
   }))
 
-const ofJobs = (queues: readonly JobQueue[]): AttentionItem[] =>
-  queues
+/** Shows queues with failed jobs, and queues without a free worker. */
+const ofJobs = (queues: readonly JobQueue[]): AttentionItem[] => [
+  ...queues
     .filter(({ failed }) => failed > 0)
-    .map(({ name, failed, description }) => ({
-      id: name,
+    .map((queue) => ({
+      id: queue.name,
       label: t('home.admin.failed'),
       color: 'red.9',
-      subject: (
-        <LinkAnchor to="/admin/jobs" fw={600}>
-          {description}
-        </LinkAnchor>
-      ),
-      detail: t('home.admin.failedJobs', { jobs: failed }),
-    }))
+      subject: queueLink(queue),
+      detail: t('home.admin.failedJobs', { jobs: queue.failed }),
+    })),
+  ...queues
+    .filter(({ due, oldest_due_seconds: lateS }) => due > 0 && lateS > LATE_JOB_S)
+    .map((queue) => ({
+      id: `late:${queue.name}`,
+      label: t('home.admin.late'),
+      color: 'orange.9',
+      subject: queueLink(queue),
+      detail: t('home.admin.lateJobs', {
+        jobs: queue.due,
+        time: shortTime(queue.oldest_due_seconds * 1_000),
+      }),
+    })),
+]
+
+const queueLink = ({ description }: JobQueue) => (
+  <LinkAnchor to="/admin/jobs" fw={600}>
+    {description}
+  </LinkAnchor>
+)
 
 const ofCertifications = (waiting: number): AttentionItem[] =>
   waiting === 0

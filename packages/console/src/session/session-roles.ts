@@ -1,4 +1,4 @@
-import { useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query'
+import { type MutationFilters, useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SessionAction, SessionStatus } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
@@ -22,12 +22,16 @@ export const isOpen = (status: SessionStatus): boolean => status === 'ACTIVE' ||
 
 const actionKey = (sessionId: string) => ['session-action', sessionId]
 
-/** Returns whether any component waits for the answer to this action. */
-export const useIsPerforming = (sessionId: string, action: SessionAction): boolean =>
-  useIsMutating({
+/** Returns a function that reads whether any component waits for the answer to this action; a change of that renders again. */
+export function usePerforming(sessionId: string, action: SessionAction): () => boolean {
+  const queries = useQueryClient()
+  const filters: MutationFilters = {
     mutationKey: actionKey(sessionId),
     predicate: ({ state }) => state.variables === action,
-  }) > 0
+  }
+  useIsMutating(filters)
+  return () => queries.isMutating(filters) > 0 // what was rendered is a moment old
+}
 
 /** Performs actions on a session: `sessionAction.mutate('pause')`. */
 export function useSessionAction(sessionId: string) {

@@ -1,6 +1,8 @@
 import type { RobotStatus } from '@wheelhouse/protocol'
+import type { QueryCreator, RawBuilder } from 'kysely'
 import { columnsOf } from '../../../core/database/columns.ts'
 import { compiled } from '../../../core/database/compiled.ts'
+import type { Tables } from '../../../core/database/tables.ts'
 import { type AppError, conflict, forbidden, notFound } from '../../../core/errors/errors.ts'
 import type { Tx } from '../../../core/events/transactor.ts'
 import { linkChanged, ownedByClient, Robot } from '../../robots/index.ts'
@@ -106,14 +108,21 @@ export async function requireOperator(tx: Tx, operatorId: string): Promise<void>
     throw forbidden('role_required', 'The operator no longer has the operator role. Choose another operator.')
 }
 
-const lockOperator = compiled<{ operatorId: string }>()((db, param) =>
-  db
+/** Selects the operator if it has the role and is not suspended, and locks it as `requireOperator` says. */
+export const lockedOperator = (
+  query: Pick<QueryCreator<Tables>, 'selectFrom'>,
+  operatorId: RawBuilder<string>,
+) =>
+  query
     .selectFrom('users')
     .select('id')
-    .where('id', '=', param('operatorId'))
+    .where('id', '=', operatorId)
     .where('is_operator', '=', true)
     .where('suspended_at', 'is', null)
-    .forKeyShare(),
+    .forKeyShare()
+
+const lockOperator = compiled<{ operatorId: string }>()((db, param) =>
+  lockedOperator(db, param('operatorId')),
 )
 
 export async function requireNoOpenSession(tx: Tx, operatorId: string): Promise<void> {

@@ -1,0 +1,62 @@
+import { createUsage } from '../../src/core/process/thread-time.ts'
+import type { GatewayConnection } from './connection.ts'
+
+/** The time that the frames of all accounts may take: at once, and for each second. Below it no account is refused. */
+const ALL = { burstMs: 200, msPerSecond: 800 }
+/** The share of one account while the thread is busier than that. */
+const SHARE = { burstMs: 100, msPerSecond: 150 }
+/** The cost of receiving and copying bytes, which no handler measures. */
+const BYTES_PER_MS = 250_000
+/** Frames up to this size are read in any case if they may stop a robot or keep it connected. */
+const MAX_VITAL_BYTES = 4 * 1024
+const MAY_BE_VITAL = /stop|heartbeat/
+
+/**
+ * Divides the thread that relays control between accounts: the owners of robots, and the users who drive and watch. While the thread is
+ * busy, frames of an account that takes more than its share are refused, so that they do not delay the stops of others. Its own stops and the
+ * heartbeats of its robots still count. A deployment of one owner has the whole thread, until it is too busy.
+ * @param limited false to refuse nothing
+ */
+export function createFrameTime({ limited, nowMs = () => performance.now() }: FrameTimeOptions) {
+  const all = createUsage(ALL, 1)
+  const shares = createUsage(SHARE)
+  const counts = { framesRefused: 0 }
+
+  const isOver = (account: string): boolean =>
+    limited && all.surplusMs('', nowMs()) > 0 && shares.surplusMs(account, nowMs()) > 0
+
+  return {
+    counts: counts as Readonly<typeof counts>,
+    nowMs,
+
+    /** Returns whether a frame is to be read. Otherwise warns the peer, once a second. */
+    accepts(connection: GatewayConnection, frame: string | ArrayBuffer | Uint8Array, atMs: number): boolean {
+      if (!isOver(connection.account) || isVital(frame)) return true
+      counts.framesRefused++
+      connection.refuseBusy(atMs)
+      return false
+    },
+
+    /** Charges the account of a connection for a frame that was read since `startedMs`. */
+    charge({ account }: GatewayConnection, startedMs: number, bytes: number): void {
+      const atMs = nowMs()
+      const ms = atMs - startedMs + bytes / BYTES_PER_MS
+      all.add('', ms, atMs)
+      shares.add(account, ms, atMs)
+    },
+  }
+}
+export type FrameTime = ReturnType<typeof createFrameTime>
+
+interface FrameTimeOptions {
+  readonly limited: boolean
+  readonly nowMs?: () => number
+}
+
+function isVital(frame: string | ArrayBuffer | Uint8Array): boolean {
+  const bytes = typeof frame === 'string' ? frame.length : frame.byteLength
+  if (bytes > MAX_VITAL_BYTES) return false
+  return MAY_BE_VITAL.test(
+    typeof frame === 'string' ? frame : Buffer.from(frame as ArrayBuffer).toString('latin1'),
+  )
+}
