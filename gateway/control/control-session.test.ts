@@ -129,7 +129,7 @@ function createScenario(initial: Partial<OpenSession> = {}) {
     },
     /** Begins to record a stop as the session writer does; returns a function that ends it. */
     beginRecording(): ((outcome: 'recorded' | 'refused' | 'failed') => void) | undefined {
-      const request = session.stops.beginRecording()
+      const request = session.stops.beginRecording(0)
       if (!request) return undefined
       return (outcome) => {
         if (outcome === 'recorded') session.stops.recorded(request, session.session.eventSeq + 1)
@@ -236,11 +236,11 @@ describe('a stop', () => {
   test('whose recording fails is merged with later requests', () => {
     const { session } = createScenario()
     session.stops.request({ userId: OPERATOR_ID, reason: 'first' }, 'first', 1)
-    session.stops.beginRecording()
+    session.stops.beginRecording(0)
     session.stops.request({ userId: OWNER_ID, reason: 'second' }, 'second', 1)
     session.stops.recordingFailed()
     const merged = { userId: OPERATOR_ID, reason: 'first', ownerId: OWNER_ID }
-    expect(session.stops.beginRecording()).toEqual(merged)
+    expect(session.stops.beginRecording(0)).toEqual(merged)
   })
 
   test('is sent again after a second, until the robot confirms it', () => {

@@ -20,6 +20,8 @@ export class PendingStops {
   /** Requests since the recording of `#first` began. The stop that it records may be cleared before they arrive. */
   #next: PendingStop | null = null
   #recording = false
+  /** Until when another process may record `#first`; null if this gateway records it. */
+  #awaitedUntilMs: number | null = null
 
   constructor({ operatorId, clientId }: { operatorId: string; clientId: string }) {
     this.#parties = { operatorId, clientId }
@@ -45,16 +47,30 @@ export class PendingStops {
     return { role, byOwner: this.#ownerOf(request) !== undefined }
   }
 
-  add(request: PendingStop): void {
+  /** @param awaitedUntilMs until when another process, which is recording the request, may take; null if this gateway is to record it */
+  add(request: PendingStop, awaitedUntilMs: number | null = null): void {
+    if (this.#first === null) this.#awaitedUntilMs = awaitedUntilMs
+    else if (awaitedUntilMs === null) this.#awaitedUntilMs = null
     if (this.#first === null) this.#first = request
     else if (this.#recording) this.#next = this.#merge(request, this.#next)
     else this.#first = this.#merge(this.#first, request)
   }
 
-  /** Returns the request to record. Call `recorded` or `recordingFailed` afterwards. */
-  beginRecording(): PendingStop | null {
+  /** Returns the request to record now. Call `recorded` or `recordingFailed` afterwards. */
+  beginRecording(nowMs: number): PendingStop | null {
+    if (this.#awaitedUntilMs !== null && nowMs < this.#awaitedUntilMs) return null
+    this.#awaitedUntilMs = null
     this.#recording = this.#first !== null
     return this.#first
+  }
+
+  /** Removes the request that another process has recorded or, with a user, whose request of that user was refused. Returns whether there was one. */
+  settleAwaited(userId?: string): boolean {
+    if (this.#awaitedUntilMs === null) return false
+    if (userId !== undefined && this.#first?.userId !== userId) return false
+    this.#first = null
+    this.#awaitedUntilMs = null
+    return true
   }
 
   recorded(): void {

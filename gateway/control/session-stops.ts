@@ -7,6 +7,9 @@ import { type PendingStop, PendingStops } from './pending-stops.ts'
 import { STOP_CLEARED_FRAME, stopFrame } from './session-frames.ts'
 import { StopLatch } from './stop-latch.ts'
 
+/** How long the process that records a stop may take to report it, before the gateway records it. */
+const AWAIT_RECORD_MS = 2_000
+
 /** The stop of a session in the database. */
 export interface RecordedStop {
   /** Number of the log entry from which on the stop is in force. */
@@ -99,10 +102,11 @@ export class SessionStops {
    * Latches a stop that the database does not have yet. If a stop is latched already, its reason stays and the robot
    * receives it again. The request waits for the database also then: another process may have cleared that stop a moment
    * ago.
+   * @param isAwaited whether another process is recording the request, so that this gateway does so only after a while
    */
-  request(request: PendingStop, reason: string, nowMs: number): void {
+  request(request: PendingStop, reason: string, nowMs: number, isAwaited = false): void {
     const frameBefore = this.#owner.stateFrame()
-    this.#pending.add(request)
+    this.#pending.add(request, isAwaited ? nowMs + AWAIT_RECORD_MS : null)
     if (this.latched) this.sendAgain(nowMs)
     else this.#latchStop(reason, false, nowMs)
     if (this.#owner.stateFrame() !== frameBefore) this.#owner.broadcastState(nowMs)
@@ -111,9 +115,22 @@ export class SessionStops {
   /** Latches a stop that the database has recorded and that another process reports. */
   applyReported(stop: RecordedStop & { readonly reason: string }, nowMs: number): void {
     const repeated = this.#latch.stop?.recorded === true // otherwise the report is that of the stop latched here
+    this.#pending.settleAwaited()
     this.#owner.setRecordedStop(stop)
     if (!this.#latchStop(stop.reason, true, nowMs) && repeated) this.sendAgain(nowMs)
     this.#owner.broadcastState(nowMs)
+  }
+
+  /** Handles the report of a stop that is known here already: requested again, or cleared since. */
+  reportedAgain(nowMs: number): void {
+    const frameBefore = this.#owner.stateFrame()
+    const settled = this.#pending.settleAwaited()
+    if (settled && !this.pending && this.#owner.session.stopReason === null && this.latched) {
+      this.unlatch(nowMs)
+      this.halt('session_paused', nowMs)
+    }
+    this.sendAgain(nowMs)
+    if (this.#owner.stateFrame() !== frameBefore) this.#owner.broadcastState(nowMs)
   }
 
   /** Sends the latched stop again, unless it was sent a moment ago. Does nothing while no stop is latched. */
@@ -125,6 +142,7 @@ export class SessionStops {
   /** Latches or clears the stop according to the database. Returns whether a stop was cleared. */
   applyStored(reason: string | null, nowMs: number): boolean {
     if (reason !== null) {
+      this.#pending.settleAwaited()
       this.#latchStop(reason, true, nowMs)
       return false
     }
@@ -143,8 +161,8 @@ export class SessionStops {
   }
 
   /** Returns the stop to record now. Call `recorded`, `refused` or `recordingFailed` afterwards. */
-  beginRecording(): PendingStop | null {
-    return this.#pending.beginRecording()
+  beginRecording(nowMs: number): PendingStop | null {
+    return this.#pending.beginRecording(nowMs)
   }
 
   /** Notes that the database has recorded a stop. */
@@ -167,6 +185,17 @@ export class SessionStops {
    */
   refused(nowMs: number): void {
     this.#pending.recorded()
+    this.#endRefused(nowMs)
+  }
+
+  /** Clears a stop whose sender was refused, unless another one is in force. */
+  withdrawn(userId: string, nowMs: number): void {
+    const frameBefore = this.#owner.stateFrame()
+    if (this.#pending.settleAwaited(userId)) this.#endRefused(nowMs)
+    if (this.#owner.stateFrame() !== frameBefore) this.#owner.broadcastState(nowMs)
+  }
+
+  #endRefused(nowMs: number): void {
     if (this.pending || this.#owner.session.stopReason !== null || !this.latched) return
     this.unlatch(nowMs)
     this.halt('stop_refused', nowMs)

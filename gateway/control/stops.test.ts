@@ -32,7 +32,7 @@ function createFixture() {
   let nowMs = 1
   session.connectRobot(robot, session.session, nowMs)
   const stops = createStops({
-    sessionRegistry: { of: () => session } as unknown as ControlSessionRegistry,
+    sessionRegistry: { of: () => session, removeIfAbandoned() {} } as unknown as ControlSessionRegistry,
     sessionWriter: { begin: () => {} } as unknown as SessionWriter,
     clockMs: () => nowMs,
   })

@@ -19,14 +19,25 @@ export function createStops(deps: {
   /** When the writer was last started because of a stop. */
   const recordedMs = new WeakMap<ControlSession, number>()
 
-  function requestStop(controlSession: ControlSession, request: PendingStop): void {
+  function requestStop(controlSession: ControlSession, request: PendingStop, isAwaited = false): void {
     const nowMs = clockMs()
     const wasLatched = controlSession.stopLatched
-    controlSession.stops.request(request, stopReasonOf(request.reason), nowMs)
+    controlSession.stops.request(request, stopReasonOf(request.reason), nowMs, isAwaited)
     if (!wasLatched) counts.stops++
-    else if (nowMs - (recordedMs.get(controlSession) ?? 0) < MIN_RECORD_INTERVAL_MS) return
+    if (isAwaited) return
+    if (wasLatched && nowMs - (recordedMs.get(controlSession) ?? 0) < MIN_RECORD_INTERVAL_MS) return
     recordedMs.set(controlSession, nowMs)
     sessionWriter.begin(controlSession)
+  }
+
+  /** Applies a stop that is not recorded. The owner, the operator and admins may stop the session. */
+  function onUnrecorded(controlSession: ControlSession, { sender, userId, byRole, reason }: RobotStop): void {
+    const { clientId, operatorId } = controlSession.session
+    const isAllowed = userId === clientId || userId === operatorId || byRole === 'admin'
+    if (userId === null || !isAllowed) return
+    if (sender !== 'refused') return requestStop(controlSession, { userId, reason }, sender === 'recording')
+    controlSession.stops.withdrawn(userId, clockMs())
+    sessionRegistry.removeIfAbandoned(controlSession)
   }
 
   return {
@@ -37,19 +48,16 @@ export function createStops(deps: {
     requestStop,
 
     /** Applies a stop that another process reports: a recorded one, or one that waits for the database here. */
-    onRemoteStop({ sessionId, reason, eventSeq, userId, byRole, byOwner }: RobotStop): void {
+    onRemoteStop(stop: RobotStop): void {
+      const { sessionId, reason, eventSeq, byRole, byOwner } = stop
       const controlSession = sessionRegistry.of(sessionId)
       if (!controlSession) return
-      if (eventSeq === null) {
-        const { clientId, operatorId } = controlSession.session
-        const isAllowed = userId === clientId || userId === operatorId || byRole === 'admin'
-        if (userId !== null && isAllowed) requestStop(controlSession, { userId, reason })
-        return
-      }
+      if (eventSeq === null) return onUnrecorded(controlSession, stop)
       // Known already: requested again, or cleared since. A stop that is still latched is sent again.
-      if (eventSeq <= controlSession.session.eventSeq) return controlSession.stops.sendAgain(clockMs())
+      if (eventSeq <= controlSession.session.eventSeq) return controlSession.stops.reportedAgain(clockMs())
       if (!controlSession.stopLatched) counts.stops++
       controlSession.stops.applyReported({ eventSeq, reason, byRole, byOwner }, clockMs())
+      sessionRegistry.removeIfAbandoned(controlSession)
     },
   }
 }

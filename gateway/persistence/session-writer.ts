@@ -42,7 +42,7 @@ export function createSessionWriter(deps: {
   /** Records a pending stop, if there is one. Returns whether there was. */
   async function recordStop(controlSession: ControlSession): Promise<boolean> {
     const { session, stops } = controlSession
-    const request = stops.beginRecording()
+    const request = stops.beginRecording(clockMs())
     if (!request) return false
     const { reason, ...requester } = request
     let eventSeq: number | 'over'
@@ -63,7 +63,8 @@ export function createSessionWriter(deps: {
     try {
       // A request that arrived while the first was recorded precedes any clearing of that stop, so it is recorded at
       // once as well. The next periodic write records later ones.
-      if (await recordStop(controlSession)) await recordStop(controlSession)
+      if (!(await recordStop(controlSession))) return // another process is recording it
+      await recordStop(controlSession)
     } finally {
       if (controlSession.stateFrame() !== frameBefore) controlSession.broadcastState(clockMs())
     }

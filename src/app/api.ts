@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { ActionReason } from '@wheelhouse/protocol'
 import type { Middleware } from 'koa'
 import { createApp } from '../core/http/app.ts'
 import type { Endpoint, HandlerWrapper } from '../core/http/endpoint.ts'
@@ -146,13 +147,12 @@ const stopsWithoutDatabase =
     return async (http) => {
       const { body } = http.request
       if (!isEmergencyStop(body)) return await handle(http)
-      const caller = auth.rememberedCaller(http)
-      const { reason } = Object(body)
+      const reason = ActionReason.optional().safeParse(Object(body).reason)
       const stop = {
-        caller,
+        caller: reason.success ? auth.rememberedCaller(http) : undefined,
         sessionId: String(http.params.id),
-        reason: typeof reason === 'string' ? reason : undefined,
+        reason: reason.data,
       }
-      await directStop(stop, handle(http))
+      await directStop(stop, handle(http), () => http.response.get('Idempotent-Replayed') !== '')
     }
   }

@@ -14,7 +14,7 @@ export interface BusTopics {
   'robots.changed': { robotIds: string[] }
   /**
    * A remote stop, on the fastest way to the gateway of the robot. Unlike other hints it may arrive before the database
-   * has recorded the stop. The gateway then latches the stop and records it.
+   * has recorded the stop. The gateway then latches the stop, and records it unless the sender does.
    */
   'robot.stop': RobotStop
   /** These queues contain new jobs that are due. */
@@ -46,6 +46,11 @@ export interface RobotStop {
   readonly reason: string
   /** Sequence number in the session's log that latched the stop; null while the stop is not recorded. */
   readonly eventSeq: number | null
+  /**
+   * For a stop that is not recorded: whether its sender is recording it, or was refused (or had requested it before); otherwise the sender has given up, and the gateway
+   * records it.
+   */
+  readonly sender?: 'recording' | 'refused'
   /** User who requested the stop; null when the platform did. */
   readonly userId: string | null
   /** Role of the first requester. While the stop is not recorded: `admin` for an admin, otherwise null. */

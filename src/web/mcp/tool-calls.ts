@@ -39,7 +39,7 @@ export async function callTool(
     const page = tool.listField ? Page.parse(locations.page, parseOptions) : undefined
     const call = routes.call(tool.route, inputOf(tool, locations), context)
     const { body, replayed, total } = await (isStopTool(tool)
-      ? directStop({ ...context, ...stopOf(locations) }, call)
+      ? directStop({ ...context, ...stopOf(locations) }, call, ({ replayed }) => replayed)
       : call)
     const structuredContent = selectFields(tool, body, page, total)
     return {

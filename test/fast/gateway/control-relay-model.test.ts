@@ -41,7 +41,7 @@ const control = fc.record({
 const api = fc.record({
   do: kind('api'),
   action: mostly(
-    [4, fc.constantFrom('pause', 'resume', 'resume', 'stop', 'clear', 'clear')],
+    [4, fc.constantFrom('pause', 'resume', 'resume', 'stop', 'refusedStop', 'clear', 'clear')],
     [1, fc.constantFrom('end', 'start')],
   ),
 })
@@ -113,8 +113,14 @@ function useApi({ book, resolve, nowMs }: ControlFixture, action: string, number
   if (action === 'start') book.start(nowMs())
   else if (action === 'pause') book.pause()
   else if (action === 'resume') book.resume(nowMs())
-  else if (action === 'stop') book.stop(`requested by the API ${number}`)
-  else if (action === 'clear' && book.clear()) resolve(sessionId as string)
+  else if (action === 'stop') {
+    const reason = `requested by the API ${number}`
+    if (sessionId !== undefined) book.stopUnrecorded(sessionId, reason, 'recording')
+    book.stop(reason)
+  } else if (action === 'refusedStop' && sessionId !== undefined) {
+    book.stopUnrecorded(sessionId, 'of a revoked key', 'recording')
+    book.stopUnrecorded(sessionId, 'of a revoked key', 'refused')
+  } else if (action === 'clear' && book.clear()) resolve(sessionId as string)
   else if (action === 'end' && book.end()) resolve(sessionId as string)
 }
 

@@ -35,7 +35,8 @@ afterAll(async () => {
 
 const stopsOf = ({ id }: SessionFixture) => stops.filter(({ sessionId }) => sessionId === id)
 /** Returns the stops of a session that were sent to the gateway without the database. */
-const direct = (fixture: SessionFixture) => stopsOf(fixture).filter(({ eventSeq }) => eventSeq === null)
+const direct = (fixture: SessionFixture) =>
+  stopsOf(fixture).filter(({ eventSeq, sender }) => eventSeq === null && sender === undefined)
 const notRecorded = { ok: false, status: 503, error: expect.stringContaining('not recorded') }
 const stop = (hub: TestHubSocket, fixture: SessionFixture, reason?: string, action = 'emergency_stop') =>
   hub.send('session:action', { session_id: fixture.id, action, ...(reason !== undefined && { reason }) })
@@ -185,13 +186,17 @@ describe('a remote stop by a program while the database is unavailable', () => {
   })
 })
 
-test('a stop at the hub while the database works is sent to the gateway once, with its number', async () => {
+test('a stop at the hub while the database works is sent to the gateway at once, and again with its number', async () => {
   const { fixture, hub, answer } = await recordedStop()
   expect(answer).toMatchObject({ ok: true, session: { status: 'PAUSED' } })
-  await waitFor(() => expect(stopsOf(fixture)).toHaveLength(1))
-  expect(stopsOf(fixture)).toMatchObject([{ sessionId: fixture.id, eventSeq: 2, reason: 'smoke' }])
+  const sent = () => stopsOf(fixture).map(({ eventSeq, sender, reason }) => [eventSeq, sender, reason])
+  const recorded = [
+    [null, 'recording', 'smoke'],
+    [2, undefined, 'smoke'],
+  ]
+  await waitFor(() => expect(sent()).toEqual(recorded))
   await fixture.performAction(fixture.client, 'end')
   expect(await stop(hub, fixture, 'late')).toMatchObject({ ok: false, status: 409 })
   await settled()
-  expect(stopsOf(fixture)).toHaveLength(1)
+  expect(sent()).toEqual([...recorded, [null, 'recording', 'late'], [null, 'refused', 'late']])
 })

@@ -353,9 +353,9 @@ export function createSessionBook(parts: {
       return true
     },
     /** A user requests a stop at the hub while the database is unavailable to it. */
-    stopUnrecorded(sessionId: string, reason: string): void {
+    stopUnrecorded(sessionId: string, reason: string, sender?: 'recording' | 'refused'): void {
       const by = { userId: operatorId, byRole: null, byOwner: false }
-      hint('robot.stop', { sessionId, reason, eventSeq: null, ...by })
+      hint('robot.stop', { sessionId, reason, eventSeq: null, ...(sender && { sender }), ...by })
     },
     clear(): boolean {
       const current = open()

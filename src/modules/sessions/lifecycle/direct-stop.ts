@@ -1,6 +1,6 @@
 import pTimeout from 'p-timeout'
-import { isDatabaseUnreachable, unavailable } from '../../../core/errors/errors.ts'
-import type { Bus } from '../../../core/events/bus.ts'
+import { AppError, isDatabaseUnreachable, unavailable } from '../../../core/errors/errors.ts'
+import type { Bus, RobotStop } from '../../../core/events/bus.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { stopReasonOf } from './session-stop.ts'
 
@@ -15,33 +15,49 @@ export interface RequestedStop {
 }
 
 /**
- * Creates the way of a stop past a database that is unavailable or too slow: to the gateway of the robot. The gateway knows the
- * owner and the operator of the session, and stops the robot for them and for admins; it records the stop once the database
- * answers, which then checks the permission again.
+ * Creates the way of a stop past the database and whatever else its request waits for: at once, to the gateway of the robot. The gateway
+ * knows the owner and the operator of the session, and stops the robot for them and for admins. It waits for the report of the
+ * recorded stop, and records the stop itself if there is none, which checks the permission again.
  * @param waitMs how long a stop waits for the database
  */
 export function createDirectStop(bus: Bus, waitMs = DATABASE_TIMEOUT_MS) {
   /**
    * Settles like the work on the database, if that is soon.
-   * @throws 503 if the stop was sent to the robot's gateway instead
+   * @param isReplay whether the answer is that of an earlier request with the same idempotency key, which must not stop again
+   * @throws 503 if the gateway is to record the stop instead
    */
-  return async <T>({ caller, sessionId, reason }: RequestedStop, work: Promise<T>): Promise<T> => {
+  return async <T>(
+    { caller, sessionId, reason }: RequestedStop,
+    work: Promise<T>,
+    isReplay: (answer: T) => boolean = () => false,
+  ): Promise<T> => {
     if (!caller) return await work
+    const send = (sender: RobotStop['sender']) =>
+      bus.publish('robot.stop', {
+        sessionId,
+        reason: stopReasonOf(reason),
+        eventSeq: null,
+        ...(sender && { sender }),
+        userId: caller.userId,
+        byRole: caller.roles.includes('admin') ? 'admin' : null, // the gateway knows the owner and the operator
+        byOwner: false,
+      })
+    send('recording')
     const unavailableMark = Symbol('database unavailable')
-    const answer = work.catch((cause) => {
-      if (isDatabaseUnreachable(cause)) return unavailableMark
-      throw cause
-    })
+    const answer = work.then(
+      (value) => {
+        if (isReplay(value)) send('refused')
+        return value
+      },
+      (cause) => {
+        if (isDatabaseUnreachable(cause)) return unavailableMark
+        if (cause instanceof AppError && cause.status < 500) send('refused')
+        throw cause
+      },
+    )
     const outcome = await pTimeout(answer, { milliseconds: waitMs, fallback: () => unavailableMark })
     if (outcome !== unavailableMark) return outcome as T
-    bus.publish('robot.stop', {
-      sessionId,
-      reason: stopReasonOf(reason),
-      eventSeq: null,
-      userId: caller.userId,
-      byRole: caller.roles.includes('admin') ? 'admin' : null, // the gateway knows the owner and the operator
-      byOwner: false,
-    })
+    send(undefined)
     throw unavailable(
       'stop_not_recorded',
       'The stop was sent to the gateway of the robot, which stops it for the owner, the operator and admins. It is not recorded yet, because the database does not answer.',
