@@ -7,9 +7,10 @@ const ALL = { burstMs: 200, msPerSecond: 800 }
 const SHARE = { burstMs: 100, msPerSecond: 150 }
 /** The cost of receiving and copying bytes, which no handler measures. */
 const BYTES_PER_MS = 250_000
-/** Frames up to this size are read in any case if they may stop a robot or keep it connected. */
+/** Frames up to this size are read in any case if they stop a robot or keep it connected, which their first field says. */
 const MAX_VITAL_BYTES = 4 * 1024
-const MAY_BE_VITAL = /stop|heartbeat/
+const VITAL_START = /^\s{0,8}\{\s{0,8}"type"\s{0,8}:\s{0,8}"(stop|stopped|heartbeat)"/
+const MAX_START_BYTES = 64
 
 /**
  * Divides the thread that relays control between accounts: the owners of robots, and the users who drive and watch. While the thread is
@@ -54,9 +55,7 @@ interface FrameTimeOptions {
 }
 
 function isVital(frame: string | ArrayBuffer | Uint8Array): boolean {
-  const bytes = typeof frame === 'string' ? frame.length : frame.byteLength
-  if (bytes > MAX_VITAL_BYTES) return false
-  return MAY_BE_VITAL.test(
-    typeof frame === 'string' ? frame : Buffer.from(frame as ArrayBuffer).toString('latin1'),
-  )
+  if (typeof frame === 'string') return frame.length <= MAX_VITAL_BYTES && VITAL_START.test(frame)
+  if (frame.byteLength > MAX_VITAL_BYTES) return false
+  return VITAL_START.test(Buffer.from(frame as ArrayBuffer).toString('latin1', 0, MAX_START_BYTES))
 }

@@ -145,6 +145,7 @@ describe('a gateway that is busy with one account', () => {
     ])
     busy.control(operator)
     expect(robot().controls).toBe(0)
+    answersTo(operator, { note: 'stop', type: 'ping', t: 1 })
     answersTo(operator, { type: 'stop', reason: 'busy' })
     expect(robot().latched).toBe('busy')
     expect(operator.socket.closed).toBeNull()
