@@ -100,7 +100,7 @@ async function startHere(deps: GatewayRoleDeps): Promise<Gateway> {
       ...services,
       presence,
       accounts: services,
-      frameTime: createFrameTime({ limited: limitsFrames(config) }),
+      frameTime: createFrameTime({ limited: limitsFrames(config), guard: deps.guard }),
       recorderAuthorization: () => createRecorderAuthorization(deps.secrets).sign(Date.now()),
       settings: settingsOf(deps),
       metricsPage: services.metrics.page,

@@ -153,7 +153,7 @@ function guardedHandlers<L extends GatewayConnection>(
   const end = (connection: L) => connection.close('internalError')
   return {
     open: guard.handler(`${kind}:open`, handlers.opened, end),
-    message: guard.handler(`${kind}:message`, handlers.message, end),
+    message: guard.untimed(`${kind}:message`, handlers.message, end),
     drain: guard.handler(
       `${kind}:drain`,
       (connection: L) => {

@@ -1,3 +1,4 @@
+import type { Guard } from '../../src/core/process/guard.ts'
 import { createUsage } from '../../src/core/process/thread-time.ts'
 import type { GatewayConnection } from './connection.ts'
 
@@ -18,13 +19,21 @@ const MAX_START_BYTES = 64
  * heartbeats of its robots still count. A deployment of one owner has the whole thread, until it is too busy.
  * @param limited false to refuse nothing
  */
-export function createFrameTime({ limited, nowMs = () => performance.now() }: FrameTimeOptions) {
+export function createFrameTime(options: {
+  readonly limited: boolean
+  readonly guard: Pick<Guard, 'noteDuration'>
+  readonly nowMs?: () => number
+}) {
+  const { limited, guard, nowMs = () => performance.now() } = options
   const all = createUsage(ALL, 1)
   const shares = createUsage(SHARE)
   const counts = { framesRefused: 0 }
 
+  /** Whether the thread was busy after the last frame. The precise answer takes longer, and a thread that is not busy stays so without frames. */
+  let isBusy = false
+
   const isOver = (account: string): boolean =>
-    limited && all.surplusMs('', nowMs()) > 0 && shares.surplusMs(account, nowMs()) > 0
+    isBusy && limited && all.surplusMs('', nowMs()) > 0 && shares.surplusMs(account, nowMs()) > 0
 
   return {
     counts: counts as Readonly<typeof counts>,
@@ -38,21 +47,18 @@ export function createFrameTime({ limited, nowMs = () => performance.now() }: Fr
       return false
     },
 
-    /** Charges the account of a connection for a frame that was read since `startedMs`. */
-    charge({ account }: GatewayConnection, startedMs: number, bytes: number): void {
+    /** Charges the account of a connection for a frame that its handler has read since `startedMs`. */
+    charge({ account }: GatewayConnection, startedMs: number, bytes: number, handler: string): void {
       const atMs = nowMs()
+      guard.noteDuration(handler, atMs - startedMs)
       const ms = atMs - startedMs + bytes / BYTES_PER_MS
       all.add('', ms, atMs)
       shares.add(account, ms, atMs)
+      isBusy = all.surplusMs('', atMs) > 0
     },
   }
 }
 export type FrameTime = ReturnType<typeof createFrameTime>
-
-interface FrameTimeOptions {
-  readonly limited: boolean
-  readonly nowMs?: () => number
-}
 
 function isVital(frame: string | ArrayBuffer | Uint8Array): boolean {
   if (typeof frame === 'string') return frame.length <= MAX_VITAL_BYTES && VITAL_START.test(frame)

@@ -203,7 +203,7 @@ export function createRobotConnections(deps: {
         const text = Buffer.from(data).toString() // copied: uWebSockets reuses the memory
         if (!connection.bufferEarlyFrame(text)) frames.read(connection, text, nowMs)
       }
-      frameTime.charge(connection, startedMs, data.byteLength)
+      frameTime.charge(connection, startedMs, data.byteLength, 'robot:message')
     },
 
     closed(connection: RobotConnection): void {

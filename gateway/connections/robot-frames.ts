@@ -81,7 +81,7 @@ export function createRobotFrames(deps: {
     if (!acceptFrame(connection, data, nowMs) || typeof data !== 'string') return
     const startedMs = frameTime.nowMs()
     readChannelText(connection, data, nowMs)
-    frameTime.charge(connection, startedMs, data.length)
+    frameTime.charge(connection, startedMs, data.length, 'robot:channel')
   }
 
   function readChannelText(connection: RobotConnection, data: string, nowMs: number): void {
@@ -94,7 +94,7 @@ export function createRobotFrames(deps: {
 
   const channelReader: ChannelReader<RobotConnection> = {
     answered: (connection) => connection.ordered.beginNumbering(),
-    message: guard.handler('robot:channel', readChannel, (connection) => connection.close('internalError')),
+    message: guard.untimed('robot:channel', readChannel, (connection) => connection.close('internalError')),
   }
 
   /** Returns false for a frame that must not be read, after answering the peer. */

@@ -137,7 +137,7 @@ export function createParticipantFrames(deps: {
     if (!accept(connection, data)) return
     const startedMs = frameTime.nowMs()
     readFromChannel(connection, data)
-    frameTime.charge(connection, startedMs, data.length)
+    frameTime.charge(connection, startedMs, data.length, 'operator:channel')
   }
 
   function readFromChannel(connection: ParticipantConnection, data: string | Uint8Array): void {
@@ -152,7 +152,7 @@ export function createParticipantFrames(deps: {
 
   const channelReader: ChannelReader<ParticipantConnection> = {
     answered: (connection) => connection.beginUnordered(),
-    message: guard.handler('operator:channel', readChannel, (connection) =>
+    message: guard.untimed('operator:channel', readChannel, (connection) =>
       connection.close('internalError'),
     ),
   }
@@ -167,7 +167,7 @@ export function createParticipantFrames(deps: {
         const value = relayOrParse(connection, Buffer.from(data).toString())
         if (value) text(connection, value)
       }
-      frameTime.charge(connection, startedMs, data.byteLength)
+      frameTime.charge(connection, startedMs, data.byteLength, 'participant:message')
     },
   }
 }

@@ -97,7 +97,7 @@ function createDeps(services: GatewayServices) {
     bus: bus.bus,
     log,
     guard,
-    frameTime: createFrameTime({ limited: options.limitsFrames }),
+    frameTime: createFrameTime({ limited: options.limitsFrames, guard }),
     nodeId,
     settings,
     allowedOrigins,

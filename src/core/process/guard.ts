@@ -41,6 +41,7 @@ export function createGuard({ role, log, count, countLong, before }: GuardOption
     log.error({ err: cause, role, handler: name }, 'handler failed')
   }
 
+  /** Counts and logs a handler that has held its thread for long. */
   function noteDuration(name: string, ms: number): void {
     if (ms < LONG_STEP_MS) return
     countLong?.(name)
@@ -63,9 +64,22 @@ export function createGuard({ role, log, count, countLong, before }: GuardOption
     work: Work<Args>,
     recover?: Work<Args>,
   ): (...args: Args) => void {
-    names.add(name)
+    const run = untimed(name, work, recover)
     return (...args) => {
       const startedMs = performance.now()
+      run(...args)
+      noteDuration(name, performance.now() - startedMs)
+    }
+  }
+
+  /** Wraps a handler that measures itself and calls `noteDuration`: one of the handlers of frames, of which there are most. */
+  function untimed<Args extends unknown[]>(
+    name: string,
+    work: Work<Args>,
+    recover?: Work<Args>,
+  ): (...args: Args) => void {
+    names.add(name)
+    return (...args) => {
       try {
         before?.(name)
         const result = work(...args)
@@ -73,7 +87,6 @@ export function createGuard({ role, log, count, countLong, before }: GuardOption
       } catch (cause) {
         handle(name, cause, args, recover)
       }
-      noteDuration(name, performance.now() - startedMs)
     }
   }
 
@@ -82,6 +95,8 @@ export function createGuard({ role, log, count, countLong, before }: GuardOption
     names: names as ReadonlySet<string>,
 
     handler,
+    untimed,
+    noteDuration,
 
     /** Logs and counts a failure that a handler has found, as if it had thrown it. */
     report: failed,

@@ -179,6 +179,7 @@ export async function createControlFixture({
     dataChannel: { port: 1, publicAddress: undefined },
   }
   const channels = new FakeChannels(nowMs)
+  const guard = plainGuard(log)
   const parts = {
     ...book,
     episodeStore: { save: async () => [] },
@@ -187,8 +188,8 @@ export async function createControlFixture({
     tickets: { read: () => undefined },
     log,
     settings,
-    guard: plainGuard(log),
-    frameTime: createFrameTime({ limited: true, nowMs: frameClockMs }),
+    guard,
+    frameTime: createFrameTime({ limited: true, guard, nowMs: frameClockMs }),
     nodeId: 'here',
     allowedOrigins: [],
     metricsPage: async () => ({ status: 200, headers: {}, body: '' }),
