@@ -14,7 +14,7 @@ const IGNORED_FOLDERS = new Set([
 const IGNORED_FILES = new Set(['.git', '.env', 'package-lock.json'])
 
 /** Written by programs: `npm run openapi`. */
-export const GENERATED_FILES: ReadonlySet<string> = new Set([
+const GENERATED_FILES: ReadonlySet<string> = new Set([
   'packages/sdk/rest-types.d.ts',
   'docs/openapi.json',
 ])

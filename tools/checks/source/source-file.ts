@@ -1,4 +1,4 @@
-import { type Comment, parseSync, visitorKeys } from 'oxc-parser'
+import { parseSync, visitorKeys } from 'oxc-parser'
 
 /** A node of the syntax tree, in the shape of ESTree with TypeScript. */
 export interface Node {
@@ -13,18 +13,12 @@ export class SourceFile {
   readonly path: string
   readonly text: string
   readonly program: Node
-  readonly comments: readonly Comment[]
-  /** Says why the file cannot be parsed. Its program is empty then. */
-  readonly syntaxError: string | undefined
   readonly #lineStarts: number[]
 
   constructor(path: string, text: string) {
     this.path = path
     this.text = text
-    const { program, comments, errors } = parseSync(path, text)
-    this.syntaxError = errors[0]?.message
-    this.program = program as unknown as Node
-    this.comments = comments
+    this.program = parseSync(path, text).program as unknown as Node
     this.#lineStarts = [0, ...[...text.matchAll(/\n/g)].map((match) => match.index + 1)]
   }
 
@@ -61,7 +55,7 @@ export function nodesIn(value: unknown): Node[] {
   return isNode(value) ? [value] : []
 }
 
-export function isNode(value: unknown): value is Node {
+function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'
 }
 
