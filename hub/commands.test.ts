@@ -46,14 +46,16 @@ async function flood(command: [name: string, input: object], isParticipant: bool
   }
   const deps = {
     log,
+    bus: { publish() {} },
     guard: plainGuard(log),
     threadTime: createThreadTime({ log, count: () => {} }),
     currentCaller: async (caller: Caller) => caller,
     queries: { isParticipant: async () => isParticipant, parties: answer },
     lifecycle: { performAction: answer },
   }
+  const caller = { userId: 'user', roles: ['client'] } as unknown as Caller
   const socket = Object.assign(new EventEmitter(), { data: {}, rooms: new Set(), conn: {} })
-  createCommands(deps as unknown as CommandDeps).register(socket as unknown as Socket, {} as Caller)
+  createCommands(deps as unknown as CommandDeps).register(socket as unknown as Socket, caller)
   const answers = Array.from({ length: 200 }, () => {
     const { promise, resolve } = Promise.withResolvers<{ status: number }>()
     socket.emit(...command, resolve)

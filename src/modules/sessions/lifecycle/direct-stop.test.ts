@@ -55,6 +55,19 @@ test.each([
   expect(senders).toEqual(['recording', undefined])
 })
 
+test('a user who sends many stops waits for the permission first; others do not', async () => {
+  const sent: RobotStop[] = []
+  const bus = { publish: (_name: string, message: RobotStop) => void sent.push(message) } as unknown as Bus
+  const directStop = createDirectStop(bus, 5)
+  const stopAs = (userId: string) =>
+    directStop({ caller: { userId, roles: [] }, sessionId: 'session', reason: undefined }, Promise.resolve())
+  for (let count = 0; count < 150; count++) await stopAs('flooding')
+  expect(sent.length).toBeLessThan(130)
+  sent.splice(0)
+  await stopAs('owner')
+  expect(sent).toHaveLength(1)
+})
+
 test('a stop of an unknown caller waits for the database', async () => {
   const cause = unreachable()
   expect(await stop(Promise.reject(cause), { caller: null })).toMatchObject({ answer: cause, sent: [] })

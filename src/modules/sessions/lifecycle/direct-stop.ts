@@ -1,10 +1,15 @@
 import pTimeout from 'p-timeout'
+import { TokenBucket } from '../../../core/concurrency/token-bucket.ts'
 import { AppError, isDatabaseUnreachable, unavailable } from '../../../core/errors/errors.ts'
 import type { Bus, RobotStop } from '../../../core/events/bus.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { stopReasonOf } from './session-stop.ts'
 
 const DATABASE_TIMEOUT_MS = 500
+/** Stops that a user may send ahead of the database: enough for a whole fleet. Further ones wait for their permission first. */
+const AHEAD_LIMIT = { burst: 100, refillMs: 10_000 }
+/** Users whose stops are counted. Beyond that, the one known longest is forgotten. */
+const MAX_USERS = 10_000
 
 /** A remote stop that a user has requested through REST, MCP or the hub. */
 export interface RequestedStop {
@@ -21,6 +26,17 @@ export interface RequestedStop {
  * @param waitMs how long a stop waits for the database
  */
 export function createDirectStop(bus: Bus, waitMs = DATABASE_TIMEOUT_MS) {
+  const buckets = new Map<string, TokenBucket>()
+
+  function maySendAhead(userId: string): boolean {
+    const nowMs = performance.now()
+    const bucket = buckets.get(userId) ?? new TokenBucket(AHEAD_LIMIT, nowMs)
+    buckets.set(userId, bucket)
+    const oldest = buckets.keys().next().value
+    if (buckets.size > MAX_USERS && oldest !== undefined) buckets.delete(oldest)
+    return bucket.take(nowMs) === 0
+  }
+
   /**
    * Settles like the work on the database, if that is soon.
    * @param isReplay whether the answer is that of an earlier request with the same idempotency key, which must not stop again
@@ -42,16 +58,17 @@ export function createDirectStop(bus: Bus, waitMs = DATABASE_TIMEOUT_MS) {
         byRole: caller.roles.includes('admin') ? 'admin' : null, // the gateway knows the owner and the operator
         byOwner: false,
       })
-    send('recording')
+    const isAhead = maySendAhead(caller.userId)
+    if (isAhead) send('recording')
     const unavailableMark = Symbol('database unavailable')
     const answer = work.then(
       (value) => {
-        if (isReplay(value)) send('refused')
+        if (isAhead && isReplay(value)) send('refused')
         return value
       },
       (cause) => {
         if (isDatabaseUnreachable(cause)) return unavailableMark
-        if (cause instanceof AppError && cause.status < 500) send('refused')
+        if (isAhead && cause instanceof AppError && cause.status < 500) send('refused')
         throw cause
       },
     )
