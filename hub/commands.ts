@@ -30,7 +30,28 @@ import {
   sessionDetail,
 } from '../src/modules/sessions/index.ts'
 import { createArrivals } from './arrivals.ts'
-import { createUrgentStops, tooManyCommands, type UrgentStops } from './urgent-stops.ts'
+
+/** Sessions that one socket may stop at a time beyond its rate limit. */
+const MAX_RUNNING = 4
+
+const tooManyCommands = () => new AppError(429, 'rate_limited', 'Too many commands. Send them more slowly.')
+
+/**
+ * Runs the stops of one socket that exceed its rate limit, one at a time for each session. A repetition gets the answer
+ * of the running stop, so it is never refused and costs nothing.
+ */
+function createUrgentStops<T>() {
+  const running = new Map<string, Promise<T>>()
+  return async (sessionId: string, stop: () => Promise<T>): Promise<T> => {
+    const current = running.get(sessionId)
+    if (current) return await current
+    if (running.size >= MAX_RUNNING) throw tooManyCommands()
+    const started = stop().finally(() => running.delete(sessionId))
+    running.set(sessionId, started)
+    return await started
+  }
+}
+type UrgentStops<T> = ReturnType<typeof createUrgentStops<T>>
 
 /** Log entries in one answer. A client repeats the command until it has reached `head`. */
 const EVENTS_PER_PAGE = 200

@@ -13,8 +13,10 @@ import {
   API_KEY_PREFIX,
   type ApiKeys,
   type Auth,
+  type RevocationSources,
   type UserPresenceRecorder,
   type Users,
+  watchRevocations,
 } from '../src/modules/identity/index.ts'
 import { hasSubscriberSql } from '../src/modules/webhooks/index.ts'
 import { joinCluster } from './adapter.ts'
@@ -22,10 +24,70 @@ import { createArrivals } from './arrivals.ts'
 import { type CommandDeps, createCommands } from './commands.ts'
 import { publishEvent } from './event-broadcast.ts'
 import { type AuthFailure, limitHandshakes } from './handshakes.ts'
-import { watchPermissionChanges } from './permission-changes.ts'
-import { guardSlowClients } from './slow-clients.ts'
 import { trackUserPresence } from './user-presence-tracker.ts'
 import { batchWrites } from './write-batches.ts'
+
+const CHECK_MS = 1_000
+/** Packets that may wait for one client: a burst of ten thousand robots fits. */
+const MAX_WAITING_PACKETS = 50_000
+/** Characters that may wait for one client: several pages of a session's log fit. */
+const MAX_WAITING_LENGTH = 8 * 1024 * 1024
+/** How many checks in a row may find that the transport accepts no packet. */
+const MAX_BLOCKED_CHECKS = 10
+
+/** Closes clients that read too slowly. They reconnect and request the events that they missed. */
+function guardSlowClients(io: Server, { guard, log }: { guard: Guard; log: Log }): NodeJS.Timeout {
+  const blockedChecks = new WeakMap<object, number>()
+  return guard.every('timer:slow-clients', CHECK_MS, () => {
+    for (const socket of io.sockets.sockets.values()) {
+      const { conn } = socket
+      // Typed as private, but there is no other measure of the packets that wait for a client.
+      const { writeBuffer } = conn as unknown as { writeBuffer: { data?: unknown }[] }
+      const waiting = writeBuffer.length
+      const blocked = waiting > 0 && !conn.transport.writable ? (blockedChecks.get(conn) ?? 0) + 1 : 0
+      blockedChecks.set(conn, blocked)
+      if (waiting <= MAX_WAITING_PACKETS && blocked < MAX_BLOCKED_CHECKS && !isLong(writeBuffer)) continue
+      log.info({ userId: socket.data.caller?.userId, waiting }, 'closed a slow client')
+      conn.close(true) // discards the waiting packets
+    }
+  })
+}
+
+function isLong(packets: readonly { data?: unknown }[]): boolean {
+  let length = 0
+  for (const { data } of packets) {
+    if (typeof data === 'string') length += data.length
+    if (length > MAX_WAITING_LENGTH) return true
+  }
+  return false
+}
+
+/**
+ * Closes the sockets of revoked API keys, and of users whose permissions have changed. The latter reconnect, as after a
+ * network failure, and their commands are authorized again; so no room has to be checked here.
+ */
+function watchPermissionChanges(
+  io: Server,
+  deps: RevocationSources & { monotonicMs?: () => number },
+): { close(): void } {
+  return watchRevocations(deps, {
+    keyRevoked: (apiKeyId) => io.local.in(rooms.apiKey(apiKeyId)).disconnectSockets(true),
+    permissionsChanged: (user) => cutOffOutdated(io, user),
+  })
+}
+
+/** Closes the connections of the user's sockets that were admitted before the change. */
+function cutOffOutdated(
+  io: Server,
+  { id, permissions_version }: { id: string; permissions_version: number },
+): void {
+  for (const socketId of io.sockets.adapter.rooms.get(rooms.user(id)) ?? []) {
+    const socket: Socket | undefined = io.sockets.sockets.get(socketId)
+    if (!socket) continue
+    const caller: Caller = socket.data.caller
+    if (caller.permissionsVersion < permissions_version) socket.conn.close()
+  }
+}
 
 const MAX_MESSAGE_BYTES = 64 * 1024
 /** The longest delay of a timer, about 24 days. A token that lives longer is checked again at the next connect. */

@@ -1,9 +1,15 @@
-import type { CloseReason, ControlRules, DropReason, SessionStatus } from '@wheelhouse/protocol'
+import {
+  type CloseReason,
+  type ControlRules,
+  ControlSchema,
+  compileControlSchema,
+  type DropReason,
+  type SessionStatus,
+} from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import type { GatewayConnection } from '../connections/connection.ts'
 import { SessionTap } from '../recording/session-tap.ts'
-import { controlRulesOf } from './control-rules.ts'
 import { ControlStream } from './control-stream.ts'
 import type { Gate, Stamp } from './gate.ts'
 import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.ts'
@@ -12,6 +18,26 @@ import { type RecordedStop, SessionStops } from './session-stops.ts'
 import { SpeedEnvelope } from './speed-envelope.ts'
 import { announceLimits, sendLimitsToRobot } from './speed-limits.ts'
 import { VideoRecorder } from './video-recorder.ts'
+
+/** Compiled schemas in this process; of more than that, the most recently used. */
+const MAX_COMPILED = 256
+
+/** By the JSON text of the schema; null for one that this version does not understand. */
+const compiled = new Map<string, ControlRules | null>()
+
+/** Returns the rules of a control schema, compiled once for all sessions; null without one. Not for each frame. */
+function controlRulesOf(schema: ControlSchema | null): ControlRules | null {
+  if (schema === null) return null
+  const text = JSON.stringify(schema)
+  const known = compiled.get(text)
+  const parsed = known === undefined ? ControlSchema.safeParse(schema) : undefined
+  const rules = known ?? (parsed?.success ? compileControlSchema(parsed.data) : null)
+  compiled.delete(text)
+  compiled.set(text, rules)
+  const oldest = compiled.keys().next().value
+  if (compiled.size > MAX_COMPILED && oldest !== undefined) compiled.delete(oldest)
+  return rules
+}
 
 /** Observers of one session at one gateway. */
 const MAX_OBSERVERS = 100

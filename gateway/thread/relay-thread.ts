@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process'
+import { readlinkSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Bus, createListeners } from '../../src/core/events/bus.ts'
 import { createLog, type Log } from '../../src/core/log.ts'
@@ -15,11 +18,29 @@ import { createFrameTime } from '../connections/frame-time.ts'
 import { type Gateway, startGateway } from '../index.ts'
 import { type GatewayServices, serviceMethods } from '../services.ts'
 import type { BusMessage, FromThread, ThreadOptions, ToThread } from './messages.ts'
-import { useRealTimeScheduling } from './real-time.ts'
 import { SharedCounts } from './shared-counts.ts'
 
 // The thread of the gateway: it relays control, and does no database work. The main thread does that for it, and starts it
 // with `startGatewayThread`.
+
+const run = promisify(execFile)
+
+/** The lowest of Linux's real-time priorities: above every ordinary process, below every other real-time process. */
+const PRIORITY = 1
+const LIMIT_MS = 5_000
+
+/**
+ * Lets the calling thread run before all ordinary threads of the machine, by Linux's real-time scheduling (`SCHED_RR`). A command
+ * then does not wait until another process has used up its time slice. Threads and processes that the thread starts are ordinary
+ * ones. Node.js cannot set the scheduling of a thread, so `chrt` of util-linux does.
+ * @throws Error if the system has no such scheduling, or does not permit it (capability `SYS_NICE`)
+ */
+async function useRealTimeScheduling(): Promise<void> {
+  if (process.platform !== 'linux') throw new Error('Real-time scheduling needs Linux.')
+  const thread = readlinkSync('/proc/thread-self').split('/').at(-1) as string
+  const args = ['--rr', '--reset-on-fork', '--pid', String(PRIORITY), thread]
+  await run('chrt', args, { timeout: LIMIT_MS })
+}
 
 const PROGRESS_MS = 100
 /** How long the thread waits until the ends of its last connections are recorded. */

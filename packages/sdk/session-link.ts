@@ -7,20 +7,43 @@ import {
   FULL_SPEED,
   MAX_STOP_REASON,
   type SpeedLimits,
-  type ToDriverFrame,
+  ToDriverFrame,
 } from '@wheelhouse/protocol'
 import { defaultWebSocket } from '#websocket'
 import type { LinkLoad } from './congestion.ts'
 import { ConnectionLifecycle, type LinkPhase } from './connection-lifecycle.ts'
 import { ControlChannel } from './control-channel.ts'
-import { frameText } from './frames.ts'
+import { createFrameReader, frameText } from './frames.ts'
 import { LatencyMeter, type LinkLatency } from './link-latency.ts'
-import type { WebSocketLike } from './link-socket.ts'
+import type { StandardWebSocketConstructor, WebSocketLike } from './link-socket.ts'
 import { ReconnectPolicy } from './reconnect-policy.ts'
+import { MAX_RECEIVED_BYTES } from './robot-socket.ts'
 import type { SessionLinkOptions } from './session-link-options.ts'
-import { dialSessionSocket, readSessionFrame } from './session-socket.ts'
 import { StopRequest } from './stop-request.ts'
 import { TicketProvider } from './ticket-provider.ts'
+import type { SessionTicket } from './tickets.ts'
+
+/** The subprotocol that the gateway selects. It does not return the other one, which contains the credential. */
+const SUBPROTOCOL = 'wheelhouse.v1'
+
+/** Reads one text frame from the gateway; see `createFrameReader`. */
+const readSessionFrame = createFrameReader<ToDriverFrame>(ToDriverFrame)
+
+/**
+ * Dials the gateway once. Sends the ticket as a subprotocol, because browsers cannot set headers.
+ * @throws Error if the address is not a WebSocket URL or the ticket is not valid in a header
+ */
+function dialSessionSocket(
+  { url, ticket }: SessionTicket,
+  connectTimeoutMs: number,
+  Socket: StandardWebSocketConstructor,
+): WebSocketLike {
+  return new Socket(url, [SUBPROTOCOL, `bearer.${ticket}`], {
+    handshakeTimeout: connectTimeoutMs,
+    maxPayload: MAX_RECEIVED_BYTES,
+    perMessageDeflate: false,
+  })
+}
 
 const STOP_CHECK_MS = 1_000
 const DEFAULT_PING_MS = 1_000

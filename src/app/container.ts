@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createStatementRunner, createTransactor } from '../core/events/transactor.ts'
+import { createDownloads, type Downloads } from '../core/http/downloads.ts'
 import { createIdempotency } from '../core/http/idempotency.ts'
 import { createRateLimits } from '../core/http/rate-limits.ts'
 import { cronQueue } from '../core/jobs/cron-queue.ts'
@@ -17,12 +18,17 @@ import { createObjectStore } from '../core/storage/storage.ts'
 import { createBilling } from '../modules/billing/index.ts'
 import { createClients } from '../modules/clients/index.ts'
 import { connectRecording, createDatasetServices } from '../modules/datasets/index.ts'
-import { createIdentity, type DevAccount } from '../modules/identity/index.ts'
+import {
+  createIdentity,
+  type DevAccount,
+  type RevocationSources,
+  watchRevocations,
+} from '../modules/identity/index.ts'
 import { createJobControl, registerQueueMetrics } from '../modules/jobs/index.ts'
 import { createNotificationServices, writeNotifications } from '../modules/notifications/index.ts'
 import { createOperators } from '../modules/operators/index.ts'
 import { createPayments } from '../modules/payments/index.ts'
-import { createRecordingServices } from '../modules/recordings/index.ts'
+import { createRecordingServices, watchLinks } from '../modules/recordings/index.ts'
 import { createRobotServices } from '../modules/robots/index.ts'
 import { createSearch } from '../modules/search/index.ts'
 import { appendSessionNote, createSessions } from '../modules/sessions/index.ts'
@@ -30,8 +36,30 @@ import { createSupport } from '../modules/support/index.ts'
 import { createVideo } from '../modules/video/index.ts'
 import { createWebhookServices } from '../modules/webhooks/index.ts'
 import type { Config } from './config.ts'
-import { createPlatformDownloads } from './downloads.ts'
 import { openInfrastructure } from './infrastructure.ts'
+
+/** Creates the list of running downloads, which end with the API key, the user or the link of their request. */
+function createPlatformDownloads(
+  deps: Omit<RevocationSources, 'guard'> & Omit<Parameters<typeof watchLinks>[0], 'guard'>,
+  guard: RevocationSources['guard'],
+): Downloads {
+  const { now } = deps
+  return createDownloads({
+    guard,
+    now,
+    watch: (ends, openLinks) => {
+      const watches = [
+        watchRevocations({ ...deps, guard }, ends),
+        watchLinks({ ...deps, guard }, openLinks, ends.linkEnded),
+      ]
+      return {
+        close: () => {
+          for (const watch of watches) watch.close()
+        },
+      }
+    },
+  })
+}
 
 const IDEMPOTENCY_CLEAN_UP = cronQueue(
   'idempotency-clean-up',

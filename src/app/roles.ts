@@ -1,19 +1,62 @@
 import type { Middleware } from 'koa'
+import { singleFlight } from '../core/concurrency/concurrency.ts'
+import { type Listener, listen } from '../core/http/listener.ts'
 import type { Queue } from '../core/jobs/queue.ts'
 import type { Log } from '../core/log.ts'
+import { isDatabaseReachable } from '../web/site/health.ts'
 import { probeHandler } from '../web/site/probes.ts'
 import { createApi } from './api.ts'
 import type { Config } from './config.ts'
 import { createPlatform, type OfferedAccount, type Platform } from './container.ts'
 import { checkDevelopmentAccess } from './exposure.ts'
-import { openListeners } from './listeners.ts'
-import { watchReadiness } from './readiness.ts'
 import { startGatewayRole } from './roles/gateway.ts'
 import { startHubRole } from './roles/hub.ts'
 import { startMediaRole } from './roles/media.ts'
 import { startRecorderRole } from './roles/recorder.ts'
 import { startWorkerRole } from './roles/worker.ts'
 import { createStop, type ShutdownSteps } from './shutdown.ts'
+
+const READINESS_CHECK_MS = 1_000
+
+/**
+ * Sets the readiness from the state of the database, so that a load balancer sends no requests to a process that can
+ * only respond 503.
+ */
+function watchReadiness(
+  { core: { db, diskWatch, guards } }: Platform,
+  shutdown: ShutdownSteps,
+  report: (notReadyReason: string | undefined) => void,
+): void {
+  let stopping = false
+  const check = singleFlight(async () => {
+    await diskWatch.check(db)
+    const reachable = await isDatabaseReachable(db)
+    if (stopping) return
+    if (diskWatch.full) report('the disk of the database is full')
+    else report(reachable ? undefined : 'the database does not respond')
+  })
+  const timer = guards.process.every('timer:readiness', READINESS_CHECK_MS, check)
+  shutdown.drain.unshift(async () => {
+    stopping = true
+    clearInterval(timer)
+  })
+}
+
+/** Opens the HTTP servers of this process. The hub shares the server of the api when both roles run here. */
+async function openListeners(config: Config, shutdown: ShutdownSteps, stepMs: number) {
+  const { roles, host } = config
+  const open = async (port: number, variable: string): Promise<Listener> => {
+    const listener = await listen(host, port, variable)
+    shutdown.drain.push(() => listener.close(stepMs / 2)) // running requests still need the platform
+    return listener
+  }
+  const http = roles.includes('api') ? await open(config.port, 'PORT') : undefined
+  const hubHttp = roles.includes('hub') ? (http ?? (await open(config.hubPort, 'HUB_PORT'))) : undefined
+  const hasOwnProbes = ['worker', 'media', 'recorder'].some((role) => roles.some((own) => own === role))
+  const workerPort = hasOwnProbes ? config.workerPort : undefined
+  const workerHttp = workerPort === undefined ? undefined : await open(workerPort, 'WORKER_PORT')
+  return { http, hubHttp, workerHttp }
+}
 
 /** Longer than a gateway waits for a database that does not answer, and closes its connections. */
 const SHUTDOWN_STEP_MS = 10_000

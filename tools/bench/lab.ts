@@ -4,11 +4,67 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { applyMigrations } from '../../src/app/database/migrations.ts'
 import { connectOrm } from '../../src/app/database/orm.ts'
+import { waitUntil } from '../../src/core/concurrency/concurrency.ts'
 import { startEmbeddedPostgres } from '../../src/core/database/embedded.ts'
-import { type Children, createChildren } from './children.ts'
-import { startRedis } from './redis.ts'
+import { freePort } from '../../src/core/database/embedded-postmaster.ts'
+import { findProgram, redisAnswers } from '../cluster/programs.ts'
+import { type Child, type Children, createChildren } from './children.ts'
 import { type Seeded, seed } from './seed.ts'
-import { createStores, type Stores } from './stores.ts'
+
+/** The lab's own PostgreSQL and Redis, as processes. */
+interface Stores {
+  /** Pauses both: connections stay open and nothing is answered, as by a machine that hangs. */
+  block(): Promise<void>
+  /** Resumes both. Safe to call at any time, and more than once. */
+  release(): void
+}
+
+/** Sends signals to the processes that the lab has started, including PostgreSQL's backends. */
+function createStores(db: Client, redisPid: number | undefined): Stores {
+  let held: number[] = []
+  const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
+    for (const pid of held) {
+      try {
+        process.kill(pid, name)
+      } catch {
+        // The backend has ended.
+      }
+    }
+  }
+  return {
+    async block() {
+      // The first line of the file is the process that starts all others: paused first, so that it starts no more.
+      const { rows } = await db.query<{ pid: number }>(
+        `select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid
+         union all select pid from pg_stat_activity`,
+      )
+      held = [...rows.map((row) => row.pid), ...(redisPid === undefined ? [] : [redisPid])]
+      signal('SIGSTOP')
+    },
+    release() {
+      signal('SIGCONT')
+      held = []
+    },
+  }
+}
+
+const START_LIMIT_MS = 180_000
+
+/** Starts a Redis for the benchmark; returns undefined when none is installed. */
+async function startRedis(children: Children): Promise<{ url: string; child: Child } | undefined> {
+  const program = findProgram('redis-server')
+  if (!program) return undefined
+  const port = await freePort()
+  const flags = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no']
+  const child = children.program(program, flags)
+  let ended = false
+  child.ended.then(() => {
+    ended = true
+  })
+  const ready = await waitUntil(async () => ended || (await redisAnswers(port)), START_LIMIT_MS)
+  if (ready && !ended) return { url: `redis://127.0.0.1:${port}`, child }
+  throw new Error(`redis-server did not start:\n${child.output()}`)
+}
 
 /** The environment of all measurements: PostgreSQL with robots, Redis, and processes. */
 export interface Lab extends Seeded {

@@ -5,20 +5,41 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Client } from 'pg'
 import { type Cluster, startCluster } from '../cluster/cluster.ts'
-import { assemble, type LoadActors } from './actors.ts'
+import { assemble, type LoadActors, type OpenSession } from './actors.ts'
 import { type Environment, examine, type Verdict } from './checks/index.ts'
 import { createHubWire, createSocketWire } from './cuttable-connections.ts'
+import { runDisconnects } from './disconnects.ts'
 import { createEvidence, type Evidence } from './evidence.ts'
 import { type InjectedFault, injectFault, recover } from './faults.ts'
 import { type Fixtures, seedFixtures } from './fixtures.ts'
 import { readLogs } from './logs.ts'
-import { breakMany } from './mass-disconnects.ts'
 import type { ChaosOptions } from './options.ts'
 import { planFaults, planRecordingFaults } from './plan.ts'
 import { type Memory, watchProcesses } from './process-watch.ts'
 import { waitForQuiescence, waitForRecordings } from './quiescence.ts'
 import { createRandom } from './random.ts'
 import { createStoredRecordings, recordEverything } from './recordings.ts'
+
+const PROGRESS_STEPS = 10
+
+/** `--long`: breaks many connections to the hubs of a healthy cluster, in these open sessions. */
+async function breakMany(
+  { nodes, baseUrl }: Pick<Cluster, 'nodes' | 'baseUrl'>,
+  sessions: readonly OpenSession[],
+  { disconnects, seed, print }: { disconnects: number; seed: number; print: (text: string) => void },
+): Promise<Verdict> {
+  const hubs = nodes.filter(({ kind }) => kind === 'hub').map(({ port }) => `http://127.0.0.1:${port}`)
+  let reportedShares = 0
+  const onProgress = (breaks: number) => {
+    if (breaks < ((reportedShares + 1) * disconnects) / PROGRESS_STEPS) return
+    reportedShares++
+    print(`${breaks.toLocaleString('en')} connections broken`)
+  }
+  const report = await runDisconnects({ hubs, baseUrl, sessions, breaks: disconnects, seed, onProgress })
+  const { breaks, clients, acknowledged, entries, problems } = report
+  const figures = `${breaks} breaks of ${clients} clients, ${acknowledged} messages acknowledged, ${entries} entries`
+  return { name: `no gap, duplicate or reordering after disconnects (${figures})`, wrong: problems }
+}
 
 const WARM_UP_MS = 4_000
 /** Load without faults, after the last fault. */

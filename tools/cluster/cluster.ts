@@ -3,14 +3,48 @@ import { join, resolve } from 'node:path'
 import { waitUntil } from '../../src/core/concurrency/concurrency.ts'
 import { loadOrCreateRootKey } from '../../src/core/secrets.ts'
 import { claimDirectory } from './directory-lock.ts'
-import type { ClusterNode, ManagedNode } from './node.ts'
+import { type ClusterNode, createNode, type ManagedNode } from './node.ts'
 import { choosePorts, DEFAULT_PORT } from './ports.ts'
 import { createPostgres } from './postgres.ts'
+import { redisAnswers, requireProgram } from './programs.ts'
 import { createProxy } from './proxy.ts'
-import { createRedis } from './redis.ts'
 import { answersOk, createRoles } from './roles.ts'
+import { launch, tailOf } from './spawn.ts'
 import { createStorage } from './storage.ts'
 import { createTurn } from './turn.ts'
+
+/** Creates the Redis of a cluster, as a persistent node on a fixed port. */
+function createRedis(options: { dataDir: string; port: number; logFile: string }): {
+  node: ManagedNode
+  url: string
+} {
+  const { port, logFile } = options
+  const program = requireProgram('redis-server', 'redis-server')
+  const dir = join(options.dataDir, 'redis')
+  mkdirSync(dir, { recursive: true })
+  const flags = [
+    '--bind',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--dir',
+    dir,
+    '--save',
+    '',
+    '--appendonly',
+    'yes',
+  ]
+  const node = createNode({
+    name: 'redis',
+    kind: 'redis',
+    port,
+    logFile,
+    launch: () => launch(program, flags, { logFile, env: {} }),
+    serves: () => redisAnswers(port),
+    lastOutput: () => tailOf(logFile),
+  })
+  return { node, url: `redis://127.0.0.1:${port}` }
+}
 
 const ROUTES_LIMIT_MS = 180_000
 

@@ -1,8 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
+import { type Options, stringify } from 'csv-stringify/sync'
 import { Failure } from '../failure.ts'
 import { findUnique } from '../ids.ts'
-import { csvLines } from './csv.ts'
+
+const OPTIONS: Options = {
+  record_delimiter: 'windows',
+  quote_record_delimiter: true,
+  escape_formulas: true,
+  cast: {
+    boolean: String,
+    // `escape_formulas` does not know that some spreadsheets skip a line feed before a formula.
+    string: (text) => (text.startsWith('\n') ? `'${text}` : text),
+  },
+}
+
+/** Returns lines of CSV (RFC 4180), with CRLF. Escapes texts that a spreadsheet would run as formulas. */
+const csvLines = (rows: readonly (readonly unknown[])[]): string => stringify([...rows], OPTIONS)
 
 export type ExportFormat = 'csv' | 'json'
 

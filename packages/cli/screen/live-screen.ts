@@ -1,7 +1,22 @@
 import type { WriteStream } from 'node:tty'
 import type { Context } from '../context.ts'
-import { type Piece, renderPieces } from '../text.ts'
-import { truncateLine } from './line.ts'
+import { type Piece, renderPieces, truncate, widthOf } from '../text.ts'
+
+/** Returns the part of a line that fits. */
+function truncateLine(pieces: readonly Piece[], columns: number): Piece[] {
+  const kept: Piece[] = []
+  let left = columns
+  for (const piece of pieces) {
+    const width = widthOf(piece)
+    if (width > left) {
+      if (left > 0) kept.push(truncate(piece, left))
+      return kept
+    }
+    kept.push(piece)
+    left -= width
+  }
+  return kept
+}
 
 export interface ScreenSize {
   readonly columns: number

@@ -1,11 +1,86 @@
 import { rtp } from '@wheelhouse/protocol'
 import { BitrateControl, type Demand } from './bitrate-control.ts'
 import { CaptureClock } from './capture-clock.ts'
-import { KeyframeRequests } from './keyframe-requests.ts'
 import { LostPackets } from './lost-packets.ts'
-import { PacketHistory } from './packet-history.ts'
-import { RateMeter } from './rate-meter.ts'
 import { ReceptionStatistics } from './reception-statistics.ts'
+
+const SLOT_MS = 100
+const SLOTS = 10
+
+/** Measures a rate over the last second. */
+export class RateMeter {
+  readonly #sums = new Array<number>(SLOTS).fill(0)
+  #slot = 0
+
+  add(nowMs: number, amount: number): void {
+    this.#advance(nowMs)
+    this.#sums[this.#slot % SLOTS] = (this.#sums[this.#slot % SLOTS] ?? 0) + amount
+  }
+
+  /** Returns the sum of the last second. */
+  perSecond(nowMs: number): number {
+    this.#advance(nowMs)
+    return this.#sums.reduce((sum, part) => sum + part, 0)
+  }
+
+  /** Empties the slots since the last call. */
+  #advance(nowMs: number): void {
+    const slot = Math.max(this.#slot, Math.floor(nowMs / SLOT_MS))
+    const first = Math.max(this.#slot + 1, slot - SLOTS + 1)
+    for (let old = first; old <= slot; old++) this.#sums[old % SLOTS] = 0
+    this.#slot = slot
+  }
+}
+
+/** Packets that are remembered: about a second of video at 6 Mbit/s. A power of two. */
+const SIZE = 1_024
+
+interface StoredPacket {
+  readonly sequenceNumber: number
+  readonly timestamp: number
+  /** The packet without extensions. Its header is the one of the viewer that it was last sent to. */
+  readonly packet: Uint8Array
+}
+
+/** The newest packets of a stream, to be sent again to viewers that lost them. All viewers share it. */
+class PacketHistory {
+  readonly #packets = new Array<StoredPacket | undefined>(SIZE)
+
+  add({ sequenceNumber, timestamp }: rtp.RtpHeader, packet: Uint8Array): void {
+    this.#packets[sequenceNumber % SIZE] = { sequenceNumber, timestamp, packet }
+  }
+
+  /** Returns a packet by its original sequence number; undefined if it was lost or is too old. */
+  get(sequenceNumber: number): StoredPacket | undefined {
+    const stored = this.#packets[sequenceNumber % SIZE]
+    return stored?.sequenceNumber === sequenceNumber ? stored : undefined
+  }
+}
+
+/** Least time between two requests for a keyframe. A keyframe is ten times as large as another frame. */
+const INTERVAL_MS = 500
+
+/** Decides when to ask the sender of a stream for a keyframe: until one arrives, at most twice a second. */
+class KeyframeRequests {
+  #isWanted = false
+  #requestedMs = Number.NEGATIVE_INFINITY
+
+  want(): void {
+    this.#isWanted = true
+  }
+
+  /** Notes that a keyframe has begun. */
+  arrived(): void {
+    this.#isWanted = false
+  }
+
+  /** Returns whether to send a request now. */
+  takeDue(nowMs: number): boolean {
+    if (!this.#isWanted || nowMs - this.#requestedMs < INTERVAL_MS) return false
+    this.#requestedMs = nowMs
+    return true
+  }
+}
 
 const CNAME = 'wheelhouse'
 /** A frame cannot be older when it arrives: the timestamps of its sender are wrong. */

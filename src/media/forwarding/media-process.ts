@@ -1,3 +1,5 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { createLog } from '../../core/log.ts'
 import { connectToParent } from '../../core/process/child-link.ts'
 import { createGuard } from '../../core/process/guard.ts'
@@ -5,7 +7,22 @@ import type { UnsentGap } from '../../core/recording/unsent-gaps.ts'
 import type { CameraRecordings } from './camera-recordings.ts'
 import { Cameras } from './cameras.ts'
 import type { FromMediaProcess, MediaSettings, ToMediaProcess } from './media-messages.ts'
-import { openUdpPort } from './udp-port.ts'
+
+/**
+ * Returns the UDP port to use. Port 0 becomes a free one.
+ * @throws if the port is in use: the library would not report it.
+ */
+async function openUdpPort({
+  bindAddress,
+  port,
+}: Pick<MediaSettings, 'bindAddress' | 'port'>): Promise<number> {
+  const socket = createSocket({ type: bindAddress?.includes(':') ? 'udp6' : 'udp4', reuseAddr: false })
+  socket.bind({ port, ...(bindAddress && { address: bindAddress }), exclusive: true })
+  await once(socket, 'listening')
+  const chosen = socket.address().port
+  socket.close()
+  return chosen
+}
 
 // The forwarding process: it has the WebRTC connections of one media role. A separate process, because the library ends its process
 // with an abort when it is used wrongly, and because forwarding must not delay anything else. `createMediaHost` starts it.

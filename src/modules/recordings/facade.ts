@@ -3,7 +3,6 @@ import type { Downloads } from '../../core/http/downloads.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
 import type { ObjectStore } from '../../core/storage/object-store.ts'
 import { createDeletionWorker } from './deletion.worker.ts'
-import { removeEndedLinks } from './ended-links.ts'
 import { createFinishWorker, type FinishWorkerDeps } from './finish.worker.ts'
 import {
   DELETE_RECORDINGS,
@@ -22,6 +21,28 @@ import { createRecordingSweep } from './recording-sweep.ts'
 import { createRecordings } from './recordings.service.ts'
 import { createUnrecordedSessions } from './unrecorded-sessions.ts'
 import type { LinkAuthors } from './watch-links.ts'
+
+/** How long a link that has expired or was revoked stays in the list of links. */
+const KEPT_MS = 30 * 24 * 3_600_000
+
+/** Deletes links that ended a month ago, except those that the list of downloads names. */
+async function removeEndedLinks({ db, now }: Pick<CoreServices, 'db' | 'now'>): Promise<void> {
+  const before = new Date(now().getTime() - KEPT_MS)
+  await db
+    .deleteFrom('recording_shares as share')
+    .where(({ eb, or }) => or([eb('share.expires_at', '<', before), eb('share.revoked_at', '<', before)]))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('recording_downloads as download')
+            .select('download.id')
+            .whereRef('download.recording_id', '=', 'share.recording_id')
+            .whereRef('download.share_id', '=', 'share.id'),
+        ),
+      ),
+    )
+    .execute()
+}
 
 /** Creates the services of recordings: streams and segments for recorders, finished files, access. */
 export function createRecordingServices(

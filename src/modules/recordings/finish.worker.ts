@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Selectable, sql } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { CoreServices } from '../../core/core-services.ts'
 import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
@@ -7,13 +7,40 @@ import type { Tx } from '../../core/events/transactor.ts'
 import { type Attempt, ClaimLostError } from '../../core/jobs/queue.ts'
 import { openMcapFile, type RecordedMessage } from '../../core/mcap/mcap-writer.ts'
 import { topicDefinition } from '../../core/mcap/topics.ts'
-import type { ObjectStore, StoredObject } from '../../core/storage/object-store.ts'
-import { markFailed } from './finish-failure.ts'
+import {
+  type ObjectStore,
+  StorageUnavailableError,
+  type StoredObject,
+} from '../../core/storage/object-store.ts'
 import type { RecordingJob } from './finish-queue.ts'
 import { type DefinedMessage, type MessageSource, mergeByTime, readStream } from './merge-segments.ts'
 import { fileKey, recordingPrefix } from './object-keys.ts'
 import type { RecordedChannel } from './recording.entity.ts'
 import { readSessionLog, type SessionDetails, sessionDetails } from './session-log.ts'
+
+/** Failed attempts after which a recording is FAILED: about twenty minutes, with the delays of the queue. */
+const ATTEMPTS_BEFORE_FAILED = 10
+const MAX_ERROR_LENGTH = 500
+
+/**
+ * Marks a recording FAILED whose finishing has failed repeatedly, unless only the storage is unavailable or the attempt was
+ * stopped. Its segments stay readable, and the job goes on: a later attempt can still make the recording READY.
+ */
+async function markFailed(
+  db: Kysely<Tables>,
+  { data, number, signal }: Pick<Attempt<RecordingJob>, 'data' | 'number' | 'signal'>,
+  cause: unknown,
+): Promise<void> {
+  const isExpected = cause instanceof StorageUnavailableError || cause instanceof ClaimLostError
+  if (number < ATTEMPTS_BEFORE_FAILED || signal.aborted || isExpected) return
+  const error = (cause instanceof Error ? cause.message : String(cause)).slice(0, MAX_ERROR_LENGTH)
+  await db
+    .updateTable('recordings')
+    .set({ status: 'FAILED', error })
+    .where('id', '=', data.recordingId)
+    .where('status', '=', 'FINISHING')
+    .execute()
+}
 
 /** The states in which a recording has no file yet. After repeated failures it is FAILED, and the job goes on. */
 const UNFINISHED = ['FINISHING', 'FAILED'] as const

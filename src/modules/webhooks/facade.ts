@@ -4,17 +4,34 @@ import { createAttemptRecorder } from './attempt-recorder.ts'
 import { createDeliveries } from './delivery.service.ts'
 import { createDeliveryAttempts } from './delivery-attempts.ts'
 import { createTurnEnd, WEBHOOK_DELIVERIES } from './delivery-queue.ts'
-import { createRequester } from './delivery-request.ts'
+import { createRequester, type Requester } from './delivery-request.ts'
 import { createWebhookSender } from './delivery-sender.ts'
 import { createEventStreams } from './event-stream.service.ts'
 import { createFanOut } from './fan-out.ts'
 import { registerFanOutMetrics } from './fan-out-metrics.ts'
 import { createLongPolling } from './long-polling.ts'
-import { createOutboundClient } from './outbound-client.ts'
+import { createStreamRequester } from './outbound-stream.ts'
 import { createOutboundRetention } from './retention.ts'
-import { createTargets, type Resolve } from './target.ts'
+import { createTargets, type Resolve, TargetRefused, type Targets } from './target.ts'
 import { createAddressPolicy } from './target-address.ts'
 import { createWebhooks } from './webhook.service.ts'
+
+/** Creates the client with which other modules send requests to addresses that users chose, under the rules of webhooks. */
+const createOutboundClient = ({ targets, requester }: { targets: Targets; requester: Requester }) => ({
+  /** Returns why a URL is not allowed, or undefined if it is. Call it outside a transaction, because it resolves the name. */
+  async problemOf(url: string): Promise<string | undefined> {
+    try {
+      await targets.check(url)
+      return undefined
+    } catch (cause) {
+      if (cause instanceof TargetRefused) return cause.message
+      throw cause
+    }
+  },
+  post: requester.post,
+  /** Requests an address, and returns the response as it arrives. */
+  open: createStreamRequester({ targets }),
+})
 
 const EVENT_CLEAN_UP = cronQueue('event-clean-up', '* * * * *', 'Removes old events and webhook deliveries')
 const DELIVERY_LIMITS = cronQueue(

@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import pTimeout from 'p-timeout'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -14,10 +15,28 @@ import { closings } from './closings.ts'
 import { createConnections } from './connections.ts'
 import { createLiveSessions, type LiveSessionsDeps } from './live-sessions.ts'
 import { openPlayback, type RecordingStore } from './open-playback.ts'
-import { refuseUpgrade } from './refuse-upgrade.ts'
 import { chooseServed, type Served, type SessionSource } from './session-source.ts'
 import { closeUnreadable } from './unreadable-recording.ts'
 import { type FoxgloveProtocol, PROTOCOLS } from './wire.ts'
+
+/** Answers an upgrade with an error, in the form of the API, and ends the connection. */
+function refuseUpgrade(socket: Duplex, { status, headers, message }: AppError): void {
+  if (!socket.writable) {
+    socket.destroy()
+    return
+  }
+  const body = JSON.stringify({ error: message })
+  const lines = Object.entries({
+    ...headers,
+    Connection: 'close',
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+    'X-Request-Id': randomUUID(),
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.once('finish', () => socket.destroy())
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+}
 
 const MAX_MESSAGE_BYTES = 64 * 1024
 /** Upgrades that are being checked at a time. */

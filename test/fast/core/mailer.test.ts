@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { retryDelayMs } from '../../../src/core/mail/backoff.ts'
+import { retryDelayMs } from '../../../src/core/mail/mail-delivery.ts'
 import { createMailer } from '../../../src/core/mail/mailer.ts'
 import { startMailServer } from '../../support/network/smtp.ts'
 

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
-import { FIRST_VIEW_LIMIT_BYTES, firstViewScripts } from '../../../tools/bench/console/first-view.ts'
+import { FIRST_VIEW_LIMIT_BYTES, firstViewScripts } from '../../../tools/bench/console/report-rows.ts'
 import { ensureConsole } from '../../support/browser/console.ts'
 
 beforeAll(() => ensureConsole())

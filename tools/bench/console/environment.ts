@@ -1,11 +1,32 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
+import { createServer } from 'node:net'
 import type { Page } from 'playwright-core'
 import { SimulatedRobot } from '../../../packages/sdk/index.ts'
 import type { Lab } from '../lab.ts'
 import { users } from '../rest/fixtures.ts'
 import { startWheelhouse } from '../targets.ts'
 import { type Answer, keyFor, requesterOf, signIn } from './browser-user.ts'
-import { stablePort } from './stable-port.ts'
+
+/** Below the ports that operating systems give to outgoing connections: one of those could take the port during a restart. */
+const FIRST = 20_000
+const COUNT = 10_000
+const ATTEMPTS = 20
+
+/** Returns a free port that no outgoing connection takes while nothing listens to it. */
+async function stablePort(): Promise<number> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const port = FIRST + randomInt(COUNT)
+    if (await isFree(port)) return port
+  }
+  throw new Error(`No free port from ${FIRST} to ${FIRST + COUNT - 1}.`)
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, () => server.close(() => resolve(true)))
+  })
 
 const TIMEOUT_MS = 30_000
 

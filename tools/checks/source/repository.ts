@@ -14,10 +14,7 @@ const IGNORED_FOLDERS = new Set([
 const IGNORED_FILES = new Set(['.git', '.env', 'package-lock.json'])
 
 /** Written by programs: `npm run openapi`. */
-const GENERATED_FILES: ReadonlySet<string> = new Set([
-  'packages/sdk/rest-types.d.ts',
-  'docs/openapi.json',
-])
+const GENERATED_FILES: ReadonlySet<string> = new Set(['packages/sdk/rest-types.d.ts', 'docs/openapi.json'])
 
 const TEXT = /(?:\.(?:tsx?|mjs|js|json|md|ya?ml|cfg|py|html|css|svg|sh)|^[^.]+|^\.\w+)$/
 

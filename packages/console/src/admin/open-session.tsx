@@ -1,13 +1,48 @@
-import { Badge, Card, Group, Stack, Text } from '@mantine/core'
+import { Badge, Button, Card, Group, Stack, Text } from '@mantine/core'
+import { useSessionAction } from '../session/session-roles.ts'
 import { StatusBadge } from '../session/status-badge.tsx'
 import { reasonText } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { LinkAnchor } from '../ui/links.tsx'
+import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import type { OpenSession } from './overview-query.ts'
-import { SessionButtons } from './session-buttons.tsx'
 import { StopButton } from './stop-button.tsx'
+
+/** Pauses or ends a session as an admin. The audit log records both actions. */
+function SessionButtons({ session }: { session: OpenSession }) {
+  const sessionAction = useSessionAction(session.id)
+  const robot = session.robot_name
+  return (
+    <>
+      <Group gap="xs" grow>
+        {session.status === 'ACTIVE' && (
+          <Button
+            variant="default"
+            loading={sessionAction.isPending}
+            onClick={() => sessionAction.mutate('pause')}
+            aria-label={t('admin.sessionActions.pauseLabel', { robot })}
+          >
+            {t('admin.sessionActions.pause')}
+          </Button>
+        )}
+        <ConfirmButton
+          variant="default"
+          question={t('admin.sessionActions.endQuestion', { robot })}
+          consequence={t('admin.sessionActions.endConsequence')}
+          confirmLabel={t('admin.sessionActions.endSession')}
+          onConfirm={() => sessionAction.mutateAsync('end')}
+          aria-label={t('admin.sessionActions.endLabel', { robot })}
+        >
+          {t('admin.sessionActions.end')}
+        </ConfirmButton>
+      </Group>
+      <Problem error={sessionAction.variables === 'pause' ? sessionAction.error : undefined} />
+    </>
+  )
+}
 
 /** Shows an open session: robot, operator, start and stop state. */
 export const OpenSessionCard = ({ session }: { session: OpenSession }) => (

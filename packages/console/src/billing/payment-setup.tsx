@@ -1,11 +1,20 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
+import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { t } from '../texts/texts.ts'
 import { Problem, QueryView } from '../ui/states.tsx'
 import { webAddress } from '../ui/web-address.ts'
-import { useClientProfile } from './use-client-profile.ts'
+
+/** Queries the owner profile, with billing data. */
+function useClientProfile() {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: keys.clientProfile,
+    queryFn: () => answerOf(rest.GET('/api/client/profile')),
+  })
+}
 
 /** Shows whether a payment method is saved, and links to the page of the payment provider. */
 export function PaymentSetup() {

@@ -1,10 +1,35 @@
-import { useQuery } from '@tanstack/react-query'
-import { answerOf, type RestClient } from '@wheelhouse/sdk'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { useEffect, useMemo, useState } from 'react'
+import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import type { VideoSource } from '../video/watch-video.ts'
 import { createWhepPlayer, type WhepOptions } from '../video/whep.ts'
-import { type Camera, type CameraList, robotCamerasQuery, sessionCamerasQuery } from './cameras-query.ts'
+
+type CameraList = Schemas['CameraList']
+type Camera = CameraList['cameras'][number]
+
+/** Cameras begin and end at the robot, without an event. */
+const REFRESH_MS = 2_000
+
+/** Queries the cameras of a session's robot. */
+const sessionCamerasQuery = (rest: RestClient, sessionId: string) =>
+  queryOptions({
+    // Not below the sessions: a log entry does not change cameras.
+    queryKey: [...keys.cameras, 'session', sessionId],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/sessions/{id}/cameras', { params: { path: { id: sessionId } }, signal })),
+    refetchInterval: REFRESH_MS,
+  })
+
+/** Queries the cameras of a robot for its owner. */
+const robotCamerasQuery = (rest: RestClient, robotId: string) =>
+  queryOptions({
+    queryKey: [...keys.cameras, 'robot', robotId],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/client/robots/{id}/cameras', { params: { path: { id: robotId } }, signal })),
+    refetchInterval: REFRESH_MS,
+  })
 
 /** Waits between attempts are short: a restarted media server must not leave an operator without a picture. */
 const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [250, 1_000]

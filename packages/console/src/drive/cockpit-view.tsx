@@ -1,3 +1,5 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useBlocker } from '@tanstack/react-router'
 import { ControlSchema, type SessionStatus } from '@wheelhouse/protocol'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
@@ -5,6 +7,7 @@ import { useSessionCameras } from '../cameras/use-cameras.ts'
 import { useShownCameras } from '../cameras/use-shown-cameras.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import type { SessionDetail } from '../session/session-query.ts'
+import { t } from '../texts/texts.ts'
 import { Loading } from '../ui/states.tsx'
 import { useStore } from '../ui/store.ts'
 import { useReadAges } from '../video/video-view.tsx'
@@ -21,7 +24,6 @@ import { useFullScreen } from './full-screen.ts'
 import { createHud, type Hud } from './hud.ts'
 import { useHudKeys } from './hud-keys.ts'
 import { findLatchedStop } from './latched-stop.ts'
-import { LeaveGuard } from './leave-guard.tsx'
 import { Notices } from './notices.tsx'
 import { Picture } from './picture.tsx'
 import { canFloat, toggleFloating } from './picture-in-picture.ts'
@@ -33,6 +35,39 @@ import { useHaptics } from './use-haptics.ts'
 import { useHudActions } from './use-hud-actions.ts'
 import { useSafeArea } from './use-safe-area.ts'
 import { useWakeLock } from './wake-lock.ts'
+
+/** Asks for confirmation before the operator leaves the cockpit of a robot that can be driven. The robot halts then. */
+function LeaveGuard({ cockpit, robotName }: { cockpit: Cockpit; robotName: string }) {
+  const isDriving = () => cockpit.operatorConnection.canDrive()
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: isDriving,
+    enableBeforeUnload: isDriving,
+    withResolver: true,
+  })
+  const isAsking = status === 'blocked'
+  useEffect(() => {
+    if (isAsking) cockpit.release()
+  }, [isAsking, cockpit])
+  return (
+    <Modal
+      opened={isAsking}
+      onClose={() => reset?.()}
+      title={t('drive.leave.question', { robot: robotName })}
+    >
+      <Stack>
+        <Text>{t('drive.leave.consequence')}</Text>
+        <Group justify="flex-end">
+          <Button variant="default" data-autofocus onClick={() => reset?.()}>
+            {t('drive.leave.keep')}
+          </Button>
+          <Button color="red.9" onClick={() => proceed?.()}>
+            {t('drive.leave.confirm')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
 
 interface Props {
   readonly session: SessionDetail

@@ -16,14 +16,37 @@ import {
   withSpeeds,
   withValues,
 } from './control-plan.ts'
-import { isAttended } from './focus.ts'
+import { isAttended, isTyping } from './focus.ts'
 import { createGamepadInput, type GamepadInput } from './gamepad.ts'
 import { createKeyboard } from './keyboard.ts'
 import { createOperatorConnection, type OperatorConnection } from './operator-connection.ts'
 import { createOperatorStop } from './operator-stop.ts'
 import { createPrediction } from './prediction.ts'
 import { type DrivePreferences, loadPreferences } from './preferences.ts'
-import { releaseOnBlur } from './release-on-blur.ts'
+
+interface ReleaseOnBlurOptions {
+  /** Releases all inputs. */
+  readonly release: () => void
+  /** Runs when the user returns to the window: until then, gamepads may report another position than they have. */
+  readonly onFocus: () => void
+  /** Runs when the user leaves the page. */
+  readonly onPageHide: () => void
+  /** Runs when the browser restores the page from its back/forward cache. */
+  readonly onPageShow: () => void
+}
+
+/** Releases the inputs on every event that can hide a keyup. @returns a function that removes the listeners */
+function releaseOnBlur({ release, onFocus, onPageHide, onPageShow }: ReleaseOnBlurOptions): () => void {
+  const listening = new AbortController()
+  const options = { signal: listening.signal }
+  window.addEventListener('blur', release, options)
+  window.addEventListener('focus', onFocus, options)
+  document.addEventListener('visibilitychange', () => document.hidden && release(), options)
+  document.addEventListener('focusin', () => isTyping() && release(), options)
+  window.addEventListener('pagehide', onPageHide, options)
+  window.addEventListener('pageshow', ({ persisted }) => persisted && onPageShow(), options)
+  return () => listening.abort()
+}
 
 /** The parts of the cockpit that run outside of React. */
 export interface Cockpit {

@@ -1,7 +1,10 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
-import { closeCodes } from '@wheelhouse/protocol'
+import { notifications as toasts } from '@mantine/notifications'
+import { closeCodes, type NotificationEvent } from '@wheelhouse/protocol'
 import type { LinkEnd } from '@wheelhouse/sdk'
+import { useCallback, useEffect, useState } from 'react'
 import type { LiveSession } from '../live/hooks.ts'
+import { type NotificationText, useNewNotifications } from '../notifications/use-new-notifications.ts'
 import { ExtensionPanel } from '../session/extension-panel.tsx'
 import { newestExtension } from '../session/extensions.ts'
 import { lostUntil } from '../session/lost-until.ts'
@@ -14,7 +17,36 @@ import { useNow } from '../ui/use-now.ts'
 import type { Cockpit } from './cockpit.ts'
 import styles from './notices.module.css'
 import type { LinkView, OperatorConnection } from './operator-connection.ts'
-import { Ticker } from './ticker.tsx'
+
+const SHOWN_MS = 8_000
+
+/**
+ * Shows new notifications in one line. Those of this session are omitted, because the cockpit shows what they say. No
+ * pop-up may cover an instrument.
+ */
+function Ticker({ sessionId }: { sessionId: string }) {
+  const [shown, setShown] = useState<{ id: string; text: string }>()
+  const show = useCallback(
+    ({ id }: NotificationEvent, { title, detail, sessionId: about }: NotificationText) => {
+      if (about !== sessionId) setShown({ id, text: detail ? `${title} · ${detail}` : title })
+    },
+    [sessionId],
+  )
+  useNewNotifications(show)
+  useEffect(() => {
+    toasts.clean()
+  }, [])
+  useEffect(() => {
+    if (!shown) return
+    const timer = setTimeout(() => setShown(undefined), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [shown])
+  return (
+    <p className={styles.ticker} role="status" data-testid="ticker">
+      {shown?.text}
+    </p>
+  )
+}
 
 interface Props {
   readonly cockpit: Cockpit

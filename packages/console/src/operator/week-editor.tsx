@@ -1,5 +1,6 @@
-import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
@@ -7,10 +8,33 @@ import { t } from '../texts/texts.ts'
 import { Saved } from '../ui/saved.tsx'
 import { Problem } from '../ui/states.tsx'
 import { availabilityKey, scheduleKey } from './queries.ts'
-import { UnsavedChangesGuard } from './unsaved-changes-guard.tsx'
 import { type DraftWeek, draftOf, MAX_SLOTS, problemsOf, sameWeek, scheduleOf, weekdays } from './week.ts'
 import { WeekChart } from './week-chart.tsx'
 import { DayEditor } from './week-day.tsx'
+
+/** Asks for confirmation before the user leaves a page with unsaved changes or closes the browser. */
+function UnsavedChangesGuard({ when }: { when: boolean }) {
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: () => when,
+    enableBeforeUnload: () => when,
+    withResolver: true,
+  })
+  return (
+    <Modal opened={status === 'blocked'} onClose={() => reset?.()} title={t('operator.leave.question')}>
+      <Stack>
+        <Text>{t('operator.leave.consequence')}</Text>
+        <Group justify="flex-end">
+          <Button variant="default" data-autofocus onClick={() => reset?.()}>
+            {t('operator.leave.stay')}
+          </Button>
+          <Button color="red.9" onClick={() => proceed?.()}>
+            {t('operator.leave.leave')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
 
 type Schedule = Schemas['Schedule']
 

@@ -1,11 +1,27 @@
 import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keys } from '../api/keys.ts'
+import { usePlatform } from '../app/platform.ts'
 import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Problem, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import type { PushDevice, PushState } from './browser-push.ts'
-import { usePush } from './use-push.ts'
+import { loadPush, type PushDevice, type PushState, removeDevice, turnOnPush } from './browser-push.ts'
+
+/** Queries the devices that receive notifications, and turns this browser on or any device off. */
+function usePush() {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const refresh = () => queries.invalidateQueries({ queryKey: keys.push })
+  const query = useQuery({ queryKey: keys.push, queryFn: () => loadPush(rest) })
+  const turnOn = useMutation({ mutationFn: () => turnOnPush(rest), onSettled: refresh })
+  const remove = useMutation({
+    mutationFn: (device: PushDevice) => removeDevice(rest, device),
+    onSettled: refresh,
+  })
+  return { query, turnOn, remove }
+}
 
 const stateTexts: Readonly<Record<PushState, string>> = {
   insecure: t('settings.push.insecure'),

@@ -1,4 +1,4 @@
-import { Group, Paper, Stack } from '@mantine/core'
+import { Group, Paper, ScrollArea, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useSessionCameras } from '../cameras/use-cameras.ts'
 import { EpisodePanel } from '../drive/episodes/episode-panel.tsx'
@@ -9,6 +9,7 @@ import type { LiveSession } from '../live/hooks.ts'
 import { useFreshness, useIsSilent, useReportOutdated } from '../live/use-freshness.ts'
 import { RecordingMark } from '../recording/recording-mark.tsx'
 import { SessionRecording } from '../recording/session-recording.tsx'
+import { LevelBadge, lineTime } from '../robots/log-line.tsx'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
 import { t } from '../texts/texts.ts'
@@ -23,15 +24,46 @@ import { ConnectionProblem } from './connection-problem.tsx'
 import { EventLog } from './event-log.tsx'
 import { ExtensionPanel } from './extension-panel.tsx'
 import { LiveStatus, SessionStatusLine } from './live-status.tsx'
-import type { ObserverConnection } from './observer-connection.ts'
+import type { ObserverConnection, ObserverState } from './observer-connection.ts'
 import { Panels } from './panels.tsx'
-import { RobotLogPanel } from './robot-log-panel.tsx'
 import { SessionActions } from './session-actions.tsx'
 import type { SessionDetail } from './session-query.ts'
 import { useSessionRoles } from './session-roles.ts'
 import { StopBar } from './stop-bar.tsx'
 import { useObserverConnection, useObserverState } from './use-observer-connection.ts'
 import { useStop } from './use-stop.ts'
+
+/** Lists the robot's log lines since the page connected, newest first. */
+function RobotLogPanel({ observerState }: { observerState: ObserverState | undefined }) {
+  const lines = observerState?.logs ?? []
+  if (lines.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        {t('session.robotLog.empty')}
+      </Text>
+    )
+  }
+  return (
+    <ScrollArea.Autosize
+      mah={240}
+      viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': t('session.robotLog.label') }}
+    >
+      <Stack gap={4} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
+        {lines.map(({ number, level, message, at }) => (
+          <Group component="li" key={number} gap="xs" wrap="nowrap" align="baseline">
+            <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+              <time dateTime={new Date(at).toISOString()}>{lineTime(at)}</time>
+            </Text>
+            <LevelBadge level={level} />
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }} translate="no">
+              {message}
+            </Text>
+          </Group>
+        ))}
+      </Stack>
+    </ScrollArea.Autosize>
+  )
+}
 
 interface Props {
   readonly session: SessionDetail

@@ -1,9 +1,40 @@
 import { t } from '../texts/texts.ts'
 import { playMjpeg } from './mjpeg.ts'
-import { playPicture, playSnapshot } from './picture.ts'
-import type { Player } from './player.ts'
+import { inTime, type Player } from './player.ts'
 import { playFile, playHls } from './stream-file.ts'
 import { playWhep } from './whep.ts'
+
+/**
+ * Plays MJPEG or a still image. An `<img>` can show other origins without CORS, but does not report its frames.
+ */
+const playPicture: Player = async (url, { host, title, onFrame, onEnd, signal }) => {
+  const image = document.createElement('img')
+  image.alt = title
+  const first = Promise.withResolvers<void>()
+  image.addEventListener('load', () => {
+    onFrame()
+    first.resolve()
+  })
+  image.addEventListener('error', () => {
+    first.reject(new Error(t('video.problem.noImage')))
+    onEnd(t('video.problem.interrupted'))
+  })
+  // Otherwise the browser continues to load a stream that is no longer shown.
+  signal.addEventListener('abort', () => {
+    image.src = ''
+    image.remove()
+  })
+  image.src = url
+  host.replaceChildren(image)
+  await inTime(first.promise, signal)
+  return { framesKnown: false }
+}
+
+/** Plays a still image: its age is known, because no other frame follows. */
+const playSnapshot: Player = async (url, hooks) => {
+  await playPicture(url, hooks)
+  return { framesKnown: true }
+}
 
 const PROBE_TIMEOUT_MS = 5_000
 

@@ -1,21 +1,49 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { dataColumns, huggingFaceInfo } from './data-columns.ts'
+import { createRecordings, periodOf } from './dataset-input.ts'
 import { dataPath, episodesPath, filePosition, videoPath } from './dataset-paths.ts'
-import type { CameraPlan } from './dataset-plan.ts'
+import { type CameraPlan, layoutOf } from './dataset-plan.ts'
 import type { EpisodeContext } from './episode-context.ts'
+import { durationMsOf, scanCameras } from './episode-scan.ts'
 import { videoFrames, writeVideo } from './episode-video.ts'
 import { writeRows } from './episode-writer.ts'
 import { type EpisodeRecord, writeEpisodes } from './episodes-file.ts'
+import { ExportProblem } from './export-problem.ts'
 import { createKeyframeDecoder, type KeyframeDecoder, type VideoCodecs } from './frame-decoder.ts'
 import { openParquetFile } from './parquet-file.ts'
 import type { PartDeps, PartInput, PartResult } from './part-input.ts'
 import { PixelStats } from './pixel-stats.ts'
-import { preparePart } from './prepare-part.ts'
 import { noCounts } from './resampler.ts'
 import { type FeatureStats, type MergeableStats, mergeStats } from './running-stats.ts'
 import { type DatasetFile, type OpenDatasetFile, openDatasetFile } from './stored-file.ts'
 import { copyInto, openVideoFile } from './video-file.ts'
+
+type PreparedEpisode = Pick<EpisodeContext, 'episode' | 'layout' | 'scans' | 'openReader' | 'firstIndex'>
+
+/** Finds the rows of the episodes. */
+async function preparePart(
+  { plan, episodes, firstIndex }: PartInput,
+  { store, scansOf }: PartDeps,
+): Promise<PreparedEpisode[]> {
+  const openRecording = createRecordings(store)
+  const cameras = plan.cameras.map(({ name }) => name)
+  const prepared: PreparedEpisode[] = []
+  let index = firstIndex
+  for (const episode of episodes) {
+    const openReader = () => openRecording(episode)
+    const period = periodOf(episode)
+    const scans = scansOf(episode.index) ?? (await scanCameras(await openReader(), period, cameras))
+    const layout = layoutOf(scans, durationMsOf(period), plan)
+    if (layout.rowTimes.length === 0)
+      throw new ExportProblem(
+        `The episode ${episode.id} is too short for a row of the dataset. Leave it out, or discard it.`,
+      )
+    prepared.push({ episode, layout, scans, openReader, firstIndex: index })
+    index += layout.rowTimes.length
+  }
+  return prepared
+}
 
 /** Counts the work that is done: rows, and frames of videos. */
 function createProgress(total: number, report: (done: number) => void) {

@@ -1,5 +1,7 @@
+import { useNavigate } from '@tanstack/react-router'
 import { ControlSchema } from '@wheelhouse/protocol'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { latinKey } from '../../app/shortcuts/latin-key.ts'
 import { useSessionCameras } from '../../cameras/use-cameras.ts'
 import { useShownCameras } from '../../cameras/use-shown-cameras.ts'
 import type { LiveSession } from '../../live/hooks.ts'
@@ -17,6 +19,7 @@ import { controlPlanOf } from '../control-plan.ts'
 import { EpisodeOverlay } from '../episodes/episode-overlay.tsx'
 import { useEpisodeMarks } from '../episodes/use-episode-marks.ts'
 import { Figures } from '../figures.tsx'
+import { isTyping } from '../focus.ts'
 import { useFullScreen } from '../full-screen.ts'
 import { createHud } from '../hud.ts'
 import { useHudKeys } from '../hud-keys.ts'
@@ -29,10 +32,25 @@ import { StopBar } from '../stop-bar.tsx'
 import { useHudActions } from '../use-hud-actions.ts'
 import { useSafeArea } from '../use-safe-area.ts'
 import { useWakeLock } from '../wake-lock.ts'
-import { useLeaveKey } from './use-leave-key.ts'
 import { WatchBar } from './watch-bar.tsx'
 import { WatchNotices } from './watch-notices.tsx'
 import { WatchTopBar } from './watch-top-bar.tsx'
+
+/** Opens the page of the session with the key Q. Escape, which closes views elsewhere, is the stop key. */
+function useLeaveKey(sessionId: string): void {
+  const navigate = useNavigate()
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (latinKey(event) !== 'q' || event.repeat || event.isComposing || isTyping()) return
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      if (document.querySelector('[role=dialog]') !== null) return
+      event.preventDefault()
+      void navigate({ to: '/sessions/$sessionId', params: { sessionId } })
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [navigate, sessionId])
+}
 
 interface Props {
   readonly session: SessionDetail

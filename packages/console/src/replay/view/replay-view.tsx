@@ -1,4 +1,4 @@
-import { Tabs } from '@mantine/core'
+import { Kbd, Modal, Table, Tabs } from '@mantine/core'
 import type { ControlSchema, SessionLogEvent, TelemetrySchema } from '@wheelhouse/protocol'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
@@ -9,7 +9,6 @@ import type { Bookmark, RecordedEpisode, Recording } from '../data/api-types.ts'
 import type { Replay } from '../player/replay.ts'
 import { Cameras } from './cameras.tsx'
 import { requestDetail } from './detail.ts'
-import { KeysSheet } from './keys-sheet.tsx'
 import { useLogEntries } from './log-entries.ts'
 import { LogPanel } from './log-panel.tsx'
 import { type BookmarkActions, MarksPanel } from './marks-panel.tsx'
@@ -23,6 +22,43 @@ import { gapSpans, stateSpans } from './spans.ts'
 import { Timeline } from './timeline.tsx'
 import type { Tracks } from './tracks.ts'
 import { Transport } from './transport.tsx'
+
+const rows: readonly (readonly [keys: readonly string[], text: string])[] = [
+  [[t('replay.keys.space')], t('replay.keys.play')],
+  [[',', '.'], t('replay.keys.frame')],
+  [['←', '→'], t('replay.keys.second')],
+  [[t('replay.keys.shiftLeft'), t('replay.keys.shiftRight')], t('replay.keys.tenSeconds')],
+  [[t('replay.keys.home'), t('replay.keys.end')], t('replay.keys.ends')],
+  [['[', ']'], t('replay.keys.speed')],
+  [['+', '−', '0'], t('replay.keys.zoom')],
+  [['1', '2', '3'], t('replay.keys.camera')],
+  [['B'], t('replay.keys.bookmark')],
+  [['C'], t('replay.keys.link')],
+  [['L'], t('replay.keys.live')],
+  [['?'], t('replay.keys.keys')],
+]
+
+/** Lists the keys of a replay. */
+const KeysSheet = ({ opened, onClose }: { opened: boolean; onClose: () => void }) => (
+  <Modal opened={opened} onClose={onClose} title={t('replay.tools.keys')}>
+    <Table aria-label={t('replay.tools.keys')}>
+      <Table.Tbody>
+        {rows.map(([keys, text]) => (
+          <Table.Tr key={text}>
+            <Table.Td>
+              {keys.map((key) => (
+                <Kbd key={key} mr={4}>
+                  {key}
+                </Kbd>
+              ))}
+            </Table.Td>
+            <Table.Td>{text}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  </Modal>
+)
 
 const DETAIL_DELAY_MS = 250
 

@@ -2,6 +2,7 @@ import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useEffect, useRef } from 'react'
+import { encode } from 'uqr'
 import { usePlatform } from '../../app/platform.ts'
 import { t } from '../../texts/texts.ts'
 import { clockText } from '../../ui/format.ts'
@@ -11,7 +12,26 @@ import { useNow } from '../../ui/use-now.ts'
 import { ConnectionStatus } from '../connection-status.tsx'
 import { pairingCommand, phoneRobotUrl } from '../snippets.ts'
 import type { Robot } from '../use-robots.ts'
-import { QrCode } from './qr-code.tsx'
+
+/** The quiet zone that readers need around the code, in modules. */
+const BORDER = 4
+
+/** Draws a QR code, dark on white in both colour schemes, because some readers need it. */
+function QrCode({ text, label }: { text: string; label: string }) {
+  const { data } = encode(text, { border: BORDER, ecc: 'M' })
+  const path = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  return (
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${data.length} ${data.length}`}
+      shapeRendering="crispEdges"
+      style={{ width: '100%', maxWidth: 240, background: '#fff' }}
+    >
+      <path d={path} fill="#000" />
+    </svg>
+  )
+}
 
 type PairingCode = Schemas['PairingCode']
 
