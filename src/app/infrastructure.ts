@@ -9,7 +9,7 @@ import type { Log } from '../core/log.ts'
 import { dataDirProblem, openDataDir } from '../core/process/data-dir.ts'
 import { connectKeyRedis, connectRedis, type HubRedis, isRedisCluster } from '../core/redis.ts'
 import { type Config, withDataDir } from './config.ts'
-import { applyMigrations } from './database/migrations.ts'
+import { applyMigrations } from './database/migrations/apply-migrations.ts'
 import { closeOrm, connectOrm, queries } from './database/orm.ts'
 
 interface Deps {

@@ -1,5 +1,5 @@
 import { loadConfig } from './config.ts'
-import { applyMigrations } from './database/migrations.ts'
+import { applyMigrations } from './database/migrations/apply-migrations.ts'
 import { connectOrm } from './database/orm.ts'
 
 /** `npm run migrate`: migrates the database of DATABASE_URL to the newest schema and exits. */

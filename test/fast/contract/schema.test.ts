@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { applyMigrations } from '../../../src/app/database/migrations/apply-migrations.ts'
 import { migrations } from '../../../src/app/database/migrations/index.ts'
-import { applyMigrations } from '../../../src/app/database/migrations.ts'
 import { connectOrm, type Orm } from '../../../src/app/database/orm.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
 import { createEmptyDatabase, type EmptyDatabase } from '../../support/database/empty-database.ts'
@@ -83,6 +83,48 @@ describe('several processes that start concurrently', () => {
       for (const orm of orms) await orm.close(true)
       await database.drop()
     }
+  })
+})
+
+describe('a database from before 0.1.0', () => {
+  let database: EmptyDatabase
+  let orm: Orm
+  beforeEach(async () => {
+    database = await createEmptyDatabase()
+    orm = await open(database.url)
+  })
+  afterEach(async () => {
+    await orm.close(true)
+    await database.drop()
+  })
+  const migrationsOf = () =>
+    withClient(database.url, async (client) => {
+      const { rows } = await client.query<{ name: string }>('select name from migrations order by id')
+      return rows.map(({ name }) => name)
+    })
+  /** Makes the list of applied migrations that of a database that ended at `last`. */
+  const endAt = (last: string) =>
+    withClient(database.url, (client) => client.query('update migrations set name = $1', [last]))
+
+  test('is taken over as it is after its last migration', async () => {
+    await applyMigrations(orm, database.url)
+    const [first] = await migrationsOf()
+    await endAt('0053_truthful_figures')
+    const insert = `insert into users (id, issuer, subject, display_name) values ('${randomUUID()}', 'test', 'kept', 'Test')`
+    await withClient(database.url, (client) => client.query(insert))
+    expect(await applyMigrations(orm, database.url)).toEqual([])
+    expect(await migrationsOf()).toEqual(['0053_truthful_figures', first])
+    const kept = await withClient(database.url, (client) => client.query('select subject from users'))
+    expect(kept.rows).toEqual([{ subject: 'kept' }])
+  })
+
+  test('is refused and left alone before its last migration', async () => {
+    await applyMigrations(orm, database.url)
+    await endAt('0052_export_options')
+    await expect(applyMigrations(orm, database.url)).rejects.toThrow(
+      /older than 0\.1\.0 \(0052_export_options\).*Nothing was changed/,
+    )
+    expect(await migrationsOf()).toEqual(['0052_export_options'])
   })
 })
 

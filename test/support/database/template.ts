@@ -5,7 +5,7 @@ import { Client } from 'pg'
 import { pino } from 'pino'
 import { loadConfig } from '../../../src/app/config.ts'
 import { createPlatform } from '../../../src/app/container.ts'
-import { applyMigrations } from '../../../src/app/database/migrations.ts'
+import { applyMigrations } from '../../../src/app/database/migrations/apply-migrations.ts'
 import { connectOrm } from '../../../src/app/database/orm.ts'
 
 /** Name of the migrated database that every test file clones. */

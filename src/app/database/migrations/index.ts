@@ -1,106 +1,28 @@
-import { Migration0001Foundation } from './0001-foundation.ts'
-import { Migration0002Audit } from './0002-audit.ts'
-import { Migration0003Billing } from './0003-billing.ts'
-import { Migration0004People } from './0004-people.ts'
-import { Migration0005Datasets } from './0005-datasets.ts'
-import { Migration0006SessionActs } from './0006-session-acts.ts'
-import { Migration0007Support } from './0007-support.ts'
-import { Migration0008Idempotency } from './0008-idempotency.ts'
-import { Migration0009Driving } from './0009-driving.ts'
-import { Migration0010Notifications } from './0010-notifications.ts'
-import { Migration0011RightsAndDraining } from './0011-rights-and-draining.ts'
-import { Migration0012Payments } from './0012-payments.ts'
-import { Migration0013Payouts } from './0013-payouts.ts'
-import { Migration0014ProviderEvents } from './0014-provider-events.ts'
-import { Migration0015InvoiceCollections } from './0015-invoice-collections.ts'
-import { Migration0016StopPresses } from './0016-stop-presses.ts'
-import { Migration0017AuditFilters } from './0017-audit-filters.ts'
-import { Migration0018OutboundEvents } from './0018-outbound-events.ts'
-import { Migration0019SessionPlanning } from './0019-session-planning.ts'
-import { Migration0020MoneyRecords } from './0020-money-records.ts'
-import { Migration0021RobotLogs } from './0021-robot-logs.ts'
-import { Migration0022StopAuthority } from './0022-stop-authority.ts'
-import { Migration0023RobotLists } from './0023-robot-lists.ts'
-import { Migration0024PeopleFields } from './0024-people-fields.ts'
-import { Migration0025TicketLimits } from './0025-ticket-limits.ts'
-import { Migration0026RobotHold } from './0026-robot-hold.ts'
-import { Migration0027Vocabulary } from './0027-vocabulary.ts'
-import { Migration0028Jobs } from './0028-jobs.ts'
-import { Migration0029JobLists } from './0029-job-lists.ts'
-import { Migration0030SessionExports } from './0030-session-exports.ts'
-import { Migration0031SpeedEnvelope } from './0031-speed-envelope.ts'
-import { Migration0032ControlSchemas } from './0032-control-schemas.ts'
-import { Migration0033DemoControlSchema } from './0033-demo-control-schema.ts'
-import { Migration0034TelemetrySchemas } from './0034-telemetry-schemas.ts'
-import { Migration0035EventSubscriptions } from './0035-event-subscriptions.ts'
-import { Migration0036RobotHealth } from './0036-robot-health.ts'
-import { Migration0037OperatorGone } from './0037-operator-gone.ts'
-import { Migration0038VideoLimit } from './0038-video-limit.ts'
-import { Migration0039FleetLists } from './0039-fleet-lists.ts'
-import { Migration0040AccountSuspension } from './0040-account-suspension.ts'
-import { Migration0041AdminLists } from './0041-admin-lists.ts'
-import { Migration0042NotificationSettings } from './0042-notification-settings.ts'
-import { Migration0044PreFlightAndPairing } from './0044-pre-flight-and-pairing.ts'
-import { Migration0045PushSubscriptions } from './0045-push-subscriptions.ts'
-import { Migration0046RobotFilters } from './0046-robot-filters.ts'
-import { Migration0048MailLanguage } from './0048-mail-language.ts'
-import { Migration0049Cameras } from './0049-cameras.ts'
-import { Migration0050Recordings } from './0050-recordings.ts'
-import { Migration0051DatasetExports } from './0051-dataset-exports.ts'
-import { Migration0052ExportOptions } from './0052-export-options.ts'
-import { Migration0053TruthfulFigures } from './0053-truthful-figures.ts'
+import { readdirSync, readFileSync } from 'node:fs'
+import { Migration } from '@mikro-orm/migrations'
+import { jobSchemaSql } from '../../../core/jobs/schema.ts'
 
-/** Every migration in the order in which it is applied. Append; never edit one that has been released. */
-export const migrations = [
-  { name: '0001_foundation', class: Migration0001Foundation },
-  { name: '0002_audit', class: Migration0002Audit },
-  { name: '0003_billing', class: Migration0003Billing },
-  { name: '0004_people', class: Migration0004People },
-  { name: '0005_datasets', class: Migration0005Datasets },
-  { name: '0006_session_acts', class: Migration0006SessionActs },
-  { name: '0007_support', class: Migration0007Support },
-  { name: '0008_idempotency', class: Migration0008Idempotency },
-  { name: '0009_driving', class: Migration0009Driving },
-  { name: '0010_notifications', class: Migration0010Notifications },
-  { name: '0011_rights_and_draining', class: Migration0011RightsAndDraining },
-  { name: '0012_payments', class: Migration0012Payments },
-  { name: '0013_payouts', class: Migration0013Payouts },
-  { name: '0014_provider_events', class: Migration0014ProviderEvents },
-  { name: '0015_invoice_collections', class: Migration0015InvoiceCollections },
-  { name: '0016_stop_presses', class: Migration0016StopPresses },
-  { name: '0017_audit_filters', class: Migration0017AuditFilters },
-  { name: '0018_outbound_events', class: Migration0018OutboundEvents },
-  { name: '0019_session_planning', class: Migration0019SessionPlanning },
-  { name: '0020_money_records', class: Migration0020MoneyRecords },
-  { name: '0021_robot_logs', class: Migration0021RobotLogs },
-  { name: '0022_stop_authority', class: Migration0022StopAuthority },
-  { name: '0023_robot_lists', class: Migration0023RobotLists },
-  { name: '0024_people_fields', class: Migration0024PeopleFields },
-  { name: '0025_ticket_limits', class: Migration0025TicketLimits },
-  { name: '0026_robot_hold', class: Migration0026RobotHold },
-  { name: '0027_vocabulary', class: Migration0027Vocabulary },
-  { name: '0028_jobs', class: Migration0028Jobs },
-  { name: '0029_job_lists', class: Migration0029JobLists },
-  { name: '0030_session_exports', class: Migration0030SessionExports },
-  { name: '0031_speed_envelope', class: Migration0031SpeedEnvelope },
-  { name: '0032_control_schemas', class: Migration0032ControlSchemas },
-  { name: '0033_demo_control_schema', class: Migration0033DemoControlSchema },
-  { name: '0034_telemetry_schemas', class: Migration0034TelemetrySchemas },
-  { name: '0035_event_subscriptions', class: Migration0035EventSubscriptions },
-  { name: '0036_robot_health', class: Migration0036RobotHealth },
-  { name: '0037_operator_gone', class: Migration0037OperatorGone },
-  { name: '0038_video_limit', class: Migration0038VideoLimit },
-  { name: '0039_fleet_lists', class: Migration0039FleetLists },
-  { name: '0040_account_suspension', class: Migration0040AccountSuspension },
-  { name: '0041_admin_lists', class: Migration0041AdminLists },
-  { name: '0042_notification_settings', class: Migration0042NotificationSettings },
-  { name: '0044_pre_flight_and_pairing', class: Migration0044PreFlightAndPairing },
-  { name: '0045_push_subscriptions', class: Migration0045PushSubscriptions },
-  { name: '0046_robot_filters', class: Migration0046RobotFilters },
-  { name: '0048_mail_language', class: Migration0048MailLanguage },
-  { name: '0049_cameras', class: Migration0049Cameras },
-  { name: '0050_recordings', class: Migration0050Recordings },
-  { name: '0051_dataset_exports', class: Migration0051DatasetExports },
-  { name: '0052_export_options', class: Migration0052ExportOptions },
-  { name: '0053_truthful_figures', class: Migration0053TruthfulFigures },
-]
+/** What a migration needs besides its file. The job engine brings its own schema. */
+const packages: Readonly<Record<string, () => string>> = { '0001_schema': jobSchemaSql }
+
+/**
+ * Every migration: the SQL files beside this one, in the order of their numbers. Add a file for a change; never edit a
+ * file that has been released.
+ */
+export const migrations = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith('.sql'))
+  .sort()
+  .map((file) => {
+    const name = file.slice(0, -'.sql'.length).replaceAll('-', '_')
+    return {
+      name,
+      class: class extends Migration {
+        override name = name
+        override up(): void {
+          this.addSql(readFileSync(new URL(file, import.meta.url), 'utf8'))
+          const sql = packages[name]?.()
+          if (sql) this.addSql(sql)
+        }
+      },
+    }
+  })
