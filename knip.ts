@@ -13,9 +13,6 @@ const config: KnipConfig = ({ production }) => ({
         'tools/demo/{drive,run-scenario}.ts',
         'tools/scripts/*.mjs',
         // Started by path, as separate processes.
-        'tools/bench/servers/*.ts',
-        'tools/netlab/servers/*.ts',
-        'tools/netlab/ends/{operators,robots}.ts',
         'test/support/database/repeat-query.ts',
         'test/support/network/datagrams.ts',
         'test/support/programs/channel-robot.ts',
@@ -62,6 +59,16 @@ const config: KnipConfig = ({ production }) => ({
       // gallery.html loads it, for developers and tests.
       entry: 'src/gallery/main.tsx',
       project: ['src/**/*.{ts,tsx}!', '!src/gallery/**!', '!**/*.test.{ts,tsx}!', '*.ts'],
+    },
+    lab: {
+      entry: [
+        '**/main.ts',
+        '**/*.test.ts',
+        // Started by path, as separate processes.
+        '{bench,netlab}/servers/*.ts',
+        'netlab/ends/{operators,robots}.ts',
+      ],
+      project: '**/*.ts',
     },
     'test/support/openapi-client': {
       entry: 'main-flow.ts',

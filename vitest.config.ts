@@ -34,17 +34,17 @@ interface Tier {
 }
 
 /**
- * Returns a tier: the folder of test/ with this name, whose tests run against a real PostgreSQL and a real Redis after the
+ * Returns a tier: the folder of test/ with this name, or lab/, whose tests run against a real PostgreSQL and a real Redis after the
  * tier before it.
  */
 const tier = (
-  name: 'fast' | 'smoke' | 'full',
+  name: 'fast' | 'smoke' | 'full' | 'lab',
   { workers, groupOrder, again = [], env = {} }: Tier,
 ): TestProjectConfiguration => ({
   extends: true,
   test: {
     name,
-    include: [`test/${name}/**/*.test.ts`, ...again],
+    include: [name === 'lab' ? 'lab/**/*.test.ts' : `test/${name}/**/*.test.ts`, ...again],
     env,
     pool: 'forks',
     maxWorkers: Math.min(MAX_WORKERS, workers),
@@ -85,6 +85,7 @@ export default defineConfig({
         again: ['test/fast/**/*-model.test.ts', ...testsOfBuses],
         env: { MODEL_RUNS: '1000', ALL_BUSES: 'true' },
       }),
+      tier('lab', { workers: cores + 2, groupOrder: 4 }),
     ],
   },
 })

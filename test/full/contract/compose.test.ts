@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Env, loadConfig } from '../../../src/app/config.ts'
 import { isLoopback } from '../../../src/core/http/loopback.ts'
-import { requireProgram } from '../../../tools/cluster/programs.ts'
+import { requireProgram } from '../../support/programs/installed-programs.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -27,7 +27,7 @@ const Compose = z.object({ services: z.record(z.string(), Service) })
 const text = read('docker-compose.yml')
 const { services } = Compose.parse(load(text))
 const dockerfile = read('Dockerfile')
-const haproxy = read('tools/cluster/haproxy.cfg')
+const haproxy = read('tools/haproxy.cfg')
 /** The services that run Wheelhouse. */
 const ours = Object.entries(services).filter(([, { build }]) => build !== undefined)
 
@@ -215,7 +215,7 @@ describe('haproxy.cfg', () => {
       const filled = Object.entries(env).map(([key, value]) => [key, filledIn(value, {})])
       const { stdout, stderr } = await promisify(execFile)(
         requireProgram('haproxy', 'haproxy'),
-        ['-c', '-f', join(root, 'tools/cluster/haproxy.cfg')],
+        ['-c', '-f', join(root, 'tools/haproxy.cfg')],
         { env: Object.fromEntries(filled) },
       )
       expect(`${stdout}${stderr}`).toMatch(/valid/)

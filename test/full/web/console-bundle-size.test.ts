@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
-import { FIRST_VIEW_LIMIT_BYTES, firstViewScripts } from '../../../tools/bench/console/report-rows.ts'
 import { ensureConsole } from '../../support/browser/console.ts'
+import { FIRST_VIEW_LIMIT_BYTES, firstViewScripts } from '../../support/browser/first-view.ts'
 
 beforeAll(() => ensureConsole())
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { launchChromium as launch } from '../../../tools/bench/console/chromium.ts'
 import { chromium, wholeChromium } from '../programs/external-programs.ts'
+import { launchChromium as launch } from './launch-chromium.ts'
 
 let running: Promise<Browser> | undefined
 

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { offer, sendReady } from '../../../tools/bench/rpc.ts'
+import { offer, sendReady } from '../processes/rpc.ts'
 
 // A program of the link's tests: sends numbered datagrams, or records those that arrive. One runs at each end.
 

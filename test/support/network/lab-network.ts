@@ -1,12 +1,6 @@
-import { createChildren } from '../../../tools/bench/children.ts'
-import { type EmulatedLink, type LinkReport, startLink } from '../../../tools/netlab/link/emulated-link.ts'
-import {
-  createNamespaces,
-  deleteNamespaces,
-  ip,
-  type Namespaces,
-  NotAllowedError,
-} from '../../../tools/netlab/namespaces.ts'
+import { createChildren } from '../processes/children.ts'
+import { type EmulatedLink, type LinkReport, startLink } from './link/emulated-link.ts'
+import { createNamespaces, deleteNamespaces, ip, type Namespaces, NotAllowedError } from './namespaces.ts'
 
 /** Addresses of both ends of the link. */
 export const LINK_ADDRESSES = ['10.78.0.1', '10.78.0.2'] as const

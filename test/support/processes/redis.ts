@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { waitUntil } from '../../../src/core/concurrency/concurrency.ts'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
-import { redisAnswers } from '../../../tools/cluster/programs.ts'
 import { installOnDebian } from '../programs/debian.ts'
+import { redisAnswers } from '../programs/installed-programs.ts'
 import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 
 const run = promisify(execFile)

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { findProgram } from '../../../tools/cluster/programs.ts'
 import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 import { installOnDebian } from './debian.ts'
+import { findProgram } from './installed-programs.ts'
 
 const run = promisify(execFile)
 const HEADLESS_SHELL = 'chromium-headless-shell'

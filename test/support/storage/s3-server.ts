@@ -1,14 +1,43 @@
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StorageSettings } from '../../../src/core/storage/storage.ts'
-import { S3_KEY, s3ServerArguments } from '../../../tools/cluster/storage.ts'
 
 type S3StorageSettings = Extract<StorageSettings, { kind: 's3' }>
 
+/** The S3 server of tests accepts this key only, as identifier and as secret. */
+export const S3_KEY = 'S3RVER'
 const BUCKET = 'wheelhouse'
 const CREDENTIALS = { accessKeyId: S3_KEY, secretAccessKey: S3_KEY }
+
+/**
+ * Starts s3rver and prints its port. Its continuation tokens need a cipher that only the legacy provider of OpenSSL has. As in S3, a
+ * deletion of a missing object succeeds; s3rver by itself fails when another deletion has removed the folder.
+ */
+const program = `
+  const S3rver = require(${JSON.stringify(createRequire(import.meta.url).resolve('s3rver'))})
+  const [directory, bucket, port] = process.argv.slice(1)
+  const server = new S3rver({
+    address: '127.0.0.1', port: Number(port), silent: true, directory, configureBuckets: [{ name: bucket }] })
+  const { store } = server
+  const remove = store.deleteObject.bind(store)
+  store.deleteObject = (...object) => remove(...object).catch((cause) => {
+    if (cause.code !== 'ENOENT' && cause.code !== 'ENOTEMPTY') throw cause
+  })
+  server.run().then(({ port }) => console.log(port))`
+
+/** Returns the arguments of Node that start an S3 server for tests, with one bucket. Port 0 selects a free one. */
+export const s3ServerArguments = (options: { directory: string; bucket: string; port: number }): string[] => [
+  '--openssl-legacy-provider',
+  '--no-deprecation',
+  '--eval',
+  program,
+  options.directory,
+  options.bucket,
+  String(options.port),
+]
 
 /** An S3 server with one bucket. */
 export interface S3Server extends AsyncDisposable {

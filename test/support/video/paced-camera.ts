@@ -1,6 +1,6 @@
 import { setInterval as everyMs } from 'node:timers'
 import { PublishedCamera } from '../../../packages/sdk/camera/published-camera.ts'
-import { offer, sendReady } from '../../../tools/bench/rpc.ts'
+import { offer, sendReady } from '../processes/rpc.ts'
 import { vp8Frame } from './test-frames.ts'
 
 // A program with a camera whose frames are as large as the bitrate that the platform allows, as those of an encoder.

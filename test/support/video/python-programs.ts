@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { inNamespace } from '../../../tools/netlab/namespaces.ts'
+import { inNamespace } from '../network/namespaces.ts'
 import { python } from '../programs/external-programs.ts'
 
 /** A running Python program. */

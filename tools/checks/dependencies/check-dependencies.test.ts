@@ -55,8 +55,8 @@ const good: Readonly<Record<string, string>> = {
   'packages/console/src/main.tsx': importing('../../sdk/index.ts'),
   'examples/robot.ts': importing('../packages/sdk/index.ts'),
   'tools/demo/start.ts': importing('../../src/app/roles.ts', '../../packages/sdk/index.ts'),
-  'tools/bench/main.ts': importing('../../gateway/index.ts', '../cluster/main.ts'),
-  'tools/cluster/main.ts': importing('../../src/core/log.ts'),
+  'lab/bench/main.ts': importing('../../gateway/index.ts', '../cluster/main.ts'),
+  'lab/cluster/main.ts': importing('../../src/core/log.ts'),
   'test/support/world.ts': importing('../../src/app/roles.ts'),
 }
 
@@ -68,7 +68,7 @@ test('each forbidden import is reported', { timeout: 60_000 }, () => {
   const violations: Readonly<Record<string, readonly [imports: string, rule: string]>> = {
     'src/core/a.ts': ['../modules/robots/index.ts', 'core-is-the-base'],
     'src/core/b.ts': ['../app/roles.ts', 'core-is-the-base'],
-    'src/core/c.ts': ['../../tools/cluster/main.ts', 'core-is-the-base'],
+    'src/core/c.ts': ['../../lab/cluster/main.ts', 'core-is-the-base'],
     'src/core/d.ts': ['vitest', 'declared-packages'],
     'src/core/e.ts': ['./lost.ts', 'import-resolves'],
     'src/core/f.ts': ['uWebSockets.js', 'uwebsockets-in-gateway'],
@@ -94,9 +94,9 @@ test('each forbidden import is reported', { timeout: 60_000 }, () => {
     'packages/cli/a.ts': ['../../src/core/log.ts', 'cli-imports-sdk'],
     'packages/console/src/a.tsx': ['../../sdk/a.ts', 'console-imports-sdk'],
     'examples/a.ts': ['../src/core/log.ts', 'examples-are-outsiders'],
-    'tools/bench/a.ts': ['../../hub/index.ts', 'bench-measures-from-outside'],
-    'tools/cluster/a.ts': ['../demo/start.ts', 'cluster-starts-programs'],
-    'tools/chaos/a.ts': ['../demo/start.ts', 'chaos-breaks-from-outside'],
+    'lab/bench/a.ts': ['../../hub/index.ts', 'bench-measures-from-outside'],
+    'lab/cluster/a.ts': ['../demo/start.ts', 'cluster-starts-programs'],
+    'lab/chaos/a.ts': ['../demo/start.ts', 'chaos-breaks-from-outside'],
     'tools/demo/a.ts': ['../../gateway/index.ts', 'demo-plays-with-sdk'],
     'tools/scripts/a.ts': ['../../src/core/log.ts', 'scripts-import-nothing'],
     'tools/checks/a.ts': ['../../src/core/log.ts', 'checks-import-nothing'],

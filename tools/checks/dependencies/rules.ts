@@ -4,7 +4,7 @@ import { moduleEdges } from './module-edges.ts'
 /** Everything that runs in production or at users, except the unit tests beside the files that they test. */
 const PRODUCT = '^(?:src|gateway|hub|packages)/'
 const TEST = '\\.test\\.tsx?$'
-const OURS = '^(?:src|gateway|hub|packages|tools|test|examples)/'
+const OURS = '^(?:src|gateway|hub|packages|tools|lab|test|examples)/'
 
 const forbid = (
   name: string,
@@ -170,32 +170,13 @@ const packages = [
 
 /** Tools and tests read what they need; tools use tests' support only, and one tool does not know the other's inside. */
 const tools = [
-  only('bench-measures-from-outside', 'the bench talks to the hub over the wire only', 'tools/bench', [
-    '^(?:src|gateway)/',
-    '^tools/(?:cluster|scripts)/',
-    '^test/support/',
-    PROTOCOL,
-    SDK,
-  ]),
-  only(
-    'netlab-measures-from-outside',
-    'the network lab imports src, the bench, the cluster and SDK',
-    'tools/netlab',
-    ['^src/', '^tools/(?:bench|cluster)/', '^test/support/', PROTOCOL, SDK],
+  forbid(
+    'nothing-imports-lab',
+    'the lab uses the product and the support of tests, never the other way round',
+    { path: OURS, pathNot: '^lab/' },
+    { path: '^lab/' },
   ),
-  only('cluster-starts-programs', 'the cluster imports src only', 'tools/cluster', [
-    '^src/',
-    '^test/support/',
-  ]),
-  only('chaos-breaks-from-outside', 'chaos imports src, the cluster, protocol and SDK', 'tools/chaos', [
-    '^src/',
-    '^tools/cluster/',
-    '^test/support/',
-    PROTOCOL,
-    SDK,
-  ]),
-  only('gallery-uses-browser', 'the gallery imports the browser of bench and tests', 'tools/gallery', [
-    '^tools/bench/console/chromium\\.ts$',
+  only('gallery-uses-browser', 'the gallery imports the support of tests', 'tools/gallery', [
     '^test/support/',
   ]),
   only('demo-plays-with-sdk', 'the demo imports src, protocol and SDK', 'tools/demo', [
