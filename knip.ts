@@ -8,7 +8,8 @@ const config: KnipConfig = ({ production }) => ({
     '.': {
       entry: [
         'src/main.ts!',
-        'src/app/{migrate,write-openapi}.ts!',
+        'src/app/migrate.ts!',
+        'src/roles/api/write-openapi.ts!',
         'tools/**/main.ts',
         'tools/demo/{drive,run-scenario}.ts',
         'tools/scripts/*.mjs',

@@ -1,6 +1,6 @@
-import { createRecorderAuthorization } from '../src/core/recording/recorder-authorization.ts'
 import { loadOrCreateRootKey, type Secrets } from '../src/core/secrets.ts'
 import { createPresence } from '../src/modules/presence/index.ts'
+import { createRecorderAuthorization } from '../src/modules/recordings/transport/index.ts'
 import { createFrameTime } from './connections/frame-time.ts'
 import type { Gateway, GatewayDeps } from './index.ts'
 import { startLease } from './lease.ts'

@@ -3,11 +3,11 @@ import './core/process/parent-process.ts'
 import { constants } from 'node:os'
 import { inspect } from 'node:util'
 import { loadConfig } from './app/config.ts'
-import { startRoles } from './app/roles.ts'
 import { createLog } from './core/log.ts'
 import { ignoreClosedOutput } from './core/process/closed-output.ts'
 import { whenOrphaned } from './core/process/parent-process.ts'
 import { watchProcessErrors } from './core/process/process-errors.ts'
+import { startRoles } from './roles/start-roles.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 

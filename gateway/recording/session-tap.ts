@@ -1,5 +1,9 @@
-import type { RecordWriter } from '../../src/core/recording/record-sender.ts'
-import { FLAG_BINARY, type RecordKind, recordKinds } from '../../src/core/recording/record-wire.ts'
+import {
+  FLAG_BINARY,
+  type RecordKind,
+  type RecordWriter,
+  recordKinds,
+} from '../../src/modules/recordings/transport/index.ts'
 
 /** The part of a stream of records that a tap uses. */
 export type TapRecords = Pick<RecordWriter, 'write' | 'close'>

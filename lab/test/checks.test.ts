@@ -260,7 +260,9 @@ describe('a planted violation is found:', () => {
     const nowhere = await violationsAfter(sql('delete from gateway_nodes'))
     expect(nowhere[leftovers]).toEqual([expect.stringMatching(/which does not exist/)])
     const unrecordedMessage = await violationsAfter(
-      sql("insert into gateway_nodes (id, url, seen_at) values (gen_random_uuid(), 'ws://gone', '2026-01-01')"),
+      sql(
+        "insert into gateway_nodes (id, url, seen_at) values (gen_random_uuid(), 'ws://gone', '2026-01-01')",
+      ),
     )
     expect(unrecordedMessage[leftovers]).toEqual([expect.stringMatching(/still listed/)])
     const odd = await violationsAfter(sql("update robots set status = 'IN_SESSION'"))

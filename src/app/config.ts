@@ -330,3 +330,10 @@ export function withDataDir(config: Config, dataDir: string): Config {
   const storage = config.storage.kind === 'local' ? localStorageIn(dataDir) : config.storage
   return Object.freeze({ ...config, dataDir, storage })
 }
+
+/**
+ * Returns how long a robot in a session may take to reconnect to another gateway before it counts as lost. The limit
+ * equals the grace period of its operator, who reconnects as well.
+ */
+export const handoverMs = ({ operatorGraceMs, robotGraceMs, heartbeatTimeoutMs }: Config) =>
+  Math.max(heartbeatTimeoutMs, Math.min(operatorGraceMs, robotGraceMs))

@@ -1,6 +1,6 @@
 import { SimulatedRobot } from '@wheelhouse/sdk'
 import pTimeout from 'p-timeout'
-import type { RunningPlatform } from '../../src/app/roles.ts'
+import type { RunningPlatform } from '../../src/roles/start-roles.ts'
 import { demoAccounts } from './accounts.ts'
 import { Camera } from './camera/camera.ts'
 import { type CameraPages, cameraPath, createCameraPages } from './camera/camera-pages.ts'

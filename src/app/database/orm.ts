@@ -54,6 +54,7 @@ import { RobotPairing } from '../../modules/robots/robot-pairing.entity.ts'
 import { SessionExtension } from '../../modules/sessions/extensions/extension.entity.ts'
 import { SessionLatency } from '../../modules/sessions/latency/session-latency.entity.ts'
 import { Message, Session, SessionEvent } from '../../modules/sessions/record/session.entity.ts'
+import { SessionTotals } from '../../modules/sessions/record/session-totals.entity.ts'
 import {
   SessionExport,
   SessionExportChunk,
@@ -64,7 +65,6 @@ import { RobotRequest } from '../../modules/support/robot-request.entity.ts'
 import { Camera, MediaNode } from '../../modules/video/camera.entity.ts'
 import { EventStream, OutboundEvent, UserEvent } from '../../modules/webhooks/event-stream.entity.ts'
 import { Webhook, WebhookDelivery } from '../../modules/webhooks/webhook.entity.ts'
-import { SessionTotals } from '../../web/site/session-totals.entity.ts'
 import { migrations } from './migrations/index.ts'
 
 const entities = [

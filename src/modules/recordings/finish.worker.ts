@@ -5,14 +5,14 @@ import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
 import { type Attempt, ClaimLostError } from '../../core/jobs/queue.ts'
-import { openMcapFile, type RecordedMessage } from '../../core/mcap/mcap-writer.ts'
-import { topicDefinition } from '../../core/mcap/topics.ts'
 import {
   type ObjectStore,
   StorageUnavailableError,
   type StoredObject,
 } from '../../core/storage/object-store.ts'
 import type { RecordingJob } from './finish-queue.ts'
+import { openMcapFile, type RecordedMessage } from './mcap/mcap-writer.ts'
+import { topicDefinition } from './mcap/topics.ts'
 import { type DefinedMessage, type MessageSource, mergeByTime, readStream } from './merge-segments.ts'
 import { fileKey, recordingPrefix } from './object-keys.ts'
 import type { RecordedChannel } from './recording.entity.ts'

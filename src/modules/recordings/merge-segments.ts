@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { McapIndexedReader } from '@mcap/core'
-import type { RecordedMessage } from '../../core/mcap/mcap-writer.ts'
-import { type TopicDefinition, topicDefinition } from '../../core/mcap/topics.ts'
 import { ObjectMissingError, type ObjectStore } from '../../core/storage/object-store.ts'
+import type { RecordedMessage } from './mcap/mcap-writer.ts'
+import { type TopicDefinition, topicDefinition } from './mcap/topics.ts'
 
 /** A segment to read. */
 export interface SourceSegment {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { logMessage } from '../../core/mcap/log-message.ts'
-import type { RecordedMessage } from '../../core/mcap/mcap-writer.ts'
+import { logMessage } from './mcap/log-message.ts'
+import type { RecordedMessage } from './mcap/mcap-writer.ts'
 import { gapsOf, MAX_GAPS } from './recording.view.ts'
 
 /** Entries of a log that are read at a time. */

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { type HubCommandName, hubCommands } from '@wheelhouse/protocol'
 import { io } from 'socket.io-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { declaredEndpoints } from '../../../src/app/declared-endpoints.ts'
 import type { Access } from '../../../src/core/http/endpoint.ts'
+import { declaredEndpoints } from '../../../src/roles/api/declared-endpoints.ts'
 import {
   type AuthorizationWorld,
   type Caller,

@@ -22,10 +22,10 @@ import {
 } from '@wheelhouse/protocol'
 import { describe, expect, test } from 'vitest'
 import { Env } from '../../../src/app/config.ts'
-import { declaredEndpoints } from '../../../src/app/declared-endpoints.ts'
 import { errorResponsesOf } from '../../../src/core/http/error-responses.ts'
 import { eventKinds } from '../../../src/modules/payments/stripe-webhook.service.ts'
 import { generateSecret, signatures } from '../../../src/modules/webhooks/webhook-signature.ts'
+import { declaredEndpoints } from '../../../src/roles/api/declared-endpoints.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')

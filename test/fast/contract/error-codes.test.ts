@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ErrorCode, errorCodeTexts } from '@wheelhouse/protocol'
 import { describe, expect, test } from 'vitest'
-import { declaredEndpoints, STORED_BASE_URL } from '../../../src/app/declared-endpoints.ts'
 import { errorResponsesOf } from '../../../src/core/http/error-responses.ts'
-import { describeApi } from '../../../src/web/openapi/document.ts'
+import { declaredEndpoints, STORED_BASE_URL } from '../../../src/roles/api/declared-endpoints.ts'
+import { describeApi } from '../../../src/roles/api/openapi/document.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { ErrorCode } from '@wheelhouse/protocol'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { declaredEndpoints } from '../../../src/app/declared-endpoints.ts'
 import { readableIssues } from '../../../src/core/errors/errors.ts'
 import type { Endpoint } from '../../../src/core/http/endpoint.ts'
 import { parseOptions } from '../../../src/core/http/validation-messages.ts'
+import { declaredEndpoints } from '../../../src/roles/api/declared-endpoints.ts'
 import { rawWordsIn } from '../../support/browser/raw-texts.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))

@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hideInternalErrors } from '../../../src/web/mcp/mcp-server.ts'
+import { hideInternalErrors } from '../../../src/roles/api/mcp/mcp-server.ts'
 import { ask } from '../../support/network/http-request.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { apiEndpoints } from '../../../src/app/api.ts'
+import { apiEndpoints } from '../../../src/roles/api/api.ts'
 import { ask } from '../../support/network/http-request.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'

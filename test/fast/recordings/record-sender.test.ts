@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { createLog } from '../../../src/core/log.ts'
 import { createGuard } from '../../../src/core/process/guard.ts'
-import { createRecordSender } from '../../../src/core/recording/record-sender.ts'
-import { recordKinds } from '../../../src/core/recording/record-wire.ts'
+import { createRecordSender } from '../../../src/modules/recordings/transport/record-sender.ts'
+import { recordKinds } from '../../../src/modules/recordings/transport/record-wire.ts'
 import { TestRecorder } from '../../support/recordings/test-recorder.ts'
 
 const log = createLog({ level: 'silent', pretty: false })

@@ -5,16 +5,16 @@ import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { createLog } from '../../../src/core/log.ts'
 import { createGuard } from '../../../src/core/process/guard.ts'
-import { createRecordSender } from '../../../src/core/recording/record-sender.ts'
+import { createRecordSender } from '../../../src/modules/recordings/transport/record-sender.ts'
 import {
   FLAG_BINARY,
   FLAG_KEYFRAME,
   RECORDER_PATH,
   recordKinds,
   writeRecord,
-} from '../../../src/core/recording/record-wire.ts'
-import type { RecorderServices } from '../../../src/recorder/messages.ts'
-import { startRecorder } from '../../../src/recorder/recorder.ts'
+} from '../../../src/modules/recordings/transport/record-wire.ts'
+import type { RecorderServices } from '../../../src/roles/recorder/messages.ts'
+import { startRecorder } from '../../../src/roles/recorder/recorder.ts'
 import { MemoryStore } from '../../support/storage/memory-store.ts'
 
 // A real recorder and a real source, with a database that takes its time.

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Koa from 'koa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { consolePage } from '../../../src/web/site/console-page.ts'
+import { consolePage } from '../../../src/roles/api/site/console-page.ts'
 import { ensureConsole } from '../../support/browser/console.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 

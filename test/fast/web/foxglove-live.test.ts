@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { cameraTopic } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { encodeFrame } from '../../../src/core/mcap/compressed-frame.ts'
+import { encodeFrame } from '../../../src/modules/recordings/mcap/compressed-frame.ts'
 import {
   type FoxgloveFixture,
   openFoxgloveFixture,

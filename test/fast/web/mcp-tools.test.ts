@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Tool } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tools } from '../../../src/web/mcp/tools/index.ts'
+import { tools } from '../../../src/roles/api/mcp/tools/index.ts'
 import { connectMcp, type ProtocolVersion } from '../../support/mcp/mcp-client.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { declaredEndpoints, STORED_BASE_URL } from '../../../src/app/declared-endpoints.ts'
-import { describeApi, type OpenApiDocument } from '../../../src/web/openapi/document.ts'
+import { declaredEndpoints, STORED_BASE_URL } from '../../../src/roles/api/declared-endpoints.ts'
+import { describeApi, type OpenApiDocument } from '../../../src/roles/api/openapi/document.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const document = describeApi({ endpoints: declaredEndpoints(), baseUrl: STORED_BASE_URL })

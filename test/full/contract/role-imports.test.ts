@@ -16,7 +16,9 @@ function binariesLoadedBy(...files: string[]): string[] {
 }
 
 test('the api role loads no binary of uWebSockets', () => {
-  expect(binariesLoadedBy('./src/app/roles.ts', './src/app/api.ts', './src/app/container.ts')).toEqual([])
+  expect(
+    binariesLoadedBy('./src/roles/start-roles.ts', './src/roles/api/api.ts', './src/app/container.ts'),
+  ).toEqual([])
 })
 
 test('the gateway role loads it', () => {

@@ -456,7 +456,7 @@ describe('an exception', () => {
 })
 
 describe('the sources of gateway, hub and media', () => {
-  const sources = ['gateway', 'hub', 'src/media'].flatMap((folder) =>
+  const sources = ['gateway', 'hub', 'src/roles/media'].flatMap((folder) =>
     readdirSync(new URL(`../../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
       .map((name) => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import type { RunningPlatform } from '../../../src/app/roles.ts'
+import type { RunningPlatform } from '../../../src/roles/start-roles.ts'
 import type { TestHubSocket } from '../../support/hub/hub-socket.ts'
 import { createTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
 import { serviceUrl } from '../../support/runner/service-url.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { recordKinds } from '../../../src/core/recording/record-wire.ts'
+import { recordKinds } from '../../../src/modules/recordings/transport/record-wire.ts'
 import { jpegPicture, MjpegCamera } from '../../support/recordings/mjpeg-camera.ts'
 import { listRecorder, unlistRecorders } from '../../support/recordings/recorder-list.ts'
 import { TestRecorder } from '../../support/recordings/test-recorder.ts'

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { encodeFrame, frameDescriptor } from '../../../src/core/mcap/compressed-frame.ts'
+import { encodeFrame, frameDescriptor } from '../../../src/modules/recordings/mcap/compressed-frame.ts'
 import { installOnDebian } from '../../support/programs/debian.ts'
 
 const run = promisify(execFile)

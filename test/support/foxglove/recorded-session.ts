@@ -1,7 +1,7 @@
 import { cameraTopic } from '@wheelhouse/protocol'
-import { encodeFrame } from '../../../src/core/mcap/compressed-frame.ts'
-import { openMcapFile, type RecordedMessage } from '../../../src/core/mcap/mcap-writer.ts'
-import { topicDefinition } from '../../../src/core/mcap/topics.ts'
+import { encodeFrame } from '../../../src/modules/recordings/mcap/compressed-frame.ts'
+import { openMcapFile, type RecordedMessage } from '../../../src/modules/recordings/mcap/mcap-writer.ts'
+import { topicDefinition } from '../../../src/modules/recordings/mcap/topics.ts'
 
 const NS_PER_MS = 1_000_000n
 const START_NS = 1_790_000_000_000_000_000n

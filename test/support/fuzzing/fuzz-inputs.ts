@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { OpenApiDocument } from '../../../src/web/openapi/document.ts'
+import type { OpenApiDocument } from '../../../src/roles/api/openapi/document.ts'
 
 /** Creates a placeholder for an id of some kind; the sender replaces it with an id that the platform has created. */
 const idMark = (kind: string, index: number) => `@@${kind}:${index}@@`

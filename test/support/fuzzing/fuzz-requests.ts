@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib'
 import fc, { type Arbitrary } from 'fast-check'
 import type { Endpoint, Upload } from '../../../src/core/http/endpoint.ts'
-import type { OpenApiDocument } from '../../../src/web/openapi/document.ts'
+import type { OpenApiDocument } from '../../../src/roles/api/openapi/document.ts'
 import { anId, anyJson, corrupted, fromSchema, hostileText, toText } from './fuzz-inputs.ts'
 
 /** A request to a route, with placeholders for ids of the platform. */

@@ -4,7 +4,7 @@ import {
   type FromSource,
   readRecords,
   type StreamRecord,
-} from '../../../src/core/recording/record-wire.ts'
+} from '../../../src/modules/recordings/transport/record-wire.ts'
 
 /** A WebSocket without a network. */
 export class FakeSocket extends EventEmitter {

@@ -1,8 +1,8 @@
 import { cameraTopic, recordingTopics } from '@wheelhouse/protocol'
-import { encodeFrame, type FrameSchema } from '../../../src/core/mcap/compressed-frame.ts'
-import { openMcapFile } from '../../../src/core/mcap/mcap-writer.ts'
-import { topicDefinition } from '../../../src/core/mcap/topics.ts'
 import type { ObjectStore } from '../../../src/core/storage/object-store.ts'
+import { encodeFrame, type FrameSchema } from '../../../src/modules/recordings/mcap/compressed-frame.ts'
+import { openMcapFile } from '../../../src/modules/recordings/mcap/mcap-writer.ts'
+import { topicDefinition } from '../../../src/modules/recordings/mcap/topics.ts'
 
 const NS_PER_MS = 1_000_000
 

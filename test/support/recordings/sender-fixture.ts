@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { vi } from 'vitest'
 import { createLog } from '../../../src/core/log.ts'
 import { createGuard } from '../../../src/core/process/guard.ts'
-import { createRecordSender } from '../../../src/core/recording/record-sender.ts'
-import { recordKinds } from '../../../src/core/recording/record-wire.ts'
-import type { RecorderSocket } from '../../../src/core/recording/recorder-connection.ts'
+import { createRecordSender } from '../../../src/modules/recordings/transport/record-sender.ts'
+import { recordKinds } from '../../../src/modules/recordings/transport/record-wire.ts'
+import type { RecorderSocket } from '../../../src/modules/recordings/transport/recorder-connection.ts'
 import { FakeSocket } from './fake-socket.ts'
 
 const log = createLog({ level: 'silent', pretty: false })

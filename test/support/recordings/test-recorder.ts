@@ -6,7 +6,7 @@ import {
   FromSource,
   readRecords,
   type StreamRecord,
-} from '../../../src/core/recording/record-wire.ts'
+} from '../../../src/modules/recordings/transport/record-wire.ts'
 
 /** A stream as the recorder received it. */
 export interface ReceivedStream {

@@ -1,6 +1,6 @@
-import { encodeFrame } from '../../../src/core/mcap/compressed-frame.ts'
-import { openMcapFile, type RecordedMessage } from '../../../src/core/mcap/mcap-writer.ts'
-import { topicDefinition } from '../../../src/core/mcap/topics.ts'
+import { encodeFrame } from '../../../src/modules/recordings/mcap/compressed-frame.ts'
+import { openMcapFile, type RecordedMessage } from '../../../src/modules/recordings/mcap/mcap-writer.ts'
+import { topicDefinition } from '../../../src/modules/recordings/mcap/topics.ts'
 import { encodeCodedPictures } from './coded-picture.ts'
 
 /** Pictures are repeated after this many, because encoding takes long. */

@@ -9,7 +9,7 @@ const EDGES_FILE = 'tools/checks/dependencies/module-edges.ts'
 const ACYCLIC = ['src', 'hub', 'packages/protocol', 'packages/sdk']
 
 /** Files that every role loads, and what they must not load with them. */
-const ENTRIES = ['src/main.ts', 'src/app/api.ts']
+const ENTRIES = ['src/main.ts', 'src/roles/api/api.ts']
 const LOADED_ON_DEMAND = /^(?:gateway|hub|tools)\/|uWebSockets\.js/
 
 /** Checks the imports of the whole repository. */

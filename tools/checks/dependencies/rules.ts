@@ -31,7 +31,8 @@ const only = (name: string, comment: string, folder: string, allowed: readonly s
   )
 
 const CORE = '^src/core/'
-const MODULE_INDEX = '^src/modules/[^/]+/index\\.ts$'
+/** Recordings have two further doors, for processes without a database: the transport of samples, and MCAP files. */
+const MODULE_INDEX = '^src/modules/(?:[^/]+|recordings/(?:transport|mcap))/index\\.ts$'
 const PROTOCOL = '^packages/protocol/index\\.ts$'
 const SDK = '^packages/sdk/index\\.ts$'
 
@@ -41,16 +42,17 @@ const layers = [
     CORE,
     PROTOCOL,
   ]),
-  only('web-imports-modules-and-core', 'web imports core, the protocol and index.ts of modules', 'src/web', [
-    CORE,
-    MODULE_INDEX,
-    PROTOCOL,
-  ]),
   only(
-    'media-imports-modules-and-core',
-    'media imports core, the protocol and index.ts of modules',
-    'src/media',
-    [CORE, MODULE_INDEX, PROTOCOL],
+    'roles-import-app',
+    'a role imports core, the protocol, index.ts of modules, and the wiring of src/app',
+    'src/roles',
+    [CORE, MODULE_INDEX, PROTOCOL, '^src/app/', '^(?:gateway|hub)/'],
+  ),
+  forbid(
+    'roles-without-each-other',
+    'a role does not know another one; only start-roles.ts knows all',
+    { path: '^src/roles/([^/]+)/', pathNot: TEST },
+    { path: '^src/roles/[^/]+/', pathNot: '^src/roles/$1/' },
   ),
   only(
     'gateway-imports-modules-and-core',
@@ -63,9 +65,9 @@ const layers = [
     MODULE_INDEX,
     PROTOCOL,
   ]),
-  only('app-imports-no-tools', 'app imports the product only', 'src/app', [
-    '^src/(?!main\\.ts)',
-    '^(?:gateway|hub)/',
+  only('app-imports-modules-and-core', 'app imports core, the protocol and modules', 'src/app', [
+    CORE,
+    '^src/modules/',
     PROTOCOL,
   ]),
   forbid(
@@ -85,9 +87,9 @@ const layers = [
   ),
   forbid(
     'main-imports-app',
-    'the entry point imports app and core; it starts the demo by a dynamic import',
+    'the entry point imports app, roles and core; it starts the demo by a dynamic import',
     { path: '^src/main\\.ts$' },
-    { path: OURS, pathNot: ['^src/app/', CORE, '^tools/demo/'] },
+    { path: OURS, pathNot: ['^src/app/', '^src/roles/start-roles\\.ts$', CORE, '^tools/demo/'] },
   ),
   forbid(
     'main-starts-demo-dynamically',

@@ -1,5 +1,5 @@
 import { cameraTopic } from '@wheelhouse/protocol'
-import type { McapFileReader } from '../../../core/mcap/mcap-reader.ts'
+import type { McapFileReader } from '../../recordings/mcap/index.ts'
 import { type CameraScan, type EpisodePeriod, readCameras } from './episode-scan.ts'
 import { isFrameFormat } from './frame-format.ts'
 

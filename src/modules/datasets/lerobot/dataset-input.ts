@@ -1,5 +1,5 @@
-import { type McapFileReader, readMcapFile } from '../../../core/mcap/mcap-reader.ts'
 import { ObjectMissingError } from '../../../core/storage/object-store.ts'
+import { type McapFileReader, readMcapFile } from '../../recordings/mcap/index.ts'
 import type { EpisodePeriod } from './episode-scan.ts'
 import { ExportProblem } from './export-problem.ts'
 import type { DatasetStore } from './stored-file.ts'

@@ -1,4 +1,4 @@
-import type { McapFileReader } from '../../../core/mcap/mcap-reader.ts'
+import type { McapFileReader } from '../../recordings/mcap/index.ts'
 import type { EpisodeInput } from './dataset-input.ts'
 import type { CameraPlan, CameraScans, DatasetPlan, EpisodeLayout } from './dataset-plan.ts'
 import type { KeyframeDecoder, VideoCodecs } from './frame-decoder.ts'

@@ -1,5 +1,5 @@
 import { recordingTopics } from '@wheelhouse/protocol'
-import type { McapFileReader } from '../../../core/mcap/mcap-reader.ts'
+import type { McapFileReader } from '../../recordings/mcap/index.ts'
 import {
   atOffset,
   durationMsOf,

@@ -1,6 +1,5 @@
 import { cameraOfTopic, recordingTopics } from '@wheelhouse/protocol'
-import { decodeFrame, type FrameSchema } from '../../../core/mcap/compressed-frame.ts'
-import type { McapFileReader } from '../../../core/mcap/mcap-reader.ts'
+import { decodeFrame, type FrameSchema, type McapFileReader } from '../../recordings/mcap/index.ts'
 import { type FrameFormat, frameHeader, isFrameFormat } from './frame-format.ts'
 import type { PictureSize } from './picture-size.ts'
 

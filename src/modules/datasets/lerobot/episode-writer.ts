@@ -1,4 +1,4 @@
-import type { McapFileReader } from '../../../core/mcap/mcap-reader.ts'
+import type { McapFileReader } from '../../recordings/mcap/index.ts'
 import { readFrames } from './camera-frames.ts'
 import { fixedColumns } from './data-columns.ts'
 import { periodOf } from './dataset-input.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { encodeFrame } from '../../../../../src/core/mcap/compressed-frame.ts'
+import { encodeFrame } from '../../../../../src/modules/recordings/mcap/compressed-frame.ts'
 import { decodeFrame } from './compressed-frame.ts'
 
 const frame = {

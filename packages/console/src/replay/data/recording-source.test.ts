@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { decodeFrame } from '../../../../../src/core/mcap/compressed-frame.ts'
+import { decodeFrame } from '../../../../../src/modules/recordings/mcap/compressed-frame.ts'
 import {
   createTestMessages,
   type TestMessage,

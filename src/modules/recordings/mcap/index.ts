@@ -1,0 +1,6 @@
+export { decodeFrame, encodeFrame, type FrameSchema } from './compressed-frame.ts'
+export { logMessage } from './log-message.ts'
+export { type McapFileReader, readMcapFile } from './mcap-reader.ts'
+export { type McapFile, openMcapFile, type RecordedMessage } from './mcap-writer.ts'
+export { topicDefinition } from './topics.ts'
+export { isVideoKeyframe } from './video-keyframes.ts'

@@ -1,0 +1,76 @@
+import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server'
+import type { Caller, Endpoint } from '../../../core/http/endpoint.ts'
+import { describeApi } from '../openapi/document.ts'
+import type { FindRoute } from './route-invoker.ts'
+import { shapeOf, type ToolShape } from './tool-schemas.ts'
+import type { ToolSpec } from './tools/tool.ts'
+
+/** A tool with its generated shape. */
+export interface ReadyTool {
+  readonly spec: ToolSpec
+  readonly shape: ToolShape
+  readonly definition: Tool
+}
+
+/** Creates the tools of this platform. They are generated from the routes on first use. */
+export function createToolbox(deps: { specs: readonly ToolSpec[]; find: FindRoute; baseUrl: string }) {
+  const { specs, find, baseUrl } = deps
+  const routes = new Map(specs.map((spec) => [spec, find(spec.route)])) // an unknown route fails at the start
+  let cached: ReadonlyMap<string, ReadyTool> | undefined
+
+  function all(): ReadonlyMap<string, ReadyTool> {
+    cached ??= make()
+    return cached
+  }
+
+  function make(): ReadonlyMap<string, ReadyTool> {
+    const document = describeApi({ endpoints: [...new Set(routes.values())], baseUrl })
+    return new Map(
+      [...routes].map(([spec, route]) => {
+        const shape = shapeOf(spec, route, document)
+        return [spec.name, { spec, shape, definition: definitionOf(spec, route, shape) }]
+      }),
+    )
+  }
+
+  return {
+    byName: (name: string): ReadyTool | undefined => all().get(name),
+
+    /** Returns the tools that the roles of a caller permit. A call of another tool is rejected by its route. */
+    listFor: (caller: Caller): Tool[] =>
+      [...all().values()]
+        .filter(({ spec }) => isFor(spec, find(spec.route), caller))
+        .map(({ definition }) => definition),
+  }
+}
+export type Toolbox = ReturnType<typeof createToolbox>
+
+function isFor({ roles }: ToolSpec, { access }: Endpoint, caller: Caller): boolean {
+  const needed = roles ?? (access !== 'public' && access.role ? [access.role] : undefined)
+  return needed?.some((role) => caller.roles.includes(role)) ?? true
+}
+
+function definitionOf(spec: ToolSpec, route: Endpoint, { inputSchema, outputSchema }: ToolShape): Tool {
+  const { name, title } = spec
+  return {
+    name,
+    title,
+    description: spec.description ?? `${route.summary}.`,
+    inputSchema,
+    outputSchema,
+    annotations: annotationsOf(spec, route),
+  } as Tool // the type of JSON Schema does not express that its schemas are JSON
+}
+
+/**
+ * Returns the hints of a tool, without those that equal the defaults of the protocol, because models read the whole
+ * list.
+ */
+function annotationsOf({ hints = {} }: ToolSpec, route: Endpoint): ToolAnnotations {
+  const { destructive = false, idempotent = false, openWorld = false } = hints
+  return {
+    ...(route.method === 'get' ? { readOnlyHint: true } : !destructive && { destructiveHint: false }),
+    ...(idempotent && { idempotentHint: true }),
+    ...(!openWorld && { openWorldHint: false }),
+  }
+}

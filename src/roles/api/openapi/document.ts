@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import type { core } from 'zod'
+import { createDocument, type oas31, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi'
+import type { Endpoint } from '../../../core/http/endpoint.ts'
+import { sharedComponents } from './components.ts'
+import { exampleOf } from './examples.ts'
+import { operationOf } from './operation.ts'
+import { tagsOf } from './operation-names.ts'
+import { sharedResponses } from './responses.ts'
+
+export type OpenApiDocument = oas31.OpenAPIObject
+
+/**
+ * Returns the OpenAPI 3.1 document of the endpoints, from their validation schemas. The text does not depend on the
+ * order of the endpoints.
+ */
+export function describeApi(options: { endpoints: readonly Endpoint[]; baseUrl: string }): OpenApiDocument {
+  const { endpoints, baseUrl } = options
+  // The type also allows features of 3.2.
+  const document = createDocument(
+    {
+      openapi: '3.1.1',
+      info: {
+        title: 'Wheelhouse',
+        version: packageVersion(),
+        description:
+          'An open teleoperation hub. Times are ISO 8601 in UTC, money is integer cents in EUR. ' +
+          'Robots and live clients speak WebSocket instead.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: baseUrl }],
+      tags: tagsOf(endpoints),
+      paths: pathsOf(endpoints),
+      components: { ...sharedComponents(baseUrl), responses: sharedResponses(endpoints) },
+    },
+    { override: simplifySchema },
+  ) as unknown as OpenApiDocument
+  const described = { ...document, components: sortedComponents(document.components ?? {}) }
+  addExamples(described, endpoints)
+  return described
+}
+
+/** Returns the version of the platform. */
+export function packageVersion(): string {
+  return JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')).version
+}
+
+const methods = ['get', 'post', 'patch', 'delete'] as const
+
+function pathsOf(endpoints: readonly Endpoint[]): ZodOpenApiPathsObject {
+  const paths = [...new Set(endpoints.map(({ path }) => path))].sort()
+  return Object.fromEntries(
+    paths.map((path) => {
+      const findEndpoint = (method: string) =>
+        endpoints.find((candidate) => candidate.path === path && candidate.method === method)
+      const operations = methods.flatMap((method) => {
+        const spec = findEndpoint(method)
+        return spec ? [[method, operationOf(spec)]] : []
+      })
+      return [path, Object.fromEntries(operations)]
+    }),
+  )
+}
+
+/** Removes keywords without meaning, and those that would forbid new fields in a response. */
+const simplifySchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
+  if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (isDeepStrictEqual(jsonSchema.propertyNames, { type: 'string' })) delete jsonSchema.propertyNames
+  const { def } = zodSchema._zod
+  // zod omits the default of a schema with a transform, because it is a default of the output. For a number in a
+  // query, input and output have the same default.
+  if (io === 'input' && def.type === 'default' && jsonSchema.type === 'integer') {
+    jsonSchema.default = (def as core.$ZodDefaultDef).defaultValue as number
+  }
+  if (io === 'output' && def.type === 'object' && !('catchall' in def && def.catchall)) {
+    delete jsonSchema.additionalProperties
+  }
+}
+
+function sortedComponents(components: oas31.ComponentsObject): oas31.ComponentsObject {
+  return sorted(mapSections(components, sorted))
+}
+const sorted = <T extends object>(record: T): T =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))) as T
+const mapSections = (components: oas31.ComponentsObject, map: (section: object) => object) =>
+  Object.fromEntries(Object.entries(components).map(([name, section]) => [name, map(section)]))
+
+/** Adds an example to every parameter and every JSON body. */
+function addExamples(document: OpenApiDocument, endpoints: readonly Endpoint[]): void {
+  const schemas = document.components?.schemas ?? {}
+  const example = (schema: oas31.SchemaObject | oas31.ReferenceObject, name?: string) =>
+    exampleOf(schema, (ref) => schemas[ref.split('/').at(-1) ?? ''] ?? {}, name)
+  for (const path of Object.values(document.paths ?? {})) {
+    for (const method of methods) {
+      const operation = path[method]
+      if (!operation) continue
+      for (const parameter of operation.parameters ?? []) {
+        if ('schema' in parameter && parameter.schema)
+          parameter.example = example(parameter.schema, parameter.name)
+      }
+      for (const body of [operation.requestBody, ...Object.values(operation.responses ?? {})]) {
+        const json = body?.content?.['application/json']
+        if (json?.schema) json.example ??= example(json.schema)
+      }
+    }
+  }
+  for (const { path, method, response: success, example: fields } of endpoints) {
+    const response: oas31.ResponseObject | undefined =
+      document.paths?.[path]?.[method]?.responses?.[success[0]]
+    const json = response?.content?.['application/json']
+    if (fields && json) json.example = { ...json.example, ...fields }
+  }
+}
