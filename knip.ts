@@ -9,6 +9,8 @@ const config: KnipConfig = ({ production }) => ({
       entry: [
         'src/main.ts!',
         'src/app/migrate.ts!',
+        // src/app/database/orm.ts loads all of them.
+        'src/**/*.entity.ts!',
         'src/roles/api/write-openapi.ts!',
         'tools/**/main.ts',
         'tools/demo/{drive,run-scenario}.ts',

@@ -1,140 +1,25 @@
-import { type EntityMetadata, MetadataProvider } from '@mikro-orm/core'
+import { readdirSync } from 'node:fs'
+import { type EntityMetadata, EntitySchema, MetadataProvider } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import { type Client, type Pool, type PoolClient, type TypeOverrides, types } from 'pg'
-import { AuditEntry } from '../../core/audit/audit.entity.ts'
 import { waitUntil } from '../../core/concurrency/concurrency.ts'
 import { PreparingClient } from '../../core/database/prepared.ts'
 import type { Db, Tables } from '../../core/database/tables.ts'
-import { OutboxEvent } from '../../core/events/outbox.entity.ts'
-import { IdempotencyKey } from '../../core/http/idempotency.entity.ts'
-import { JobProgress } from '../../core/jobs/job-progress.entity.ts'
-import { Invoice } from '../../modules/billing/invoice.entity.ts'
-import { LedgerEntry } from '../../modules/billing/ledger.entity.ts'
-import { PricingPlan } from '../../modules/billing/plan.entity.ts'
-import { ClientProfile } from '../../modules/clients/client-profile.entity.ts'
-import { Dataset, Episode, RunningEpisode } from '../../modules/datasets/dataset.entity.ts'
-import { DatasetExport, DatasetExportFile } from '../../modules/datasets/exports/dataset-export.entity.ts'
-import { ApiKey } from '../../modules/identity/api-keys/api-key.entity.ts'
-import { Avatar } from '../../modules/identity/avatars/avatar.entity.ts'
-import { User } from '../../modules/identity/users/user.entity.ts'
-import { UserPresence } from '../../modules/identity/users/user-presence.entity.ts'
-import { NotificationDigest } from '../../modules/notifications/digest.entity.ts'
-import { Notification } from '../../modules/notifications/notification.entity.ts'
-import { NotificationMail } from '../../modules/notifications/notification-mail.entity.ts'
-import { PushSubscription } from '../../modules/notifications/push/push-subscription.entity.ts'
-import { VapidKey } from '../../modules/notifications/push/vapid-key.entity.ts'
-import { NotificationSettings } from '../../modules/notifications/settings.entity.ts'
-import { Certification } from '../../modules/operators/certification.entity.ts'
-import { OperatorProfile } from '../../modules/operators/operator-profile.entity.ts'
-import { OperatorSchedule } from '../../modules/operators/schedule.entity.ts'
-import { InvoiceCollection } from '../../modules/payments/collection.entity.ts'
-import { Payout } from '../../modules/payments/payout.entity.ts'
-import { StripeAccount } from '../../modules/payments/stripe-account.entity.ts'
-import { StripeEvent, StripeObject } from '../../modules/payments/stripe-event.entity.ts'
-import { GatewayNode, RobotPresence } from '../../modules/presence/presence.entity.ts'
-import {
-  RecorderNode,
-  Recording,
-  RecordingDeletion,
-  RecordingGap,
-  RecordingSegment,
-  RecordingStream,
-} from '../../modules/recordings/recording.entity.ts'
-import {
-  RecordingBookmark,
-  RecordingDownload,
-  RecordingShare,
-} from '../../modules/recordings/recording-access.entity.ts'
-import { Robot } from '../../modules/robots/robot.entity.ts'
-import { RobotHealthSample } from '../../modules/robots/robot-health.entity.ts'
-import { RobotLogLine, RobotLogStream } from '../../modules/robots/robot-log.entity.ts'
-import { RobotModel } from '../../modules/robots/robot-model.entity.ts'
-import { RobotPairing } from '../../modules/robots/robot-pairing.entity.ts'
-import { SessionExtension } from '../../modules/sessions/extensions/extension.entity.ts'
-import { SessionLatency } from '../../modules/sessions/latency/session-latency.entity.ts'
-import { Message, Session, SessionEvent } from '../../modules/sessions/record/session.entity.ts'
-import { SessionTotals } from '../../modules/sessions/record/session-totals.entity.ts'
-import {
-  SessionExport,
-  SessionExportChunk,
-} from '../../modules/sessions/stored-exports/stored-export.entity.ts'
-import { TicketCounter } from '../../modules/sessions/tickets/ticket-counter.entity.ts'
-import { ContactMessage } from '../../modules/support/contact.entity.ts'
-import { RobotRequest } from '../../modules/support/robot-request.entity.ts'
-import { Camera, MediaNode } from '../../modules/video/camera.entity.ts'
-import { EventStream, OutboundEvent, UserEvent } from '../../modules/webhooks/event-stream.entity.ts'
-import { Webhook, WebhookDelivery } from '../../modules/webhooks/webhook.entity.ts'
 import { migrations } from './migrations/index.ts'
 
-const entities = [
-  User,
-  ApiKey,
-  Robot,
-  RobotPresence,
-  GatewayNode,
-  MediaNode,
-  Camera,
-  Certification,
-  Session,
-  SessionEvent,
-  Message,
-  Notification,
-  OutboxEvent,
-  AuditEntry,
-  Dataset,
-  Episode,
-  RunningEpisode,
-  RecorderNode,
-  Recording,
-  RecordingDeletion,
-  RecordingStream,
-  RecordingSegment,
-  RecordingGap,
-  RecordingDownload,
-  RecordingShare,
-  RecordingBookmark,
-  DatasetExport,
-  DatasetExportFile,
-  ClientProfile,
-  OperatorProfile,
-  OperatorSchedule,
-  UserPresence,
-  Avatar,
-  PricingPlan,
-  Invoice,
-  LedgerEntry,
-  ContactMessage,
-  RobotRequest,
-  RobotModel,
-  SessionTotals,
-  IdempotencyKey,
-  SessionExtension,
-  SessionLatency,
-  TicketCounter,
-  NotificationDigest,
-  NotificationMail,
-  NotificationSettings,
-  PushSubscription,
-  VapidKey,
-  StripeAccount,
-  Payout,
-  InvoiceCollection,
-  StripeEvent,
-  StripeObject,
-  OutboundEvent,
-  EventStream,
-  UserEvent,
-  Webhook,
-  WebhookDelivery,
-  RobotLogStream,
-  RobotHealthSample,
-  RobotPairing,
-  RobotLogLine,
-  JobProgress,
-  SessionExport,
-  SessionExportChunk,
-] as const
+const SOURCES = new URL('../../', import.meta.url)
+
+/** Loads the entities: everything that a file `*.entity.ts` exports with `defineEntity`. */
+async function loadEntities(): Promise<EntitySchema[]> {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.entity.ts'),
+  )
+  const modules: Record<string, unknown>[] = await Promise.all(
+    files.sort().map((file) => import(new URL(file, SOURCES).href)),
+  )
+  return modules.flatMap((exports) => Object.values(exports)).filter((value) => value instanceof EntitySchema)
+}
 
 /** A database that stops responding must not block requests indefinitely. */
 const QUERY_LIMIT_MS = 10_000
@@ -143,6 +28,7 @@ const FROZEN_LIMIT_MS = 5_000
 
 export type Orm = Awaited<ReturnType<typeof connectOrm>>
 
+const entities = await loadEntities()
 const entityByName = new Map(entities.map((entity) => [entity.meta.className, entity]))
 
 /** Resolves the target names of `referenceTo`. */
@@ -169,7 +55,7 @@ export async function connectOrm(options: {
 }) {
   const orm = await MikroORM.init(
     defineConfig({
-      entities: [...entities],
+      entities,
       metadataProvider: NamedReferences,
       clientUrl: options.url,
       extensions: [Migrator],

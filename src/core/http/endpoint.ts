@@ -4,7 +4,7 @@ import type { Context } from 'koa'
 import { z } from 'zod'
 import { AppError, badRequest } from '../errors/errors.ts'
 import type { ThreadTime } from '../process/thread-time.ts'
-import { hasEtag, sendRevalidated } from './conditional-get.ts'
+import { sendRevalidated } from './conditional-get.ts'
 import { parseOptions } from './validation-messages.ts'
 
 /** The authenticated user and credential of a request. */
@@ -94,8 +94,8 @@ export interface Endpoint {
   readonly example?: Readonly<Record<string, unknown>>
   /** Media types of a response other than JSON, e.g. a download. `run` then sets `http.body`. */
   readonly media?: readonly string[]
-  /** Whether a list has an ETag, so that clients can revalidate a stored copy. Default: true. */
-  readonly revalidate?: boolean
+  /** Whether the response is a list with an ETag, so that clients can revalidate a stored copy. */
+  readonly list?: boolean
   /** The schema of a download whose media type is `application/json`. */
   readonly download?: z.ZodType
   /** The errors of this route in addition to those of its access and its input: status → code → when it occurs. */
@@ -135,7 +135,7 @@ export function endpoint<
   headers?: readonly ResponseHeader[]
   example?: Partial<R[1] extends z.ZodType ? z.input<R[1]> : never>
   media?: readonly string[]
-  revalidate?: boolean
+  list?: boolean
   download?: z.ZodType
   errors?: ErrorResponses
   otherResponses?: OtherResponses
@@ -199,7 +199,7 @@ export function mount(
       await interceptor(http, spec, caller, async () => {
         http.status = spec.response[0] // a route may set another status
         const response = await step(() => spec.run(input))
-        if (hasEtag(spec)) sendRevalidated(http, response)
+        if (spec.list) sendRevalidated(http, response)
         else if (spec.response[1]) http.body = response
       })
     }

@@ -1,5 +1,4 @@
 import type { ErrorCode } from '@wheelhouse/protocol'
-import { hasEtag } from './conditional-get.ts'
 import {
   type Endpoint,
   type ErrorCasesByCode,
@@ -16,7 +15,7 @@ const UNCHANGED: OtherResponses = { 304: ['when the list still matches the ETag 
 
 /** Returns the successful responses of an endpoint other than the declared one. */
 export const otherResponsesOf = (spec: Endpoint): OtherResponses => ({
-  ...(hasEtag(spec) && UNCHANGED),
+  ...(spec.list && UNCHANGED),
   ...spec.otherResponses,
 })
 

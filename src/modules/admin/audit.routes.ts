@@ -64,6 +64,7 @@ export function auditEndpoints({ db }: { db: Db }): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/admin/audit',
+      list: true,
       summary: 'Lists privileged actions and those that move money, newest first',
       access: { role: 'admin' },
       query: ListAudit,

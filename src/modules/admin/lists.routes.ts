@@ -29,6 +29,7 @@ export function adminListEndpoints({ db, users }: { db: Db; users: RoleSource })
     endpoint({
       method: 'get',
       path: '/api/admin/sessions',
+      list: true,
       summary: 'Lists the sessions of all users, newest first',
       access,
       query: ListAllSessions,
@@ -39,6 +40,7 @@ export function adminListEndpoints({ db, users }: { db: Db; users: RoleSource })
     endpoint({
       method: 'get',
       path: '/api/admin/robots',
+      list: true,
       summary: 'Lists the robots of all owners, newest first',
       access,
       query: ListAllRobots,
@@ -49,6 +51,7 @@ export function adminListEndpoints({ db, users }: { db: Db; users: RoleSource })
     endpoint({
       method: 'get',
       path: '/api/admin/users',
+      list: true,
       summary: 'Lists users, newest first',
       access,
       query: ListUsers,

@@ -20,6 +20,7 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
     endpoint({
       method: 'get',
       path: '/api/client/invoices',
+      list: true,
       summary: 'Lists your monthly invoices, newest first',
       access: { role: 'client' },
       response: [200, InvoiceList],

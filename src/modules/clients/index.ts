@@ -1,1 +1,1 @@
-export { clientsEndpoints, createClients } from './facade.ts'
+export { clientsEndpoints, createClients } from './module.ts'

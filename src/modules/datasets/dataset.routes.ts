@@ -20,6 +20,7 @@ export function datasetListEndpoints({ datasets }: { datasets: Datasets }): Endp
     endpoint({
       method: 'get',
       path: '/api/client/datasets',
+      list: true,
       summary: 'Lists the datasets of your robots, one per robot, most recently updated first',
       access,
       response: [200, z.object({ datasets: z.array(DatasetView) })],
@@ -28,6 +29,7 @@ export function datasetListEndpoints({ datasets }: { datasets: Datasets }): Endp
     endpoint({
       method: 'get',
       path: '/api/client/datasets/{id}/episodes',
+      list: true,
       summary: 'Lists the episodes of one of your datasets, newest first by start time',
       access,
       params: idParams('dataset'),

@@ -20,6 +20,7 @@ function listEndpoints({ db, jobs }: Pick<CoreServices, 'db' | 'jobs'>): Endpoin
     endpoint({
       method: 'get',
       path: '/api/admin/jobs/queues',
+      list: true,
       summary: 'Lists the queues of background jobs, with the number of unfinished jobs',
       access,
       response: [200, z.object({ queues: z.array(QueueView) })],
@@ -36,6 +37,7 @@ function listEndpoints({ db, jobs }: Pick<CoreServices, 'db' | 'jobs'>): Endpoin
     endpoint({
       method: 'get',
       path: '/api/admin/jobs',
+      list: true,
       summary: 'Lists failed, retrying, running or waiting background jobs, newest first',
       access,
       query: ListJobs,

@@ -1,4 +1,4 @@
-export { createNotificationServices } from './facade.ts'
+export { createNotificationServices } from './module.ts'
 export { notificationEndpoints } from './notification.routes.ts'
 export type { Notifications } from './notification.service.ts'
 export { writeNotifications } from './notify.ts'

@@ -40,6 +40,7 @@ export function notificationEndpoints(
     endpoint({
       method: 'get',
       path: '/api/notifications',
+      list: true,
       summary: 'Lists your notifications, newest first',
       access: {},
       query: z.strictObject({

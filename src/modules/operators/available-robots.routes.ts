@@ -20,6 +20,7 @@ export function availableRobotEndpoints({
     endpoint({
       method: 'get',
       path: '/api/operator/available-robots',
+      list: true,
       summary: 'Lists the robots that you could start a session on now, newest first',
       access,
       query: ListAvailableRobots,

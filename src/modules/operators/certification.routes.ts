@@ -47,6 +47,7 @@ function operatorEndpoints(certifications: Certifications): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/operator/certifications',
+      list: true,
       summary: 'Lists your certification requests and their status',
       access,
       response: [200, z.object({ certifications: z.array(CertificationView) })],
@@ -78,6 +79,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/admin/certifications',
+      list: true,
       summary: 'Lists certification requests, oldest first; with the status of a decision, newest first',
       access,
       query: z.strictObject({ status: CertificationStatus.optional() }),

@@ -1,2 +1,2 @@
 export { CertificationView } from './certification.schema.ts'
-export { createOperators, operatorsEndpoints } from './facade.ts'
+export { createOperators, operatorsEndpoints } from './module.ts'

@@ -1,3 +1,3 @@
-export { createPayments } from './facade.ts'
+export { createPayments } from './module.ts'
 export { onboardingPage } from './onboarding-page.ts'
 export { paymentEndpoints } from './payment.routes.ts'

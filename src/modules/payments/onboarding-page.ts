@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa'
 import { notAllowed } from '../../core/errors/errors.ts'
 import type { Auth } from '../identity/index.ts'
-import type { Payments } from './facade.ts'
+import type { Payments } from './module.ts'
 import { ONBOARDING_PATH } from './recipient.service.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type Endpoint, type ErrorResponses, endpoint } from '../../core/http/endpoint.ts'
-import type { Payments } from './facade.ts'
+import type { Payments } from './module.ts'
 import {
   ConnectStatus,
   CustomerView,

@@ -1,4 +1,4 @@
-export { createRecordingServices, recordingsEndpoints } from './facade.ts'
+export { createRecordingServices, recordingsEndpoints } from './module.ts'
 export { segmentKey } from './object-keys.ts'
 export type { RecorderNodes } from './recorder-nodes.store.ts'
 export type { OpenStreamResult, RecordingStreams } from './recording-streams.store.ts'

@@ -44,6 +44,7 @@ const downloadEndpoints = ({ recordingAccess }: RecordingRouteDeps): Endpoint[] 
   endpoint({
     method: 'get',
     path: '/api/recordings/{id}/downloads',
+    list: true,
     summary: 'Lists who has read a recording, newest first',
     access: {},
     params: idParams('recording'),
@@ -74,6 +75,7 @@ function shareEndpoints({ recordingAccess }: RecordingRouteDeps): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/recordings/{id}/shares',
+      list: true,
       summary: 'Lists the links of a recording',
       access: {},
       params,
@@ -178,6 +180,7 @@ function bookmarkEndpoints({ recordingAccess }: RecordingRouteDeps): Endpoint[] 
     endpoint({
       method: 'get',
       path: '/api/recordings/{id}/bookmarks',
+      list: true,
       summary: 'Lists the bookmarks of a recording, by their moments',
       access: {},
       params,

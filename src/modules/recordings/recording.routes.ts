@@ -72,6 +72,7 @@ function viewEndpoints({ recordings }: RecordingRouteDeps): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/recordings',
+      list: true,
       summary: 'Lists the recordings of your robots and of the sessions that you operated, newest first',
       access: {},
       query: ListRecordings,

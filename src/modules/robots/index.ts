@@ -1,6 +1,6 @@
 export { StoredControlSchema, StoredTelemetrySchema } from './declared-schema-fields.ts'
-export { createRobotServices, robotsEndpoints } from './facade.ts'
 export { linkChanged } from './link-changed.ts'
+export { createRobotServices, robotsEndpoints } from './module.ts'
 export { ownedByClient } from './owned-by-client.ts'
 export { Robot } from './robot.entity.ts'
 export { AvailableRobot } from './robot.schema.ts'

@@ -7,6 +7,7 @@ export const robotLogEndpoint = ({ robotLogs }: { robotLogs: RobotLogs }): Endpo
   endpoint({
     method: 'get',
     path: '/api/client/robots/{id}/logs',
+    list: true,
     summary: 'Lists the log lines of one of your robots, newest first',
     access: { role: 'client' },
     params: idParams('robot'),

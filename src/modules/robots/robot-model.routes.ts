@@ -16,6 +16,7 @@ export function robotModelEndpoints({ robotModels }: { readonly robotModels: Rob
     endpoint({
       method: 'get',
       path: '/api/robots',
+      list: true,
       summary: 'Lists the supported robot models by name, up to 500',
       access: 'public',
       response: [200, RobotModelList],

@@ -34,6 +34,7 @@ function listEndpoints({ robotLists, views }: RobotRouteDeps): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/client/robots',
+      list: true,
       summary: 'Lists your robots, newest first, 50 by default',
       access,
       query: ListRobots,

@@ -7,6 +7,7 @@ export const searchEndpoint = ({ search }: { readonly search: Search }): Endpoin
   endpoint({
     method: 'get',
     path: '/api/search',
+    list: true,
     summary: 'Searches your robots, robots that you may drive, your newest sessions and, for admins, users',
     access: {},
     query: SearchQuery,

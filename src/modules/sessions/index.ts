@@ -5,13 +5,13 @@ export type {
   SpeedIncrement,
   VideoIncrement,
 } from './control/control-persistence.service.ts'
-export { createSessions, sessionsEndpoints } from './facade.ts'
 export { BUCKET_COUNT, bucketOf } from './latency/latency-histogram.ts'
 export { createDirectStop, type DirectStop } from './lifecycle/direct-stop.ts'
 export type { SessionLifecycle } from './lifecycle/session-lifecycle.ts'
 export type { SessionPresence } from './lifecycle/session-presence.ts'
 export { stopReasonOf } from './lifecycle/session-stop.ts'
 export type { Messages } from './messages/message.service.ts'
+export { createSessions, sessionsEndpoints } from './module.ts'
 export { sessionDetail } from './record/session.view.ts'
 export { averageRating, ratingCount, sessionsByStatus } from './record/session-counts.ts'
 export { appendSessionNote } from './record/session-notes.ts'

@@ -28,6 +28,7 @@ export function inboxEndpoints({ forkEntityManager }: Pick<CoreServices, 'forkEn
     endpoint({
       method: 'get',
       path: '/api/admin/contact-messages',
+      list: true,
       summary: 'Lists contact messages and the state of their delivery, newest first',
       access,
       query: ListContact,
@@ -40,6 +41,7 @@ export function inboxEndpoints({ forkEntityManager }: Pick<CoreServices, 'forkEn
     endpoint({
       method: 'get',
       path: '/api/admin/robot-requests',
+      list: true,
       summary: 'Lists requests for robot types that are not supported yet, newest first',
       access,
       query: Page,

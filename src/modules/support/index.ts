@@ -1,1 +1,1 @@
-export { createSupport, supportEndpoints } from './facade.ts'
+export { createSupport, supportEndpoints } from './module.ts'

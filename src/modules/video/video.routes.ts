@@ -143,7 +143,6 @@ function sessionWhepEndpoints(deps: VideoDeps): Endpoint[] {
       access: {},
       params: idParams('session'),
       response: [200, CameraList],
-      revalidate: false,
       run: async ({ caller, params, http }) => {
         http.set('Cache-Control', 'no-store')
         return await cameras.listForSession(await queries.get(caller, params.id), caller.userId)
@@ -186,7 +185,6 @@ function ownerEndpoints(deps: VideoDeps): Endpoint[] {
       access: client,
       params: idParams('robot'),
       response: [200, CameraList],
-      revalidate: false,
       run: async ({ caller, params, http }) => {
         http.set('Cache-Control', 'no-store')
         return await cameras.listForOwner(caller.userId, params.id)

@@ -87,7 +87,6 @@ export function streamEndpoints(deps: { eventStreams: EventStreams; longPolling:
           .meta({ description: 'Seconds to wait for a new event.', examples: [25] }),
       }),
       response: [200, EventPage],
-      revalidate: false, // programs ask for events after a cursor, never twice for the same page
       errors: {
         410: {
           cursor_gone: 'when events after the cursor are no longer stored, or the stream has no such cursor',

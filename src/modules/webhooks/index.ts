@@ -1,6 +1,6 @@
 export { streamEndpoints } from './event-stream.routes.ts'
 export { hasSubscriberSql } from './event-subscription.ts'
-export { createWebhookServices } from './facade.ts'
+export { createWebhookServices } from './module.ts'
 export { parseNetwork } from './target-address.ts'
 export { webhookEndpoints } from './webhook.routes.ts'
 export { webhookNetworks, webhookProblems } from './webhook-networks.ts'

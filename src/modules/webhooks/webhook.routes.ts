@@ -36,6 +36,7 @@ export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
     endpoint({
       method: 'get',
       path: WEBHOOKS,
+      list: true,
       summary: 'Lists your webhooks, newest first',
       access: {},
       response: [200, z.object({ webhooks: z.array(WebhookView) })],
@@ -138,6 +139,7 @@ function deliveryEndpoints({ webhooks, deliveries }: WebhookRouteDeps): Endpoint
     endpoint({
       method: 'get',
       path: DELIVERIES,
+      list: true,
       summary: 'Lists the deliveries of a webhook, newest first',
       access: {},
       params: idParams('webhook'),

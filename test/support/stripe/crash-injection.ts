@@ -1,6 +1,6 @@
 import type { KyselyPlugin } from 'kysely'
 import { createJobs, type Jobs } from '../../../src/core/jobs/jobs.ts'
-import { createPayments, type Payments } from '../../../src/modules/payments/facade.ts'
+import { createPayments, type Payments } from '../../../src/modules/payments/module.ts'
 import { createStripeClient } from '../../../src/modules/payments/stripe-client.ts'
 import { noHints } from '../world/jobs.ts'
 import type { World } from '../world/world.ts'

@@ -30,6 +30,7 @@ export function datasetExportEndpoints({ datasetExports }: { datasetExports: Dat
     endpoint({
       method: 'get',
       path: '/api/client/datasets/exports',
+      list: true,
       summary: 'Lists your exported datasets, newest first',
       access,
       response: [200, DatasetExportList],

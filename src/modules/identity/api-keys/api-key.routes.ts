@@ -12,6 +12,7 @@ export function apiKeyEndpoints(deps: { apiKeys: ApiKeys }): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/auth/api-keys',
+      list: true,
       summary: 'Lists your API keys, newest first',
       access,
       response: [200, z.object({ api_keys: z.array(ApiKeyView) })],

@@ -25,6 +25,7 @@ export function pushEndpoints(deps: {
     endpoint({
       method: 'get',
       path: SUBSCRIPTIONS,
+      list: true,
       summary: 'Lists the browsers that receive your notifications, newest first',
       access: {},
       response: [200, z.object({ subscriptions: z.array(PushSubscriptionView).max(10) })],

@@ -16,6 +16,7 @@ export function sessionListEndpoints({ lists, now }: { lists: SessionLists; now:
     endpoint({
       method: 'get',
       path: '/api/sessions',
+      list: true,
       summary: 'Lists your sessions, newest first',
       access: {},
       query: ListSessions,
@@ -39,6 +40,7 @@ export function sessionListEndpoints({ lists, now }: { lists: SessionLists; now:
     endpoint({
       method: 'get',
       path: '/api/session-robots',
+      list: true,
       summary: 'Lists the robots of your sessions by name, to choose one as a filter',
       access: {},
       query: ListSessionRobots,

@@ -144,6 +144,7 @@ function logEndpoints({ queries, messages }: SessionRouteDeps): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/sessions/{id}/messages',
+      list: true,
       summary: 'Lists the chat messages of a session, oldest first',
       access: {},
       params: idParams('session'),
@@ -168,6 +169,7 @@ function logEndpoints({ queries, messages }: SessionRouteDeps): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/sessions/{id}/events',
+      list: true,
       summary: 'Lists the log of a session, oldest first',
       access: {},
       params: idParams('session'),

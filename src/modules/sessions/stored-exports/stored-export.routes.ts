@@ -43,6 +43,7 @@ function requestEndpoints(storedExports: StoredExports): Endpoint[] {
     endpoint({
       method: 'get',
       path: '/api/session-exports',
+      list: true,
       summary: 'Lists your stored exports of sessions, newest first',
       access: {},
       response: [200, StoredExportList],

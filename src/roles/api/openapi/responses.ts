@@ -2,7 +2,6 @@ import { STATUS_CODES } from 'node:http'
 import { ErrorCode } from '@wheelhouse/protocol'
 import type { z } from 'zod'
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi'
-import { hasEtag } from '../../../core/http/conditional-get.ts'
 import { type Endpoint, supportsIdempotencyKey } from '../../../core/http/endpoint.ts'
 import { errorResponsesOf, otherResponsesOf, type StatusCases } from '../../../core/http/error-responses.ts'
 import { ErrorBody, errorCodeHeader, type HeaderName, headerRefs } from './components.ts'
@@ -39,7 +38,7 @@ export function responsesOf(spec: Endpoint): ZodOpenApiResponsesObject {
     headers: headerRefs([
       ...commonHeaders,
       ...(supportsIdempotencyKey(spec) ? (['Idempotent-Replayed'] as const) : []),
-      ...(hasEtag(spec) ? (['ETag'] as const) : []),
+      ...(spec.list ? (['ETag'] as const) : []),
       ...(spec.headers ?? []),
     ]),
     ...contentOf(body, spec.media, spec.download),

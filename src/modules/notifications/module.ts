@@ -4,7 +4,7 @@ import type { Mailer } from '../../core/mail/mailer.ts'
 import { createDigests, NOTIFICATION_DIGESTS } from './digest.service.ts'
 import { createNotificationMails, NOTIFICATION_MAILS } from './mail.service.ts'
 import { createNotifications } from './notification.service.ts'
-import { createPush, type PushOptions } from './push/push-facade.ts'
+import { createPush, type PushOptions } from './push/push.ts'
 import { createNotificationSettings } from './settings.service.ts'
 import { createUnsubscribing } from './unsubscribe.ts'
 
