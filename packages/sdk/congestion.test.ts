@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { CommandPacer } from './command-pacer.ts'
-import { type Congestion, CongestionMonitor, NO_CONGESTION } from './congestion.ts'
-import { QueueingDelay } from './queueing-delay.ts'
+import { type Congestion, CongestionMonitor, NO_CONGESTION, QueueingDelay } from './congestion.ts'
+import { CommandPacer } from './operator-link.ts'
 
 const idle = { unsentBytes: 0, unansweredPingMs: 0 }
 const blocked = { unsentBytes: 5_000, unansweredPingMs: 0 }

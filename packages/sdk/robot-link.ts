@@ -1,5 +1,6 @@
 import {
   BINARY_TELEMETRY,
+  compileTelemetrySchema,
   encodeBinaryFrame,
   LOG_MESSAGE_MAX,
   MAX_BINARY_SEQ,
@@ -8,6 +9,8 @@ import {
   type RobotSession,
   type SpeedLimits,
   shouldReconnect,
+  type TelemetryRules,
+  TelemetrySchema,
   type ToRobotFrame,
   type Welcome,
 } from '@wheelhouse/protocol'
@@ -18,13 +21,45 @@ import { PublishedCamera } from './camera/published-camera.ts'
 import { CommandReceiver } from './command-receiver.ts'
 import { ConnectionLifecycle, type LinkEnd, type LinkFailure } from './connection-lifecycle.ts'
 import { ControlChannel } from './control-channel.ts'
+import { DeclaredRules } from './declared-rules.ts'
 import { EpisodeOutbox, type EpisodeReport } from './episode-outbox.ts'
 import { checkBinarySize, frameText } from './frames.ts'
 import { linkClockMs } from './link-clock.ts'
 import type { WebSocketConstructor } from './link-socket.ts'
 import type { RobotLinkOptions, RobotLinkState, StopInForce } from './robot-link-options.ts'
 import { dialRobotSocket, readFrame } from './robot-socket.ts'
-import { TelemetryCheck } from './telemetry-check.ts'
+import { safeCallback } from './safe-callback.ts'
+
+type TelemetryCheckOptions = Pick<RobotLinkOptions, 'telemetrySchema' | 'onInvalidTelemetry' | 'onError'>
+
+/** Checks the telemetry of a robot before it is sent. */
+class TelemetryCheck {
+  readonly #options: TelemetryCheckOptions
+  readonly #rules: DeclaredRules<TelemetrySchema, TelemetryRules>
+
+  /** @throws ZodError if `telemetrySchema` is not a telemetry schema */
+  constructor(options: TelemetryCheckOptions) {
+    this.#options = options
+    this.#rules = new DeclaredRules(
+      options.telemetrySchema,
+      (schema) => compileTelemetrySchema(TelemetrySchema.parse(schema)),
+      options.onError,
+    )
+  }
+
+  /** Applies the schema that the platform has declared for an open session. */
+  follow(session: RobotSession | null): void {
+    if (session) this.#rules.follow(session.telemetry_schema)
+  }
+
+  /** Returns whether the schema allows the sample. Reports the problem of any other. */
+  allows(data: unknown): boolean {
+    const problem = this.#rules.current?.problemOf(data)
+    if (problem === undefined) return true
+    safeCallback(this.#options.onError, () => this.#options.onInvalidTelemetry?.(problem))
+    return false
+  }
+}
 
 /** HTTP statuses of the upgrade that another attempt would not change. */
 const FINAL_HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])

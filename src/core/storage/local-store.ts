@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, realpath } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, readdir, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isAbsent, storageError, withStorageErrors } from './local-errors.ts'
 import { createSpaceCheck, deleteFiles, deleteStaleFiles, requireNoLinks } from './local-files.ts'
-import { listFiles } from './local-listing.ts'
 import { createFileClock, describeFile, LocalWriter } from './local-writer.ts'
-import { requireKey, requirePrefix } from './object-keys.ts'
+import { isSegment, requireKey, requirePrefix } from './object-keys.ts'
 import {
   type ByteRange,
   ObjectMissingError,
@@ -17,6 +16,45 @@ import {
   type StoredObject,
 } from './object-store.ts'
 import { guardRead } from './read-guard.ts'
+
+/**
+ * Lists the files whose keys begin with a prefix, in the order of their keys. Holds the names of one folder of each level in
+ * memory. Ignores everything that has no valid key, such as temporary files, and symbolic links.
+ */
+function listFiles(root: string, prefix: string): AsyncGenerator<StoredObject> {
+  return listFolder(root, prefix.slice(0, prefix.lastIndexOf('/') + 1), prefix)
+}
+
+async function* listFolder(root: string, folder: string, prefix: string): AsyncGenerator<StoredObject> {
+  for (const name of await namesIn(root, folder)) {
+    if (!name.startsWith(prefix)) continue
+    if (name.endsWith('/')) {
+      yield* listFolder(root, name, prefix)
+      continue
+    }
+    try {
+      yield describeFile(name, await lstat(join(root, name), { bigint: true }))
+    } catch (cause) {
+      if (!isAbsent(cause)) throw cause // deleted since
+    }
+  }
+}
+
+/** Returns the keys of the files and, with a slash, of the folders. The slash makes their order the order of all keys. */
+async function namesIn(root: string, folder: string): Promise<string[]> {
+  try {
+    const path = resolve(root, folder)
+    await requireNoLinks(path)
+    const entries = await readdir(path, { withFileTypes: true })
+    return entries
+      .filter((entry) => isSegment(entry.name) && (entry.isFile() || entry.isDirectory()))
+      .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
+      .sort()
+  } catch (cause) {
+    if (isAbsent(cause)) return []
+    throw cause
+  }
+}
 
 /** The folder of temporary files. No key begins with a tilde. */
 const INCOMING = '~incoming'

@@ -1,3 +1,5 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
 import type { CoreServices } from '../../core/core-services.ts'
 import { cronQueue } from '../../core/jobs/cron-queue.ts'
 import { createAttemptRecorder } from './attempt-recorder.ts'
@@ -10,11 +12,58 @@ import { createEventStreams } from './event-stream.service.ts'
 import { createFanOut } from './fan-out.ts'
 import { registerFanOutMetrics } from './fan-out-metrics.ts'
 import { createLongPolling } from './long-polling.ts'
-import { createStreamRequester } from './outbound-stream.ts'
+import { pinnedTo } from './pinned-lookup.ts'
 import { createOutboundRetention } from './retention.ts'
 import { createTargets, type Resolve, TargetRefused, type Targets } from './target.ts'
 import { createAddressPolicy } from './target-address.ts'
 import { createWebhooks } from './webhook.service.ts'
+
+/** Time until the head of a response, and without data within its body. */
+const SILENT_MS = 10_000
+
+/** A response whose body arrives as long as the connection exists. */
+interface OutboundResponse {
+  readonly status: number
+  readonly contentType: string
+  readonly body: AsyncIterable<Buffer>
+}
+
+/**
+ * Creates a function that requests an address that a user chose, and returns the response as it arrives. It follows the rules of
+ * webhooks: it connects only to an address that it has just checked, on a new connection, and follows no redirects.
+ */
+const createStreamRequester =
+  ({ targets, silentMs = SILENT_MS }: { targets: Targets; silentMs?: number }) =>
+  /** @throws Error if there is no response, or TargetRefused if the address is not allowed */
+  async (text: string, stop: AbortSignal): Promise<OutboundResponse> => {
+    const { url, addresses } = await targets.check(text)
+    return await new Promise((resolve, reject) => {
+      const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
+        agent: false, // reuses no connection of an earlier check and no proxy of the environment
+        lookup: pinnedTo(addresses),
+        signal: stop,
+        timeout: silentMs,
+      })
+      request.on('timeout', () => request.destroy(new Error('The address sends nothing')))
+      request.on('error', reject)
+      request.on('response', (response: IncomingMessage) => {
+        const { statusCode: status = 0, headers } = response
+        // Errors of a body end its iteration. Without a reader, they must not end the process.
+        response.on('error', () => {})
+        resolve({ status, contentType: headers['content-type'] ?? '', body: bodyOf(response) })
+      })
+      request.end()
+    })
+  }
+
+/** Returns the body. Its connection ends with the iteration. */
+async function* bodyOf(response: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of response) yield chunk as Buffer
+  } finally {
+    response.destroy()
+  }
+}
 
 /** Creates the client with which other modules send requests to addresses that users chose, under the rules of webhooks. */
 const createOutboundClient = ({ targets, requester }: { targets: Targets; requester: Requester }) => ({

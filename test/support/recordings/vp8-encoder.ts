@@ -1,4 +1,4 @@
-import { loadVideoCodecs } from '../../../tools/demo/camera/video-codecs.ts'
+import { loadVideoCodecs } from '../../../tools/demo/camera/published-view.ts'
 import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 
 const POLL_MS = 1

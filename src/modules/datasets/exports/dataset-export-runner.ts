@@ -3,8 +3,10 @@ import { mkdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { CoreServices } from '../../../core/core-services.ts'
+import type { Db } from '../../../core/database/tables.ts'
 import { type Attempt, ClaimLostError } from '../../../core/jobs/queue.ts'
 import type { ObjectStore } from '../../../core/storage/object-store.ts'
+import type { EpisodeInput } from '../lerobot/dataset-input.ts'
 import type { DatasetPlan } from '../lerobot/dataset-plan.ts'
 import { ExportProblem } from '../lerobot/export-problem.ts'
 import type { PartResult } from '../lerobot/part-input.ts'
@@ -16,9 +18,88 @@ import { type DatasetObjects, exportPrefix } from './dataset-objects.ts'
 import { type DatasetThread, startDatasetThread } from './dataset-thread.ts'
 import { type ExportedEpisodes, loadEpisodes } from './export-episodes.ts'
 import { type FinishExport, fileRow } from './export-finish.ts'
-import { nextPart, planningProgress, writingProgress } from './export-parts.ts'
-import { createExportProgress } from './export-progress.ts'
 import { type ExportState, jsonb } from './export-state.ts'
+
+const REPORT_MS = 1_000
+/** The progress of a job is a whole number of steps. */
+const STEPS = 1_000
+
+/**
+ * Stores the progress of an export about once a second. Aborts the attempt when the export is not running any more, because its user
+ * deleted it.
+ */
+function createExportProgress(db: Db, attempt: Attempt<DatasetExportJob>, report: (cause: unknown) => void) {
+  const stopped = new AbortController()
+  let reportedMs = 0
+  let storing: Promise<void> | undefined
+
+  async function store(progress: number): Promise<void> {
+    const { numUpdatedRows } = await db
+      .updateTable('dataset_exports')
+      .set((eb) => ({ progress: eb.fn<number>('greatest', ['progress', eb.val(progress)]) }))
+      .where('id', '=', attempt.data.exportId)
+      .where('status', '=', 'RUNNING')
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) stopped.abort(new ClaimLostError('The export was deleted'))
+    else await attempt.progress(Math.round(progress * STEPS), STEPS)
+  }
+
+  return {
+    signal: AbortSignal.any([attempt.signal, stopped.signal]),
+    /** Reports the progress, from 0 to 1. */
+    update(progress: number): void {
+      const nowMs = performance.now()
+      if (storing || nowMs - reportedMs < REPORT_MS) return
+      reportedMs = nowMs
+      storing = store(Math.min(1, Math.max(0, progress)))
+        .catch(report)
+        .finally(() => {
+          storing = undefined
+        })
+    },
+    /** Waits for the last report. */
+    settled: async (): Promise<void> => await storing,
+  }
+}
+
+/**
+ * Time and episodes of a part at most. LeRobot compares the times of frames in a video as 32-bit floats with a tolerance of 0.1 ms,
+ * which they keep for about 1,000 s.
+ */
+const MAX_PART_MS = 900_000
+const MAX_PART_EPISODES = 500
+
+const durationOf = ({ startMs, endMs }: EpisodeInput): number => endMs - startMs
+
+/** Returns the episodes of the next part, at least one. */
+function nextPart(episodes: readonly EpisodeInput[], done: number): EpisodeInput[] {
+  const part: EpisodeInput[] = []
+  let durationMs = 0
+  for (const episode of episodes.slice(done, done + MAX_PART_EPISODES)) {
+    durationMs += durationOf(episode)
+    if (part.length > 0 && durationMs > MAX_PART_MS) break
+    part.push(episode)
+  }
+  return part
+}
+
+/** The part of the progress that the planning takes. */
+const PLANNING = 0.1
+
+const planningProgress = (done: number): number => PLANNING * done
+
+/** Returns the progress of an export: of the episodes that are stored, and of the part that is being written. */
+function writingProgress(
+  episodes: readonly EpisodeInput[],
+  doneEpisodes: number,
+  part: { readonly episodes: number; readonly done: number },
+): number {
+  const sum = (from: number, to: number) =>
+    episodes.slice(from, to).reduce((total, episode) => total + durationOf(episode) + 1, 0)
+  const total = sum(0, episodes.length)
+  const current = sum(doneEpisodes, doneEpisodes + part.episodes)
+  return PLANNING + (1 - PLANNING) * ((sum(0, doneEpisodes) + current * part.done) / total)
+}
 
 /** The parts of an attempt. */
 interface Run {

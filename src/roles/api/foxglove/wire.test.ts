@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { Subscriptions } from './client-connection.ts'
 import { readClientMessage } from './client-messages.ts'
-import { Subscriptions } from './subscriptions.ts'
 import { playbackStateMessage, serverInfo } from './wire.ts'
 
 const START_NS = 1_790_000_000_000_000_001n

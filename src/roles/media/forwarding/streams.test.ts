@@ -3,10 +3,9 @@ import type { Track } from 'node-datachannel'
 import { describe, expect, test } from 'vitest'
 import { BitrateControl } from './bitrate-control.ts'
 import { CaptureClock } from './capture-clock.ts'
-import { IncomingStream, RateMeter } from './incoming-stream.ts'
+import { IncomingStream, RateMeter, ReceptionStatistics } from './incoming-stream.ts'
 import { LostPackets } from './lost-packets.ts'
 import { OutgoingStream } from './outgoing-stream.ts'
-import { ReceptionStatistics } from './reception-statistics.ts'
 import { ViewerTrack } from './viewer-track.ts'
 
 const header = (sequenceNumber: number, timestamp = 0): rtp.RtpHeader => ({
