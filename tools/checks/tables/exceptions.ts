@@ -66,6 +66,7 @@ export const writerExceptions: readonly WriterException[] = [
 
 /** Helpers that receive the table as a parameter, with the reason. */
 export const dynamicTables: Readonly<Record<string, string>> = {
+  'src/core/exports/exports.ts': 'exports of sessions and of datasets; each owner passes its table',
   'src/core/mail/mail-store.ts':
     'the queue of notification mails and contact messages; each owner passes its table',
 }
