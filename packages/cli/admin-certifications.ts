@@ -1,8 +1,9 @@
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
 import { idOf } from './lib/ids.ts'
+import { choice } from './lib/options.ts'
 import { formatTime, statusPiece } from './lib/views.ts'
 
 const REQUEST = 'the id of the request, or a prefix of it'
@@ -11,28 +12,16 @@ const REASON = 'the reason, which the operator can read'
 
 export function declareCertifications(admin: Command, action: CreateAction): void {
   const certifications = admin.command('certifications').description('certifications of operators')
+  const request = (name: string, description: string) =>
+    certifications.command(name).description(description).argument('<certification>', REQUEST)
   certifications
     .command('list')
     .description('list requests, oldest first')
-    .addOption(
-      new Option('--status <status>', 'only requests with this status').choices(STATUSES).default('PENDING'),
-    )
+    .addOption(choice('--status <status>', 'only requests with this status', STATUSES, 'PENDING'))
     .action(action(list))
-  certifications
-    .command('approve')
-    .description('certify an operator for a type of robot')
-    .argument('<certification>', REQUEST)
-    .action(action(approve))
-  certifications
-    .command('reject')
-    .description('reject a request')
-    .argument('<certification>', REQUEST)
-    .requiredOption('--reason <text>', REASON)
-    .action(action(reject))
-  certifications
-    .command('revoke')
-    .description('revoke a certification; open sessions continue, and the operator cannot start new ones')
-    .argument('<certification>', REQUEST)
+  request('approve', 'certify an operator for a type of robot').action(action(approve))
+  request('reject', 'reject a request').requiredOption('--reason <text>', REASON).action(action(reject))
+  request('revoke', 'revoke a certification; open sessions continue, and the operator cannot start new ones')
     .requiredOption('--reason <text>', REASON)
     .action(action(revoke))
 }

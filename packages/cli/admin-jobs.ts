@@ -1,7 +1,8 @@
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type Command, Option } from 'commander'
+import type { Command, Option } from 'commander'
 import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
+import { choice } from './lib/options.ts'
 import { formatTime } from './lib/views.ts'
 
 const JOB = 'the id of the job'
@@ -9,6 +10,8 @@ const JOB_STATES = ['failed', 'retrying', 'running', 'waiting']
 
 export function declareJobs(admin: Command, action: CreateAction, limit: Option): void {
   const jobs = admin.command('jobs').description('background jobs')
+  const job = (name: string, description: string) =>
+    jobs.command(name).description(description).argument('<job>', JOB)
   jobs
     .command('queues', { isDefault: true })
     .description('list the queues and their unfinished jobs')
@@ -16,20 +19,12 @@ export function declareJobs(admin: Command, action: CreateAction, limit: Option)
   jobs
     .command('list')
     .description('list unfinished jobs and their errors, newest first')
-    .addOption(new Option('--state <state>', 'the state of the jobs').choices(JOB_STATES).default('failed'))
+    .addOption(choice('--state <state>', 'the state of the jobs', JOB_STATES, 'failed'))
     .option('--queue <queue>', 'only jobs of this queue')
     .addOption(limit)
     .action(action(list))
-  jobs
-    .command('retry')
-    .description('run a failed, retrying or waiting job now')
-    .argument('<job>', JOB)
-    .action(action(retry))
-  jobs
-    .command('discard')
-    .description('remove a job; a running one is aborted')
-    .argument('<job>', JOB)
-    .action(action(discard))
+  job('retry', 'run a failed, retrying or waiting job now').action(action(retry))
+  job('discard', 'remove a job; a running one is aborted').action(action(discard))
 }
 
 /** Prints the queues of background jobs. */

@@ -3,23 +3,18 @@ import type { Command } from 'commander'
 import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
 import { Failure } from './lib/failure.ts'
-import { readSchema } from './lib/options.ts'
+import { given, readSchema } from './lib/options.ts'
 import type { Output } from './lib/output.ts'
 
 const MODEL = 'the id of the model, such as so-101'
 
 export function declareRobotModels(admin: Command, action: CreateAction): void {
   const models = admin.command('robot-models').description('supported robot models and their schemas')
+  const model = (name: string, description: string) =>
+    models.command(name).description(description).argument('<model>', MODEL)
   models.command('list', { isDefault: true }).description('list the models by name').action(action(list))
-  models
-    .command('show')
-    .description('show a model and the fields of its schemas; with --json the schemas')
-    .argument('<model>', MODEL)
-    .action(action(show))
-  models
-    .command('update')
-    .description('declare the commands and the telemetry of the robots of a model')
-    .argument('<model>', MODEL)
+  model('show', 'show a model and the fields of its schemas; with --json the schemas').action(action(show))
+  model('update', 'declare the commands and the telemetry of the robots of a model')
     .option('--control-schema <file>', 'JSON file with the commands that they accept; "" for none')
     .option('--telemetry-schema <file>', 'JSON file with the telemetry that they send; "" for none')
     .action(action(update))
@@ -56,10 +51,10 @@ interface UpdateOptions {
 /** Declares the commands and the telemetry of a robot model. */
 async function update(cli: Context, id: string, options: UpdateOptions): Promise<void> {
   const { controlSchema: control, telemetrySchema: telemetry } = options
-  const body = {
-    ...(control !== undefined && { control_schema: await readSchema(control, 'control schema') }),
-    ...(telemetry !== undefined && { telemetry_schema: await readSchema(telemetry, 'telemetry schema') }),
-  }
+  const body = given({
+    control_schema: await readSchema(control, 'control schema'),
+    telemetry_schema: await readSchema(telemetry, 'telemetry schema'),
+  })
   if (Object.keys(body).length === 0)
     throw new Failure('usage', 'Set at least one option. See: wheelhouse admin robot-models update --help')
   const params = { path: { id } }

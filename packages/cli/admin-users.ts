@@ -1,7 +1,8 @@
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { Argument, type Command, Option } from 'commander'
+import { Argument, type Command, type Option } from 'commander'
 import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
+import { choice } from './lib/options.ts'
 import { formatTime } from './lib/views.ts'
 
 const USER = 'the id of the user'
@@ -9,38 +10,29 @@ const ROLES = ['client', 'operator']
 
 export function declareUsers(admin: Command, action: CreateAction, limit: Option): void {
   const users = admin.command('users').description('accounts of the platform')
+  const user = (name: string, description: string) =>
+    users.command(name).description(description).argument('<user>', USER)
   users
     .command('list')
     .description('list users, newest first')
     .option('--search <words>', 'only users with these words in the name or the e-mail, or with this id')
-    .addOption(new Option('--role <role>', 'only users with this role').choices([...ROLES, 'admin']))
+    .addOption(choice('--role <role>', 'only users with this role', [...ROLES, 'admin']))
     .option('--suspended', 'only suspended users')
     .addOption(limit)
     .action(action(list))
-  users
-    .command('suspend')
-    .description('suspend a user, whose credentials and connections are refused at once')
-    .argument('<user>', USER)
+  user('suspend', 'suspend a user, whose credentials and connections are refused at once')
     .requiredOption('--reason <text>', 'the reason, which the user can read')
     .action(action(suspend))
-  users
-    .command('restore')
-    .description('end the suspension of a user')
-    .argument('<user>', USER)
-    .action(action(restore))
+  user('restore', 'end the suspension of a user').action(action(restore))
 }
 
 export function declareRoles(admin: Command, action: CreateAction): void {
-  admin
-    .command('remove-role')
-    .description('remove a role from a user, who cannot choose it again; open sessions continue')
-    .argument('<user>', USER)
+  const user = (name: string, description: string) =>
+    admin.command(name).description(description).argument('<user>', USER)
+  user('remove-role', 'remove a role from a user, who cannot choose it again; open sessions continue')
     .addArgument(new Argument('<role>').choices(ROLES))
     .action(action(removeRole))
-  admin
-    .command('restore-role')
-    .description('restore a role that an admin has removed')
-    .argument('<user>', USER)
+  user('restore-role', 'restore a role that an admin has removed')
     .addArgument(new Argument('<role>').choices(ROLES))
     .action(action(restoreRole))
 }

@@ -11,8 +11,10 @@ import { integer, parseTime } from './lib/options.ts'
 import { styled } from './lib/text.ts'
 import { formatTime, statusPiece } from './lib/views.ts'
 
+export const commands = { admin: declareAdmin }
+
 /** `wheelhouse admin …`: for admins of the platform. */
-export function declareAdmin(admin: Command, action: CreateAction): void {
+function declareAdmin(admin: Command, action: CreateAction): void {
   const limit = new Option('--limit <number>', 'largest number of entries')
     .argParser(integer(1, 100))
     .default(50)

@@ -20,13 +20,16 @@ import { Failure } from './lib/failure.ts'
 import { sessionId } from './lib/ids.ts'
 import { integer } from './lib/options.ts'
 import { styled } from './lib/text.ts'
+import { clockOf } from './lib/views.ts'
 import { isOver } from './watch/session-watch.ts'
-import { clockOf, eventText } from './watch/watch-text.ts'
+import { eventText } from './watch/watch-text.ts'
 
 const MAX_WAIT_S = 600
 
+export const commands = { chat: declareChat }
+
 /** Declares `wheelhouse chat`. */
-export function declareChat(command: Command, action: CreateAction): void {
+function declareChat(command: Command, action: CreateAction): void {
   command
     .argument('<session>', 'its id, or a prefix of the id')
     .argument('[text...]', 'the message; - reads it from standard input')
@@ -88,9 +91,7 @@ function notConfirmed({ wait, messageId }: ChatOptions, cause: Error): Failure {
   return new Failure(
     'unreachable',
     `The platform has not confirmed the message within ${wait} s. ${retryHint}`,
-    {
-      cause,
-    },
+    { cause },
   )
 }
 

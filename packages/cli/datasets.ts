@@ -4,7 +4,7 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { episodeColumns } from './episodes.ts'
 import type { CreateAction } from './lib/action.ts'
@@ -13,7 +13,7 @@ import { downloadFile } from './lib/download.ts'
 import { isTransient } from './lib/errors.ts'
 import { Failure } from './lib/failure.ts'
 import { findUnique, idOf, isFullId } from './lib/ids.ts'
-import { collectList, integer } from './lib/options.ts'
+import { choice, collectList, integer } from './lib/options.ts'
 import type { Column, Output } from './lib/output.ts'
 import { readPages } from './lib/pages.ts'
 import { createTransferProgress, type TransferProgress } from './lib/progress.ts'
@@ -23,13 +23,10 @@ const DATASET = 'its id, a prefix of the id, or the name of its robot'
 const EXPORT = 'its id, a prefix of the id, or its name for the newest version'
 const MAX_FPS = 120
 
-/** Declares `wheelhouse datasets …`. */
-export function declareDatasets(datasets: Command, action: CreateAction): void {
-  addReading(datasets, action)
-  addExports(datasets, action)
-}
+export const commands = { datasets: declareDatasets }
 
-function addReading(datasets: Command, action: CreateAction): void {
+/** Declares `wheelhouse datasets …`. */
+function declareDatasets(datasets: Command, action: CreateAction): void {
   datasets
     .command('list', { isDefault: true })
     .description('list the datasets of your robots')
@@ -40,9 +37,8 @@ function addReading(datasets: Command, action: CreateAction): void {
     .argument('<dataset>', DATASET)
     .option('--limit <number>', 'largest number of episodes', integer(1, 100_000), 50)
     .action(action(episodes))
-}
-
-function addExports(datasets: Command, action: CreateAction): void {
+  const exported = (name: string, description: string) =>
+    datasets.command(name).description(description).argument('<export>', EXPORT)
   datasets
     .command('export')
     .description('export recorded episodes as a LeRobot dataset, which the platform writes in the background')
@@ -67,42 +63,33 @@ function addExports(datasets: Command, action: CreateAction): void {
       collectList,
     )
     .addOption(
-      new Option(
+      choice(
         '--gaps <what>',
         'what to do with episodes whose recording lacks more than a second: leave them out, cut them there, or include them',
-      )
-        .choices(['leave-out', 'cut', 'include'])
-        .default('leave-out'),
+        ['leave-out', 'cut', 'include'],
+        'leave-out',
+      ),
     )
     .addOption(
-      new Option(
+      choice(
         '--alignment <which>',
         'the sample of the telemetry that a row has: the last one up to it (causal), or the nearest one',
-      )
-        .choices(['causal', 'nearest'])
-        .default('causal'),
+        ['causal', 'nearest'],
+        'causal',
+      ),
     )
     .option('--unfinished', 'export episodes as well that were not ended before their session')
     .option('--wait', 'wait until the dataset is ready')
     .action(action(exportDataset))
   datasets.command('exports').description('list your exported datasets, newest first').action(action(exports))
-  datasets
-    .command('export-status')
-    .description('show an exported dataset and its progress')
-    .argument('<export>', EXPORT)
-    .action(action(exportStatus))
-  datasets
-    .command('download-export')
-    .description('download the files of an exported dataset; continues an interrupted download')
-    .argument('<export>', EXPORT)
+  exported('export-status', 'show an exported dataset and its progress').action(action(exportStatus))
+  exported('download-export', 'download the files of an exported dataset; continues an interrupted download')
     .requiredOption('-o, --output <folder>', 'write into this folder')
     .option('--force', 'replace existing files with other content')
     .action(action(downloadExport))
-  datasets
-    .command('delete-export')
-    .description('cancel an export, or delete the exported dataset and its files')
-    .argument('<export>', EXPORT)
-    .action(action(deleteExport))
+  exported('delete-export', 'cancel an export, or delete the exported dataset and its files').action(
+    action(deleteExport),
+  )
 }
 
 /** Prints the datasets of the caller's robots. */

@@ -19,13 +19,16 @@ import {
 import type { Command } from 'commander'
 import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
+import { unlessMissing } from './lib/errors.ts'
 import { EXIT, Failure } from './lib/failure.ts'
 import { availableRobotId, sessionId } from './lib/ids.ts'
 import { canDraw, openKeys, openLiveScreen } from './lib/screen.ts'
 import { poseText } from './watch/watch-text.ts'
 
+export const commands = { drive: declareDrive }
+
 /** Declares `wheelhouse drive`: drives a robot from a terminal. */
-export function declareDrive(command: Command, action: CreateAction): void {
+function declareDrive(command: Command, action: CreateAction): void {
   command
     .argument(
       '[target]',
@@ -423,13 +426,8 @@ async function idOf(cli: Context, idOrName: string): Promise<string> {
 }
 
 async function isSession(cli: Context, id: string): Promise<boolean> {
-  try {
-    await answerOf(cli.rest.GET('/api/sessions/{id}', { params: { path: { id } } }))
-    return true
-  } catch (cause) {
-    if (cause instanceof ApiError && cause.status === 404) return false
-    throw cause
-  }
+  const request = answerOf(cli.rest.GET('/api/sessions/{id}', { params: { path: { id } } }))
+  return (await unlessMissing(request)) !== undefined
 }
 
 async function robotOf(cli: Context, sessionId: string): Promise<string> {

@@ -11,8 +11,10 @@ import { formatDuration, formatTime } from './lib/views.ts'
 const SESSION = 'its id, or a prefix of the id (default: your only open session)'
 const TASK = 'the task in words; at the end of an episode it replaces the task from its start'
 
+export const commands = { episodes: declareEpisodes }
+
 /** Declares `wheelhouse episodes …`. */
-export function declareEpisodes(episodes: Command, action: CreateAction): void {
+function declareEpisodes(episodes: Command, action: CreateAction): void {
   const mark = (name: string, description: string) =>
     episodes.command(name).description(description).option('--session <session>', SESSION)
   const marking = (event: EpisodeAction) =>

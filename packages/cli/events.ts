@@ -11,8 +11,10 @@ import { logLine } from './lib/views.ts'
 
 const MAX_EVENTS = 1_000_000
 
+export const commands = { events: declareEvents }
+
 /** Declares `wheelhouse events`. */
-export function declareEvents(command: Command, action: CreateAction): void {
+function declareEvents(command: Command, action: CreateAction): void {
   command
     .option(
       '--after <cursor>',

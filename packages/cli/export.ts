@@ -1,21 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { SessionStatus } from '@wheelhouse/protocol'
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { type Options, stringify } from 'csv-stringify/sync'
 import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
 import { Failure } from './lib/failure.ts'
 import { findUnique, robotId } from './lib/ids.ts'
-import { parseTime, SESSION_STATUSES } from './lib/options.ts'
+import { choice, given, parseTime } from './lib/options.ts'
 import { createBar } from './lib/progress.ts'
 import { formatBytes } from './lib/views.ts'
 
+export const commands = { export: declareExport }
+
 /** Declares `wheelhouse export`. */
-export function declareExport(command: Command, action: CreateAction): void {
+function declareExport(command: Command, action: CreateAction): void {
   command
     .addArgument(
       command
@@ -24,17 +27,17 @@ export function declareExport(command: Command, action: CreateAction): void {
         .default('sessions'),
     )
     .addOption(
-      new Option(
-        '-f, --format <format>',
-        'file format (default: csv; json for standard output with --json)',
-      ).choices(['csv', 'json']),
+      choice('-f, --format <format>', 'file format (default: csv; json for standard output with --json)', [
+        'csv',
+        'json',
+      ]),
     )
     .option(
       '-o, --output <file>',
       'write to this file, which appears when it is complete; - for standard output',
       '-',
     )
-    .addOption(new Option('--status <status>', 'only sessions with this status').choices(SESSION_STATUSES))
+    .addOption(choice('--status <status>', 'only sessions with this status', SessionStatus.options))
     .option('--robot <robot>', 'only sessions on this robot: its id, a prefix of the id, or its name')
     .option('--from <time>', 'only sessions created at or after this time', parseTime)
     .option('--to <time>', 'only sessions created before this time', parseTime)
@@ -62,7 +65,7 @@ async function exportRecords(cli: Context, what: What, options: ExportOptions): 
   const source = await openSource(cli, what, format, options)
   // Without a progress bar if the records go to a terminal.
   const progress = createProgress(cli, what, source, toFile || !cli.out.terminal)
-  const path = isAbsolute(options.output) ? options.output : resolve(options.output)
+  const path = resolve(options.output)
   try {
     if (toFile) await writeFileAtomically(path, counted(source, progress))
     else await pipeline(counted(source, progress), cli.terminal.stdout, { end: false })
@@ -95,22 +98,11 @@ async function openSource(
   options: ExportOptions,
 ): Promise<ExportSource> {
   const { status, robot, from, to, dataset } = options
-  if (what === 'datasets') return datasetSource(cli.rest, format, cli.signal)
-  if (what === 'episodes') return episodeSource(cli.rest, format, dataset, cli.signal)
-  const filter = {
-    ...(status !== undefined && { status }),
-    ...(robot !== undefined && { robotId: await robotId(cli, robot) }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-  }
-  if (options.output === '-') return sessionSource(cli.rest, format, filter, cli.signal)
-  const preparation = createPreparation(cli)
-  try {
-    const { onProgress } = preparation
-    return await storedSessionSource(cli.rest, format, filter, { signal: cli.signal, onProgress })
-  } finally {
-    preparation.close()
-  }
+  if (what === 'datasets') return datasetSource(cli, format)
+  if (what === 'episodes') return episodeSource(cli, format, dataset)
+  const robotFilter = robot === undefined ? undefined : await robotId(cli, robot)
+  const filter = { format, ...given({ status, robotId: robotFilter, from, to }) }
+  return options.output === '-' ? await sessionSource(cli, filter) : await storedSessionSource(cli, filter)
 }
 
 async function* counted(source: ExportSource, progress: Progress) {
@@ -160,53 +152,35 @@ interface ExportSource {
   readonly written?: () => number
 }
 
-interface SessionFilter {
-  readonly status?: Schemas['SessionStatus']
+interface SessionFilter extends Pick<ExportOptions, 'status' | 'from' | 'to'> {
+  readonly format: ExportFormat
   readonly robotId?: string
-  readonly from?: string
-  readonly to?: string
 }
 
 /** Returns the caller's sessions, in the format that the platform writes. @throws ApiError */
-async function sessionSource(
-  rest: RestClient,
-  format: ExportFormat,
-  filter: SessionFilter,
-  signal: AbortSignal,
-): Promise<ExportSource> {
-  const request = rest.POST('/api/sessions/export', {
-    body: { format, ...filter },
-    parseAs: 'stream',
-    signal,
-  })
+async function sessionSource({ rest }: Context, body: SessionFilter): Promise<ExportSource> {
+  const request = rest.POST('/api/sessions/export', { body, parseAs: 'stream' })
   return { chunks: (await answerOf(request)) as unknown as AsyncIterable<Uint8Array> }
 }
 
 /**
  * Returns the caller's sessions for a file. With many sessions the platform writes the export first, in the background.
- * @param onProgress is called while the platform writes
  * @throws ApiError, Failure when the export fails
  */
-async function storedSessionSource(
-  rest: RestClient,
-  format: ExportFormat,
-  filter: SessionFilter,
-  options: { signal: AbortSignal; onProgress: (rows: number, total: number) => void },
-): Promise<ExportSource> {
-  const { signal } = options
-  const body = { format, ...filter }
-  const { direct } = await answerOf(rest.POST('/api/session-exports/count', { body, signal }))
-  if (direct) return await sessionSource(rest, format, filter, signal)
-  const { id } = await answerOf(rest.POST('/api/session-exports', { body, signal }))
+async function storedSessionSource(cli: Context, body: SessionFilter): Promise<ExportSource> {
+  const { rest } = cli
+  const { direct } = await answerOf(rest.POST('/api/session-exports/count', { body }))
+  if (direct) return await sessionSource(cli, body)
+  const { id } = await answerOf(rest.POST('/api/session-exports', { body }))
   const params = { path: { id } }
   const remove = () => answerOf(rest.DELETE('/api/session-exports/{id}', { params })).catch(() => {})
   try {
-    await finished(rest, id, options)
+    await finished(cli, id)
   } catch (cause) {
     await remove()
     throw cause
   }
-  const request = rest.GET('/api/session-exports/{id}/download', { params, parseAs: 'stream', signal })
+  const request = rest.GET('/api/session-exports/{id}/download', { params, parseAs: 'stream' })
   const content = (await answerOf(request)) as unknown as AsyncIterable<Uint8Array>
   async function* chunks() {
     yield* content
@@ -217,28 +191,26 @@ async function storedSessionSource(
 
 const POLL_MS = 500
 
-/** Waits until the platform has written an export. */
-async function finished(
-  rest: RestClient,
-  id: string,
-  { signal, onProgress }: { signal: AbortSignal; onProgress: (rows: number, total: number) => void },
-): Promise<void> {
-  for (;;) {
-    const state = await answerOf(rest.GET('/api/session-exports/{id}', { params: { path: { id } }, signal }))
-    onProgress(state.rows, state.total_rows)
-    if (state.status === 'READY') return
-    if (state.status === 'FAILED') throw new Failure('refused', state.error ?? 'The export failed.')
-    await delay(POLL_MS, undefined, { signal })
+/** Waits until the platform has written an export, and shows how far it is. */
+async function finished(cli: Context, id: string): Promise<void> {
+  const bar = createBar(cli, 'the platform prepares {value}/{total} sessions {bar}')
+  try {
+    for (;;) {
+      const params = { path: { id } }
+      const state = await answerOf(cli.rest.GET('/api/session-exports/{id}', { params }))
+      bar.start(state.total_rows, state.rows)
+      if (state.status === 'READY') return
+      if (state.status === 'FAILED') throw new Failure('refused', state.error ?? 'The export failed.')
+      await delay(POLL_MS, undefined, { signal: cli.signal })
+    }
+  } finally {
+    bar.close()
   }
 }
 
 /** Returns the datasets of the caller's robots. @throws ApiError */
-async function datasetSource(
-  rest: RestClient,
-  format: ExportFormat,
-  signal: AbortSignal,
-): Promise<ExportSource> {
-  const { datasets } = await answerOf(rest.GET('/api/client/datasets', { signal }))
+async function datasetSource({ rest }: Context, format: ExportFormat): Promise<ExportSource> {
+  const { datasets } = await answerOf(rest.GET('/api/client/datasets'))
   return records('datasets', format, datasetColumns, datasets.length, async function* () {
     yield datasets
   })
@@ -249,17 +221,16 @@ async function datasetSource(
  * @throws ApiError, Failure for an unknown dataset
  */
 async function episodeSource(
-  rest: RestClient,
+  { rest }: Context,
   format: ExportFormat,
   idOrPrefix: string | undefined,
-  signal: AbortSignal,
 ): Promise<ExportSource> {
-  const { datasets } = await answerOf(rest.GET('/api/client/datasets', { signal }))
+  const { datasets } = await answerOf(rest.GET('/api/client/datasets'))
   const wanted =
     idOrPrefix === undefined ? datasets : [findUnique(datasets, idOrPrefix, 'dataset', 'datasets list')]
   const total = wanted.reduce((sum, { episode_count }) => sum + episode_count, 0)
   return records('episodes', format, episodeColumns, total, async function* () {
-    for (const dataset of wanted) yield* episodePages(rest, dataset, signal)
+    for (const dataset of wanted) yield* episodePages(rest, dataset)
   })
 }
 
@@ -291,16 +262,13 @@ const episodeColumns = [
   'recording_id',
 ]
 
-async function* episodePages(rest: RestClient, dataset: Schemas['Dataset'], signal: AbortSignal) {
+async function* episodePages(rest: RestClient, dataset: Schemas['Dataset']) {
   const datasetFields = { dataset_id: dataset.id, robot_id: dataset.robot_id, robot_name: dataset.robot_name }
   let before: string | undefined
   while (true) {
     const query = { limit: PAGE, ...(before !== undefined && { before }) }
-    const page = rest.GET('/api/client/datasets/{id}/episodes', {
-      params: { path: { id: dataset.id }, query },
-      signal,
-    })
-    const { episodes } = await answerOf(page)
+    const params = { path: { id: dataset.id }, query }
+    const { episodes } = await answerOf(rest.GET('/api/client/datasets/{id}/episodes', { params }))
     yield episodes.map((episode) => ({ ...episode, ...datasetFields }))
     if (episodes.length < PAGE) return
     before = episodes.at(-1)?.id
@@ -358,20 +326,6 @@ function createProgress(
     passed(more) {
       bytes += more
       bar.update(Math.min(written?.() ?? 0, total ?? 1), { size: formatBytes(bytes) })
-    },
-    close: bar.close,
-  }
-}
-
-/** Shows how far the platform is with a stored export. */
-function createPreparation(cli: Context) {
-  const bar = createBar(cli, 'the platform prepares {value}/{total} sessions {bar}')
-  let started = false
-  return {
-    onProgress(rows: number, total: number) {
-      if (started) bar.update(rows)
-      else bar.start(total, rows)
-      started = true
     },
     close: bar.close,
   }

@@ -5,8 +5,10 @@ import type { Context } from './lib/context.ts'
 import { idOf } from './lib/ids.ts'
 import { formatMoney, formatTime } from './lib/views.ts'
 
+export const commands = { invoices: declareInvoices }
+
 /** Declares `wheelhouse invoices …`. */
-export function declareInvoices(invoices: Command, action: CreateAction): void {
+function declareInvoices(invoices: Command, action: CreateAction): void {
   invoices.command('list').description('list your invoices, newest first').action(action(list))
   invoices
     .command('show')

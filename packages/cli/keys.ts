@@ -7,8 +7,10 @@ import { parseTime } from './lib/options.ts'
 import { styled } from './lib/text.ts'
 import { formatTime } from './lib/views.ts'
 
+export const commands = { keys: declareKeys }
+
 /** Declares `wheelhouse keys …`: API keys, which require a browser sign-in. */
-export function declareKeys(keys: Command, action: CreateAction): void {
+function declareKeys(keys: Command, action: CreateAction): void {
   keys
     .command('list')
     .description('list your API keys, newest first')

@@ -12,7 +12,14 @@ import type { Output } from './lib/output.ts'
 import { createRequests } from './lib/requests.ts'
 import { styled } from './lib/text.ts'
 
-export function declareLogin(command: Command, action: CreateAction): void {
+export const commands = {
+  login: declareLogin,
+  logout: declareLogout,
+  whoami: declareWhoami,
+  profiles: declareProfiles,
+}
+
+function declareLogin(command: Command, action: CreateAction): void {
   command
     .argument('[address]', 'the platform, such as https://hub.example')
     .option('--api-key', 'sign in with an API key, typed without echo or read from standard input')
@@ -20,15 +27,15 @@ export function declareLogin(command: Command, action: CreateAction): void {
     .action(action(login))
 }
 
-export function declareLogout(command: Command, action: CreateAction): void {
+function declareLogout(command: Command, action: CreateAction): void {
   command.option('--all', 'remove all sign-ins').action(action(logout))
 }
 
-export function declareWhoami(command: Command, action: CreateAction): void {
+function declareWhoami(command: Command, action: CreateAction): void {
   command.action(action(whoami))
 }
 
-export function declareProfiles(profiles: Command, action: CreateAction): void {
+function declareProfiles(profiles: Command, action: CreateAction): void {
   profiles
     .command('list')
     .description('list your sign-ins; the current one is marked')

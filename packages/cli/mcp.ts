@@ -24,8 +24,10 @@ import type { Context } from './lib/context.ts'
 import { CommandAborted, type ExitOutcome, Failure, outcomeOf } from './lib/failure.ts'
 import { version } from './lib/version.ts'
 
+export const commands = { mcp: declareMcp }
+
 /** Declares `wheelhouse mcp`: the platform's MCP server for clients that start a server as a process. */
-export function declareMcp(command: Command, action: CreateAction): void {
+function declareMcp(command: Command, action: CreateAction): void {
   command.action(action(serve))
 }
 

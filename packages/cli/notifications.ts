@@ -1,4 +1,4 @@
-import type { NotificationChannel, NotificationGroup } from '@wheelhouse/protocol'
+import { NotificationChannel, NotificationGroup } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { Argument, type Command, InvalidArgumentError } from 'commander'
 import type { CreateAction } from './lib/action.ts'
@@ -8,23 +8,13 @@ import type { Output } from './lib/output.ts'
 import { styled } from './lib/text.ts'
 import { formatTime } from './lib/views.ts'
 
-/** Records, so that the compiler finds a missing one; the schemas would load with every command. */
-const groups: Readonly<Record<NotificationGroup, true>> = {
-  stops: true,
-  robot_lost: true,
-  pauses: true,
-  sessions: true,
-  extensions: true,
-  battery: true,
-  account: true,
-  money: true,
-  exports: true,
-  webhooks: true,
+export const commands = {
+  notifications: declareNotifications,
+  'notification-settings': declareNotificationSettings,
 }
-const channels: Readonly<Record<NotificationChannel, true>> = { in_app: true, mail: true, push: true }
 
 /** Declares `wheelhouse notifications`. */
-export function declareNotifications(command: Command, action: CreateAction): void {
+function declareNotifications(command: Command, action: CreateAction): void {
   command
     .option('--unread', 'only unread notifications')
     .option('--limit <number>', 'largest number of notifications', integer(1, 100), 50)
@@ -32,7 +22,7 @@ export function declareNotifications(command: Command, action: CreateAction): vo
 }
 
 /** Declares `wheelhouse notification-settings …`. */
-export function declareNotificationSettings(settings: Command, action: CreateAction): void {
+function declareNotificationSettings(settings: Command, action: CreateAction): void {
   settings
     .command('show')
     .description('show the channels of each group of notifications, the quiet hours and the language')
@@ -40,8 +30,8 @@ export function declareNotificationSettings(settings: Command, action: CreateAct
   settings
     .command('set')
     .description('turn a channel of a group of notifications on or off')
-    .addArgument(new Argument('<group>', 'a group of notifications').choices(Object.keys(groups)))
-    .addArgument(new Argument('<channel>', 'how they reach you').choices(Object.keys(channels)))
+    .addArgument(new Argument('<group>', 'a group of notifications').choices(NotificationGroup.options))
+    .addArgument(new Argument('<channel>', 'how they reach you').choices(NotificationChannel.options))
     .addArgument(new Argument('<state>', 'the new state').choices(['on', 'off']))
     .action(action(set))
   settings

@@ -7,19 +7,26 @@ import type { Output } from './lib/output.ts'
 import { styled } from './lib/text.ts'
 import { formatMoney, formatTime } from './lib/views.ts'
 
-export function declareStatus(command: Command, action: CreateAction): void {
+export const commands = {
+  status: declareStatus,
+  search: declareSearch,
+  stats: declareStats,
+  schedule: declareSchedule,
+}
+
+function declareStatus(command: Command, action: CreateAction): void {
   command.action(action(status))
 }
 
-export function declareSearch(command: Command, action: CreateAction): void {
+function declareSearch(command: Command, action: CreateAction): void {
   command.argument('<words...>', 'words that must all occur').action(action(search))
 }
 
-export function declareStats(command: Command, action: CreateAction): void {
+function declareStats(command: Command, action: CreateAction): void {
   command.action(action(stats))
 }
 
-export function declareSchedule(command: Command, action: CreateAction): void {
+function declareSchedule(command: Command, action: CreateAction): void {
   command.action(action(schedule))
 }
 

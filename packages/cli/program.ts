@@ -14,117 +14,88 @@ Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 not found, 5 co
 Environment: WHEELHOUSE_URL, WHEELHOUSE_PROFILE, WHEELHOUSE_API_KEY, WHEELHOUSE_HUB_URL, NO_COLOR; from Node:
 NODE_EXTRA_CA_CERTS for certificates of your own authority, NODE_USE_ENV_PROXY=1 with HTTPS_PROXY for proxies.`
 
-/** Declares the arguments, options and subcommands of a command. */
-type Declare = (command: Command, action: CreateAction) => void
+/** A file of commands. */
+interface Noun {
+  /** Declare the arguments, options and subcommands of each command. */
+  readonly commands: Readonly<Record<string, (command: Command, action: CreateAction) => void>>
+}
 
 /**
  * The commands in the order of the help, and the files that declare them. A file is loaded when its command is used,
  * because most load the SDK, which takes longer than all the rest of a start.
  */
-const COMMANDS: readonly (readonly [usage: string, description: string, load: () => Promise<Declare>])[] = [
+const COMMANDS: readonly (readonly [usage: string, description: string, load: () => Promise<Noun>])[] = [
   [
     'login [options] [address]',
     'sign in to a platform: in a browser, or with an API key',
-    async () => (await import('./login.ts')).declareLogin,
+    () => import('./login.ts'),
   ],
-  [
-    'logout [options]',
-    'remove a sign-in, and end it at the identity provider',
-    async () => (await import('./login.ts')).declareLogout,
-  ],
-  ['whoami', 'show your account and its platform', async () => (await import('./login.ts')).declareWhoami],
-  ['profiles', 'your sign-ins', async () => (await import('./login.ts')).declareProfiles],
-  [
-    'robots',
-    'your robots, and those that you may drive',
-    async () => (await import('./robots.ts')).declareRobots,
-  ],
-  ['sessions', 'your sessions', async () => (await import('./sessions.ts')).declareSessions],
-  ['stop [options] [session]', STOP_DESCRIPTION, async () => (await import('./sessions.ts')).declareStop],
+  ['logout [options]', 'remove a sign-in, and end it at the identity provider', () => import('./login.ts')],
+  ['whoami', 'show your account and its platform', () => import('./login.ts')],
+  ['profiles', 'your sign-ins', () => import('./login.ts')],
+  ['robots', 'your robots, and those that you may drive', () => import('./robots.ts')],
+  ['sessions', 'your sessions', () => import('./sessions.ts')],
+  ['stop [options] [session]', STOP_DESCRIPTION, () => import('./sessions.ts')],
   [
     'watch [options] [session]',
     'watch a session live: state, telemetry, log and chat; s or space stops the robot',
-    async () => (await import('./watch/watch.ts')).declareWatch,
+    () => import('./watch/watch.ts'),
   ],
   [
     'chat [options] <session> [text...]',
     'chat in a session: one message, or line by line at a terminal',
-    async () => (await import('./chat.ts')).declareChat,
+    () => import('./chat.ts'),
   ],
   [
     'drive [target]',
     'drive a robot with the keyboard; Ctrl-C stops it and releases it',
-    async () => (await import('./drive.ts')).declareDrive,
+    () => import('./drive.ts'),
   ],
   [
     'simulate [options] [count]',
     'connect simulated robots as yours, until Ctrl-C; reuses the robots of earlier calls',
-    async () => (await import('./simulate.ts')).declareSimulate,
+    () => import('./simulate.ts'),
   ],
-  [
-    'episodes',
-    'episodes of an open session, for datasets',
-    async () => (await import('./episodes.ts')).declareEpisodes,
-  ],
+  ['episodes', 'episodes of an open session, for datasets', () => import('./episodes.ts')],
   [
     'recordings',
     'recordings of your robots and of sessions that you operated',
-    async () => (await import('./recordings.ts')).declareRecordings,
+    () => import('./recordings.ts'),
   ],
-  [
-    'datasets',
-    'datasets of your robots, and their exports',
-    async () => (await import('./datasets.ts')).declareDatasets,
-  ],
+  ['datasets', 'datasets of your robots, and their exports', () => import('./datasets.ts')],
   [
     'export [options] [what]',
     'write your sessions, datasets or episodes to a file or to standard output',
-    async () => (await import('./export.ts')).declareExport,
+    () => import('./export.ts'),
   ],
   [
     'events [options]',
     'print your events, oldest first; as JSON Lines with --json',
-    async () => (await import('./events.ts')).declareEvents,
+    () => import('./events.ts'),
   ],
-  ['webhooks', 'your webhooks', async () => (await import('./webhooks.ts')).declareWebhooks],
-  ['keys', 'your API keys; requires a browser sign-in', async () => (await import('./keys.ts')).declareKeys],
-  [
-    'status',
-    'show whether the platform works; needs no sign-in',
-    async () => (await import('./platform.ts')).declareStatus,
-  ],
+  ['webhooks', 'your webhooks', () => import('./webhooks.ts')],
+  ['keys', 'your API keys; requires a browser sign-in', () => import('./keys.ts')],
+  ['status', 'show whether the platform works; needs no sign-in', () => import('./platform.ts')],
   [
     'search <words...>',
     'find robots and sessions that you may open, as an admin also users',
-    async () => (await import('./platform.ts')).declareSearch,
+    () => import('./platform.ts'),
   ],
-  [
-    'stats',
-    'show your statistics, as a client or as an operator',
-    async () => (await import('./platform.ts')).declareStats,
-  ],
-  [
-    'schedule',
-    'show your weekly schedule, and whether you are available now',
-    async () => (await import('./platform.ts')).declareSchedule,
-  ],
-  ['invoices', 'your monthly invoices', async () => (await import('./invoices.ts')).declareInvoices],
-  [
-    'notifications [options]',
-    'list your notifications, newest first',
-    async () => (await import('./notifications.ts')).declareNotifications,
-  ],
+  ['stats', 'show your statistics, as a client or as an operator', () => import('./platform.ts')],
+  ['schedule', 'show your weekly schedule, and whether you are available now', () => import('./platform.ts')],
+  ['invoices', 'your monthly invoices', () => import('./invoices.ts')],
+  ['notifications [options]', 'list your notifications, newest first', () => import('./notifications.ts')],
   [
     'notification-settings',
     'which notifications reach you, how and when',
-    async () => (await import('./notifications.ts')).declareNotificationSettings,
+    () => import('./notifications.ts'),
   ],
   [
     'mcp',
     "serve the platform's MCP server on standard input and output, signed in as you",
-    async () => (await import('./mcp.ts')).declareMcp,
+    () => import('./mcp.ts'),
   ],
-  ['admin', 'for admins of the platform', async () => (await import('./admin.ts')).declareAdmin],
+  ['admin', 'for admins of the platform', () => import('./admin.ts')],
 ]
 
 /**
@@ -158,7 +129,8 @@ export async function createProgram(terminal: Terminal, words?: readonly string[
     if (words && !words.includes(name)) usages.set(command, usage)
     else {
       const { actionsOf } = await import('./lib/action.ts')
-      ;(await load())(command, actionsOf(terminal))
+      const { commands } = await load()
+      commands[name]?.(command, actionsOf(terminal))
     }
   }
   if (words?.[0] === 'complete') (await import('./completion.ts')).addCompletion(program)

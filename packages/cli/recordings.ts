@@ -1,11 +1,12 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { gapTexts } from '@wheelhouse/protocol'
-import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Command } from 'commander'
 import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
 import { downloadFile, type PartFile } from './lib/download.ts'
+import { unlessMissing } from './lib/errors.ts'
 import { Failure } from './lib/failure.ts'
 import { findUnique, idOf, isFullId, robotId } from './lib/ids.ts'
 import { integer } from './lib/options.ts'
@@ -19,63 +20,33 @@ const SHARE = 'id of the link, or a prefix of the id'
 const ROBOT = 'its id, a prefix of the id, or its name'
 const MAX_SHARE_HOURS = 2_160
 
-/** Declares `wheelhouse recordings …`. */
-export function declareRecordings(recordings: Command, action: CreateAction): void {
-  addReading(recordings, action)
-  addShares(recordings, action)
-}
+export const commands = { recordings: declareRecordings }
 
-function addReading(recordings: Command, action: CreateAction): void {
+/** Declares `wheelhouse recordings …`. */
+function declareRecordings(recordings: Command, action: CreateAction): void {
+  const recording = (name: string, description: string) =>
+    recordings.command(name).description(description).argument('<recording>', RECORDING)
   recordings
     .command('list')
     .description('list the recordings of your robots and of sessions that you operated, newest first')
     .option('--robot <robot>', `only recordings of this robot: ${ROBOT}`)
     .option('--limit <number>', 'largest number of recordings', integer(1, 10_000), 50)
     .action(action(list))
-  recordings
-    .command('show')
-    .description('show a recording with its topics and gaps')
-    .argument('<recording>', RECORDING)
-    .action(action(show))
-  recordings
-    .command('download')
-    .description('download a recording as an MCAP file; continues an interrupted download')
-    .argument('<recording>', RECORDING)
+  recording('show', 'show a recording with its topics and gaps').action(action(show))
+  recording('download', 'download a recording as an MCAP file; continues an interrupted download')
     .option('-o, --output <file>', 'write to this file or folder (default: a name from robot and time)', '.')
     .option('--force', 'replace an existing file')
     .action(action(download))
-  recordings
-    .command('downloads')
-    .description('list who has read a recording, newest first')
-    .argument('<recording>', RECORDING)
-    .action(action(downloads))
-  recordings
-    .command('delete')
-    .description('delete a recording and its files, as the owner of the robot')
-    .argument('<recording>', RECORDING)
-    .action(action(remove))
-}
-
-function addShares(recordings: Command, action: CreateAction): void {
-  recordings
-    .command('share')
-    .description(
-      'create a link with which anyone can replay and download a recording; the link is shown only once',
-    )
-    .argument('<recording>', RECORDING)
+  recording('downloads', 'list who has read a recording, newest first').action(action(downloads))
+  recording('delete', 'delete a recording and its files, as the owner of the robot').action(action(remove))
+  recording(
+    'share',
+    'create a link with which anyone can replay and download a recording; the link is shown only once',
+  )
     .option('--hours <number>', 'hours until the link expires', integer(1, MAX_SHARE_HOURS), 72)
     .action(action(share))
-  recordings
-    .command('shares')
-    .description('list the links of a recording')
-    .argument('<recording>', RECORDING)
-    .action(action(shares))
-  recordings
-    .command('unshare')
-    .description('revoke a link of a recording')
-    .argument('<recording>', RECORDING)
-    .argument('<share>', SHARE)
-    .action(action(unshare))
+  recording('shares', 'list the links of a recording').action(action(shares))
+  recording('unshare', 'revoke a link of a recording').argument('<share>', SHARE).action(action(unshare))
 }
 
 const PAGE = 100
@@ -297,15 +268,6 @@ async function byFullId(cli: Context, id: string): Promise<Recording> {
     (await unlessMissing(answerOf(cli.rest.GET('/api/sessions/{id}/recording', { params }))))
   if (found) return found
   throw new Failure('not_found', `No recording and no recorded session has the id ${id}.`)
-}
-
-async function unlessMissing<T>(response: Promise<T>): Promise<T | undefined> {
-  try {
-    return await response
-  } catch (cause) {
-    if (cause instanceof ApiError && cause.status === 404) return undefined
-    throw cause
-  }
 }
 
 type Recording = Schemas['Recording']

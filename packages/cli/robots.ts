@@ -1,10 +1,10 @@
 import { answerOf, type RobotLogLevel, type Schemas } from '@wheelhouse/sdk'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
 import { Failure } from './lib/failure.ts'
 import { ownRobots, robotId } from './lib/ids.ts'
-import { collectValues, integer, integerOrNone, readSchema } from './lib/options.ts'
+import { choice, collectValues, given, integer, integerOrNone, readSchema } from './lib/options.ts'
 import type { Column, Output } from './lib/output.ts'
 import { readPages } from './lib/pages.ts'
 import { type Style, styled } from './lib/text.ts'
@@ -12,17 +12,17 @@ import { formatTime, statusPiece } from './lib/views.ts'
 
 const ROBOT = 'its id, a prefix of the id, or its name'
 
+export const commands = { robots: declareRobots }
+
 /** Declares `wheelhouse robots …`: the robots of an owner, and those that are available to an operator. */
-export function declareRobots(robots: Command, action: CreateAction): void {
+function declareRobots(robots: Command, action: CreateAction): void {
+  const robot = (name: string, description: string) =>
+    robots.command(name).description(description).argument('<robot>', ROBOT)
   robots
     .command('list')
     .description('list your robots, newest first')
     .addOption(
-      new Option('--status <status>', 'only robots with this status').choices([
-        'OFFLINE',
-        'AVAILABLE',
-        'IN_SESSION',
-      ]),
+      choice('--status <status>', 'only robots with this status', ['OFFLINE', 'AVAILABLE', 'IN_SESSION']),
     )
     .option('--type <type>', 'only robots of this type')
     .option('--tag <tag>', 'only robots with this tag')
@@ -32,28 +32,22 @@ export function declareRobots(robots: Command, action: CreateAction): void {
       integer(1, 100),
     )
     .option('--search <words>', 'only robots with all these words in name, type, hardware id or tags')
-    .addOption(
-      new Option('--limit <number>', 'largest number of robots').argParser(integer(1, 10_000)).default(50),
-    )
+    .option('--limit <number>', 'largest number of robots', integer(1, 10_000), 50)
     .option('--offset <number>', 'skip this many of the newest robots', integer(0, 10_000_000))
     .action(action(list))
   robots
     .command('available')
     .description('list the robots that are available to you as an operator')
     .action(action(available))
-  robots
-    .command('show')
-    .description('show one of your robots')
-    .argument('<robot>', ROBOT)
-    .action(action(show))
-  robots
-    .command('logs')
-    .description("print the newest lines of a robot's log, oldest first; as JSON Lines with --json")
-    .argument('<robot>', ROBOT)
+  robot('show', 'show one of your robots').action(action(show))
+  robot('logs', "print the newest lines of a robot's log, oldest first; as JSON Lines with --json")
     .addOption(
-      new Option('--level <level>', 'only lines of this level or above')
-        .choices(['debug', 'info', 'warn', 'error'])
-        .default('debug'),
+      choice(
+        '--level <level>',
+        'only lines of this level or above',
+        ['debug', 'info', 'warn', 'error'],
+        'debug',
+      ),
     )
     .option('--limit <number>', 'largest number of lines', integer(1, 10_000), 100)
     .action(action(logs))
@@ -72,10 +66,7 @@ export function declareRobots(robots: Command, action: CreateAction): void {
       'every operator may drive it (default: the setting of the platform)',
     )
     .action(action(register))
-  robots
-    .command('update')
-    .description('change the settings of a robot')
-    .argument('<robot>', ROBOT)
+  robot('update', 'change the settings of a robot')
     .option('--name <name>')
     .option('--stream-url <url>', 'address of its video; "" for none')
     .option('--tag <tag>', 'a tag, which replaces all current tags; repeatable', collectValues)
@@ -105,16 +96,18 @@ export function declareRobots(robots: Command, action: CreateAction): void {
     .option('--strict-control', 'the gateway drops commands that the control schema does not allow')
     .option('--no-strict-control', 'only the robot checks its commands')
     .addOption(
-      new Option(
+      choice(
         '--stop-clear <who>',
         'who may clear your remote stops: owner (you and admins), or anyone (also the operator)',
-      ).choices(['owner', 'anyone']),
+        ['owner', 'anyone'],
+      ),
     )
     .addOption(
-      new Option(
+      choice(
         '--recording <mode>',
         'record its sessions: control (commands and telemetry), video (also its cameras) or off',
-      ).choices(['off', 'control', 'video']),
+        ['off', 'control', 'video'],
+      ),
     )
     .option(
       '--recording-days <number>',
@@ -125,24 +118,21 @@ export function declareRobots(robots: Command, action: CreateAction): void {
     .option('--no-hold', 'allow new sessions again')
     .option('--low-battery <percent>', 'notify you below this charge; 0 for never', integer(0, 100))
     .addOption(
-      new Option('--log-events <level>', 'publish events for log lines of this level or above').choices([
+      choice('--log-events <level>', 'publish events for log lines of this level or above', [
         'off',
         'warn',
         'error',
       ]),
     )
     .action(action(update))
-  robots
-    .command('pairing-code')
-    .description('create a code with which a robot or a phone connects once, within ten minutes')
-    .argument('<robot>', ROBOT)
-    .action(action(createPairingCode))
-  robots
-    .command('rotate-token')
-    .description('replace the token of a robot; the old one stops working at once')
-    .argument('<robot>', ROBOT)
-    .action(action(rotateToken))
-  robots.command('remove').description('remove a robot').argument('<robot>', ROBOT).action(action(remove))
+  robot(
+    'pairing-code',
+    'create a code with which a robot or a phone connects once, within ten minutes',
+  ).action(action(createPairingCode))
+  robot('rotate-token', 'replace the token of a robot; the old one stops working at once').action(
+    action(rotateToken),
+  )
+  robot('remove', 'remove a robot').action(action(remove))
 }
 
 interface ListOptions {
@@ -159,13 +149,8 @@ interface ListOptions {
 /** Prints the caller's robots, newest first. */
 async function list(cli: Context, options: ListOptions): Promise<void> {
   const { limit, offset = 0, status, type, tag, batteryBelow, search } = options
-  const filters = {
-    ...(status && { status }),
-    ...(type !== undefined && { robot_type: type }),
-    ...(tag !== undefined && { tag }),
-    ...(batteryBelow !== undefined && { battery_below: batteryBelow / 100 }),
-    ...(search !== undefined && { search }),
-  }
+  const battery_below = batteryBelow === undefined ? undefined : batteryBelow / 100
+  const filters = given({ status, robot_type: type, tag, battery_below, search })
   const robots = await ownRobots(cli, filters, { limit, offset })
   const emptyText = Object.keys(filters).length > 0 || offset > 0 ? 'No matching robots.' : NO_ROBOTS
   cli.out.list(robots, robotColumns, emptyText)
@@ -248,10 +233,10 @@ async function register(cli: Context, name: string, options: RegisterOptions): P
     name,
     robot_type: options.type,
     hardware_id: options.hardwareId,
-    ...(options.streamUrl !== undefined && { stream_url: options.streamUrl }),
-    ...(options.tag && { tags: options.tag }),
-    ...(options.notes !== undefined && { notes: options.notes }),
-    ...(options.requireCertification !== undefined && {
+    ...given({
+      stream_url: options.streamUrl,
+      tags: options.tag,
+      notes: options.notes,
       require_certification: options.requireCertification,
     }),
   }
@@ -289,50 +274,27 @@ interface UpdateOptions {
 
 /** Changes the given settings of a robot. */
 async function update(cli: Context, idOrName: string, options: UpdateOptions): Promise<void> {
-  const {
-    name,
-    streamUrl,
-    tag,
-    notes,
-    operatorNotes,
-    requireCertification,
-    latencyLimit,
-    latencyBudget,
-    videoLimit,
-    controlSchema,
-    telemetrySchema,
-    strictControl,
-    lowBattery,
-    logEvents,
-    stopClear,
-    recording,
-    recordingDays,
-    hold,
-  } = options
-  const body = {
-    ...(name !== undefined && { name }),
-    ...(streamUrl !== undefined && { stream_url: streamUrl }),
-    ...(tag && { tags: tag }),
-    ...(notes !== undefined && { notes: notes || null }),
-    ...(operatorNotes !== undefined && { operator_notes: operatorNotes || null }),
-    ...(requireCertification !== undefined && { require_certification: requireCertification }),
-    ...(latencyLimit !== undefined && { latency_limit_ms: latencyLimit }),
-    ...(latencyBudget !== undefined && { latency_budget_ms: latencyBudget || null }),
-    ...(videoLimit !== undefined && { video_limit_ms: videoLimit || null }),
-    ...(controlSchema !== undefined && {
-      control_schema: await readSchema(controlSchema, 'control schema'),
-    }),
-    ...(telemetrySchema !== undefined && {
-      telemetry_schema: await readSchema(telemetrySchema, 'telemetry schema'),
-    }),
-    ...(strictControl !== undefined && { strict_control: strictControl }),
-    ...(stopClear !== undefined && { stop_clear: stopClear }),
-    ...(recording !== undefined && { recording }),
-    ...(recordingDays !== undefined && { recording_days: recordingDays === 'none' ? null : recordingDays }),
-    ...(hold !== undefined && { on_hold: hold }),
-    ...(lowBattery !== undefined && { low_battery_threshold: lowBattery / 100 }),
-    ...(logEvents !== undefined && { log_event_level: logEvents }),
-  }
+  const { controlSchema, telemetrySchema, lowBattery, recordingDays } = options
+  const body = given({
+    name: options.name,
+    stream_url: options.streamUrl,
+    tags: options.tag,
+    notes: orNull(options.notes),
+    operator_notes: orNull(options.operatorNotes),
+    require_certification: options.requireCertification,
+    latency_limit_ms: options.latencyLimit,
+    latency_budget_ms: orNull(options.latencyBudget),
+    video_limit_ms: orNull(options.videoLimit),
+    control_schema: await readSchema(controlSchema, 'control schema'),
+    telemetry_schema: await readSchema(telemetrySchema, 'telemetry schema'),
+    strict_control: options.strictControl,
+    stop_clear: options.stopClear,
+    recording: options.recording,
+    recording_days: recordingDays === 'none' ? null : recordingDays,
+    on_hold: options.hold,
+    low_battery_threshold: lowBattery === undefined ? undefined : lowBattery / 100,
+    log_event_level: options.logEvents,
+  })
   if (Object.keys(body).length === 0) {
     throw new Failure('usage', 'Set at least one option. See: wheelhouse robots update --help')
   }
@@ -340,6 +302,9 @@ async function update(cli: Context, idOrName: string, options: UpdateOptions): P
   const robot = await answerOf(cli.rest.PATCH('/api/client/robots/{id}', { params: { path: { id } }, body }))
   cli.out.result(robot, () => showRobot(cli.out, robot))
 }
+
+/** Returns null for a setting that is turned off: an empty text, or 0. */
+const orNull = <T>(value: T | undefined) => (value === undefined ? undefined : value || null)
 
 /** Creates a pairing code of a robot, and prints how a computer and a phone use it. */
 async function createPairingCode(cli: Context, idOrName: string): Promise<void> {

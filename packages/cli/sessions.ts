@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { reasonText } from '@wheelhouse/protocol'
+import { reasonText, SessionStatus } from '@wheelhouse/protocol'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
 import { isTransient, toFailure } from './lib/errors.ts'
 import { Failure } from './lib/failure.ts'
 import { availableRobotId, findUnique, isFullId, openSessions, robotId, sessionId } from './lib/ids.ts'
-import { integer, parseTime, SESSION_STATUSES, STOP_DESCRIPTION } from './lib/options.ts'
+import { choice, given, integer, parseTime, STOP_DESCRIPTION } from './lib/options.ts'
 import type { Column, Output } from './lib/output.ts'
 import { styled } from './lib/text.ts'
 import { formatMoney, formatTime, logLine, statusPiece } from './lib/views.ts'
@@ -16,8 +16,10 @@ const SESSION = 'its id, or a prefix of the id'
 const ROBOT = 'its id, a prefix of the id, or its name'
 const REASON = 'the reason, which the other participants can read'
 
+export const commands = { sessions: declareSessions, stop: declareStop }
+
 /** Declares `wheelhouse sessions …`. */
-export function declareSessions(sessions: Command, action: CreateAction): void {
+function declareSessions(sessions: Command, action: CreateAction): void {
   addReading(sessions, action)
   addStarting(sessions, action)
   addActions(sessions, action)
@@ -28,7 +30,7 @@ function addReading(sessions: Command, action: CreateAction): void {
   sessions
     .command('list')
     .description('list your sessions, newest first')
-    .addOption(new Option('--status <status>', 'only sessions with this status').choices(SESSION_STATUSES))
+    .addOption(choice('--status <status>', 'only sessions with this status', SessionStatus.options))
     .option('--robot <robot>', `only sessions on this robot: ${ROBOT}`)
     .option('--from <time>', 'only sessions created at or after this time', parseTime)
     .option('--to <time>', 'only sessions created before this time', parseTime)
@@ -62,35 +64,35 @@ function addStarting(sessions: Command, action: CreateAction): void {
 }
 
 function addActions(sessions: Command, action: CreateAction): void {
-  const add = (name: string, description: string) =>
+  const session = (name: string, description: string) =>
     sessions.command(name).description(description).argument('<session>', SESSION)
   const performing = (name: Schemas['SessionAction']) =>
     action((cli, session: string, { reason }: { reason?: string }) => perform(cli, session, name, reason))
 
-  add('begin', 'start a scheduled session').action(performing('start'))
-  add('pause', 'pause a session; the robot stops')
+  session('begin', 'start a scheduled session').action(performing('start'))
+  session('pause', 'pause a session; the robot stops')
     .option('--reason <text>', REASON)
     .action(performing('pause'))
-  add('resume', 'resume a paused session').action(performing('resume'))
-  add('end', 'end a session').option('--reason <text>', REASON).action(action(end))
-  add('cancel', 'cancel a scheduled session').option('--reason <text>', REASON).action(action(cancel))
-  add('clear-stop', 'clear the remote stop; the session stays paused').action(performing('clear_stop'))
-  add('request-clear', 'ask the owner to clear their stop; for the operator, at most once a minute')
+  session('resume', 'resume a paused session').action(performing('resume'))
+  session('end', 'end a session').option('--reason <text>', REASON).action(action(end))
+  session('cancel', 'cancel a scheduled session').option('--reason <text>', REASON).action(action(cancel))
+  session('clear-stop', 'clear the remote stop; the session stays paused').action(performing('clear_stop'))
+  session('request-clear', 'ask the owner to clear their stop; for the operator, at most once a minute')
     .option('--reason <text>', REASON)
     .action(performing('request_clear_stop'))
-  add('extend', 'ask the operator for more time')
+  session('extend', 'ask the operator for more time')
     .argument('<minutes>', 'additional minutes', integer(1, 480))
     .action(action(extend))
-  add('accept', 'approve the extension that the client requests').action(performing('approve_extension'))
-  add('decline', 'decline the extension that the client requests').action(performing('decline_extension'))
-  add('rate', 'rate a completed session, once')
+  session('accept', 'approve the extension that the client requests').action(performing('approve_extension'))
+  session('decline', 'decline the extension that the client requests').action(performing('decline_extension'))
+  session('rate', 'rate a completed session, once')
     .argument('<stars>', '1 to 5', integer(1, 5))
     .option('--comment <text>')
     .action(action(rate))
 }
 
 /** Declares `wheelhouse sessions stop`, and its shortcut `wheelhouse stop`. */
-export function declareStop(command: Command, action: CreateAction): void {
+function declareStop(command: Command, action: CreateAction): void {
   command
     .argument('[session]', `${SESSION}, or the name of its robot (default: your only open session)`)
     .option('--all', 'stop all your open sessions')
@@ -114,12 +116,7 @@ async function list(cli: Context, { robot, limit, ...filter }: ListOptions): Pro
   const robotFilter = robot === undefined ? {} : { robotId: await robotId(cli, robot) }
   const found = new Map<string, Schemas['Session']>()
   for (let offset = 0; found.size < limit; offset += LIST_PAGE) {
-    const query = {
-      ...filter,
-      ...robotFilter,
-      limit: Math.min(LIST_PAGE, limit - found.size),
-      offset,
-    }
+    const query = { ...filter, ...robotFilter, limit: Math.min(LIST_PAGE, limit - found.size), offset }
     const { sessions } = await answerOf(cli.rest.GET('/api/sessions', { params: { query } }))
     // A session created between two pages shifts the others, so a page may repeat sessions.
     for (const session of sessions) found.set(session.id, session)
@@ -167,9 +164,7 @@ async function start(
 ): Promise<void> {
   const body = {
     robotId: await availableRobotId(cli, idOrName),
-    ...(operator !== undefined && { operatorId: operator }),
-    ...(at !== undefined && { scheduledFor: at }),
-    ...(minutes !== undefined && { plannedMinutes: minutes }),
+    ...given({ operatorId: operator, scheduledFor: at, plannedMinutes: minutes }),
   }
   const session = await answerOf(cli.rest.POST('/api/sessions', { body }))
   cli.out.result(session, () => {

@@ -8,15 +8,17 @@ import { z } from 'zod'
 import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
 import { configDirectory, OWNER_ONLY_FILE, writeOwnerFile } from './lib/credentials.ts'
+import { unlessMissing } from './lib/errors.ts'
 import { Failure } from './lib/failure.ts'
 import { integer } from './lib/options.ts'
 import { canDraw, openKeys, openLiveScreen, type ScreenSize } from './lib/screen.ts'
 import { type Piece, type Style, styled } from './lib/text.ts'
-import { statusPiece } from './lib/views.ts'
-import { clockOf } from './watch/watch-text.ts'
+import { clockOf, statusPiece } from './lib/views.ts'
+
+export const commands = { simulate: declareSimulate }
 
 /** Declares `wheelhouse simulate`: runs simulated robots. */
-export function declareSimulate(command: Command, action: CreateAction): void {
+function declareSimulate(command: Command, action: CreateAction): void {
   command
     .argument(
       '[count]',
@@ -319,13 +321,8 @@ function documentsIn(text: string): unknown {
 }
 
 async function findRobot(cli: Context, id: string): Promise<Schemas['RobotDetail'] | undefined> {
-  try {
-    const request = () => cli.rest.GET('/api/client/robots/{id}', { params: { path: { id } } })
-    return await withRateLimitRetry(cli, () => answerOf(request()))
-  } catch (cause) {
-    if (cause instanceof ApiError && cause.status === 404) return undefined
-    throw cause
-  }
+  const request = () => cli.rest.GET('/api/client/robots/{id}', { params: { path: { id } } })
+  return await unlessMissing(withRateLimitRetry(cli, () => answerOf(request())))
 }
 
 async function registerRobot(

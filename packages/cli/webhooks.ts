@@ -6,7 +6,7 @@ import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
 import { Failure } from './lib/failure.ts'
 import { findUnique, idOf, isFullId } from './lib/ids.ts'
-import { collectValues, integer, parseTime } from './lib/options.ts'
+import { choice, collectValues, integer, parseTime } from './lib/options.ts'
 import type { Output } from './lib/output.ts'
 import { readPages } from './lib/pages.ts'
 import { type Piece, styled } from './lib/text.ts'
@@ -16,19 +16,14 @@ const WEBHOOK = 'its id, a prefix of the id, or its URL'
 const DELIVERY = 'its id, or a prefix of the id'
 const TYPE = 'an event type, or a family such as session.*; repeatable'
 
-/** Declares `wheelhouse webhooks …`. */
-export function declareWebhooks(webhooks: Command, action: CreateAction): void {
-  addManagement(webhooks, action)
-  addDeliveries(webhooks, action)
-}
+export const commands = { webhooks: declareWebhooks }
 
-function addManagement(webhooks: Command, action: CreateAction): void {
+/** Declares `wheelhouse webhooks …`. */
+function declareWebhooks(webhooks: Command, action: CreateAction): void {
+  const webhook = (name: string, description: string) =>
+    webhooks.command(name).description(description).argument('<webhook>', WEBHOOK)
   webhooks.command('list').description('list your webhooks, newest first').action(action(list))
-  webhooks
-    .command('show')
-    .description('show one of your webhooks')
-    .argument('<webhook>', WEBHOOK)
-    .action(action(show))
+  webhook('show', 'show one of your webhooks').action(action(show))
   webhooks
     .command('create')
     .description('register a webhook and show its secret, only this once')
@@ -36,59 +31,30 @@ function addManagement(webhooks: Command, action: CreateAction): void {
     .option('--type <filter>', `${TYPE} (default: all)`, collectValues)
     .option('--description <text>', 'what it is for')
     .action(action(create))
-  webhooks
-    .command('update')
-    .description('change a webhook, or switch it on or off')
-    .argument('<webhook>', WEBHOOK)
+  webhook('update', 'change a webhook, or switch it on or off')
     .option('--url <url>', 'address that receives the events')
     .option('--type <filter>', `${TYPE}; replaces all current filters`, collectValues)
     .option('--description <text>', 'a description; "" for none')
     .option('--enable', 'send events from now on')
     .addOption(new Option('--disable', 'send no events, and drop pending deliveries').conflicts('enable'))
     .action(action(update))
-  webhooks
-    .command('remove')
-    .description('remove a webhook and the log of its deliveries')
-    .argument('<webhook>', WEBHOOK)
-    .action(action(remove))
-  webhooks
-    .command('rotate-secret')
-    .description('replace the secret of a webhook; the old secret also signs for a day')
-    .argument('<webhook>', WEBHOOK)
+  webhook('remove', 'remove a webhook and the log of its deliveries').action(action(remove))
+  webhook('rotate-secret', 'replace the secret of a webhook; the old secret also signs for a day')
     .option('--drop-old', 'stop signing with the old secret at once, because it has leaked')
     .action(action(rotateSecret))
-}
-
-function addDeliveries(webhooks: Command, action: CreateAction): void {
-  webhooks
-    .command('test')
-    .description('send a test event to a webhook and show the outcome')
-    .argument('<webhook>', WEBHOOK)
+  webhook('test', 'send a test event to a webhook and show the outcome')
     .option('--wait <seconds>', 'longest time to wait for the outcome', integer(1, 600), 30)
     .action(action(test))
-  webhooks
-    .command('deliveries')
-    .description('list the deliveries of a webhook, newest first')
-    .argument('<webhook>', WEBHOOK)
+  webhook('deliveries', 'list the deliveries of a webhook, newest first')
     .addOption(
-      new Option('--status <status>', 'only deliveries with this status').choices([
-        'PENDING',
-        'DELIVERED',
-        'FAILED',
-      ]),
+      choice('--status <status>', 'only deliveries with this status', ['PENDING', 'DELIVERED', 'FAILED']),
     )
     .option('--limit <number>', 'largest number of deliveries', integer(1, 10_000), 50)
     .action(action(deliveries))
-  webhooks
-    .command('delivery')
-    .description('show a delivery with its event')
-    .argument('<webhook>', WEBHOOK)
+  webhook('delivery', 'show a delivery with its event')
     .argument('<delivery>', DELIVERY)
     .action(action(delivery))
-  webhooks
-    .command('replay')
-    .description('repeat a delivery, or all failed deliveries since a time')
-    .argument('<webhook>', WEBHOOK)
+  webhook('replay', 'repeat a delivery, or all failed deliveries since a time')
     .argument('[delivery]', DELIVERY)
     .option('--since <time>', 'such as 2026-11-20T09:00 or -2h', parseTime)
     .action(action(replay))

@@ -88,9 +88,7 @@ async function repairPermissions(path: string): Promise<void> {
     throw new Failure(
       'refused',
       `Other users can read ${path}, and its permissions cannot be changed. Run chmod 600 on it.`,
-      {
-        cause,
-      },
+      { cause },
     )
   })
 }

@@ -26,6 +26,16 @@ export function isTransient(cause: unknown): boolean {
   return cause.status === 0 || cause.status === 429 || cause.status === 408 || cause.status >= 500
 }
 
+/** Returns undefined for a resource that does not exist. */
+export async function unlessMissing<T>(response: Promise<T>): Promise<T | undefined> {
+  try {
+    return await response
+  } catch (cause) {
+    if (cause instanceof ApiError && cause.status === 404) return undefined
+    throw cause
+  }
+}
+
 function failureFromResponse(cause: ApiError | HubError, server: string): Failure {
   const outcome = outcomeOf(cause.status)
   const message = sentence(cause.message)

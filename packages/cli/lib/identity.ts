@@ -153,9 +153,7 @@ async function renewCredential(
       throw new Failure(
         'not_signed_in',
         `Your sign-in has expired. Sign in again with: wheelhouse login ${server}`,
-        {
-          cause,
-        },
+        { cause },
       )
     })
     const credential = sessionCredential(tokens, stored)

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Schemas } from '@wheelhouse/sdk'
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { Failure } from './failure.ts'
 
 /** Options of every command. */
@@ -12,6 +11,17 @@ export interface GlobalOptions {
   readonly quiet?: true
   readonly yes?: true
   readonly color: boolean
+}
+
+/** Returns an option that takes one of several values. */
+export function choice(
+  flags: string,
+  description: string,
+  values: readonly string[],
+  preset?: string,
+): Option {
+  const option = new Option(flags, description).choices(values)
+  return preset === undefined ? option : option.default(preset)
 }
 
 /** Returns a commander parser for a whole number within limits. */
@@ -48,29 +58,27 @@ export function collectList(text: string, before: readonly string[] = []): strin
 export const integerOrNone = (min: number, max: number) => (text: string) =>
   text === 'none' ? text : integer(min, max)(text)
 
-type SessionStatus = Schemas['SessionStatus']
-
-/** Statuses of a session, for filter options. */
-export const SESSION_STATUSES: readonly SessionStatus[] = [
-  'PENDING',
-  'ACTIVE',
-  'PAUSED',
-  'COMPLETED',
-  'CANCELLED',
-]
-
 /**
- * Reads a declared schema, which the platform validates; null for an empty path.
+ * Reads a declared schema, which the platform validates; null for an empty path, undefined without one.
  * @param what the name of the schema, for the error
  * @throws Failure if the file is not readable, or not JSON
  */
-export async function readSchema(path: string, what: string): Promise<Record<string, unknown> | null> {
+export async function readSchema(
+  path: string | undefined,
+  what: string,
+): Promise<Record<string, unknown> | null | undefined> {
+  if (path === undefined) return undefined
   if (path === '') return null
   try {
     return JSON.parse(await readFile(path, 'utf8'))
   } catch (cause) {
     throw new Failure('usage', `The ${what} in ${path} cannot be read: ${(cause as Error).message}`)
   }
+}
+
+/** Returns the values without those that are undefined: the options that a command line has. */
+export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 }
 
 /** Description of `wheelhouse stop` and `wheelhouse sessions stop`. */

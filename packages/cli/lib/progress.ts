@@ -55,7 +55,9 @@ export function createBar(
   let started = false
   const stop = () => bar.stop()
   return {
+    /** Starts the bar, or updates it. */
     start(total: number, value: number, payload?: object): void {
+      if (started) return bar.update(value, payload)
       if (!shown) return
       started = true
       bar.start(total, value, payload)

@@ -31,6 +31,13 @@ export function formatTime(time: string | null | undefined): string | undefined 
   return `${day} ${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`
 }
 
+/** Returns the time of day in this machine's zone; `--:--:--` for an invalid time. */
+export function clockOf(time: string | number): string {
+  const date = new Date(time)
+  if (Number.isNaN(date.getTime())) return '--:--:--'
+  return date.toTimeString().slice(0, 8)
+}
+
 /** Formats an amount of money. */
 export const formatMoney = (cents: number | null | undefined, currency = 'EUR') =>
   cents === null || cents === undefined ? undefined : `${(cents / 100).toFixed(2)} ${currency}`

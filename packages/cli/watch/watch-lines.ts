@@ -1,8 +1,9 @@
 import { reasonText } from '@wheelhouse/protocol'
 import type { Output } from '../lib/output.ts'
 import { styled } from '../lib/text.ts'
+import { clockOf } from '../lib/views.ts'
 import type { WatchEvent } from './session-watch.ts'
-import { clockOf, eventText, telemetryText } from './watch-text.ts'
+import { eventText, telemetryText } from './watch-text.ts'
 
 /** Creates a handler that writes events line by line: JSON Lines with `--json`, else text. */
 export function watchLines(out: Output, { samplesPerSecond }: { samplesPerSecond: number }) {

@@ -4,8 +4,7 @@ import type { Context } from '../lib/context.ts'
 import { ownRobots } from '../lib/ids.ts'
 import { canDraw, openKeys, openLiveScreen, type ScreenSize } from '../lib/screen.ts'
 import { type Piece, styled } from '../lib/text.ts'
-import { statusPiece } from '../lib/views.ts'
-import { clockOf } from './watch-text.ts'
+import { clockOf, statusPiece } from '../lib/views.ts'
 
 type RobotsById = ReadonlyMap<string, RobotStatusEvent>
 

@@ -1,9 +1,9 @@
 import { type DriveStop, reasonText, type SpeedLimits, speedLimitText } from '@wheelhouse/protocol'
 import type { ScreenSize } from '../lib/screen.ts'
 import { type Piece, styled } from '../lib/text.ts'
-import { statusPiece } from '../lib/views.ts'
+import { clockOf, statusPiece } from '../lib/views.ts'
 import type { WatchEvent } from './session-watch.ts'
-import { clockOf, eventText, telemetryText } from './watch-text.ts'
+import { eventText, telemetryText } from './watch-text.ts'
 
 /** Age from which the screen marks a sample as old. */
 const STALE_MS = 2_000

@@ -1,5 +1,6 @@
 import { ChatMessage, eventTitle, reasonText } from '@wheelhouse/protocol'
 import { z } from 'zod'
+import { clockOf } from '../lib/views.ts'
 import type { WatchEvent } from './session-watch.ts'
 
 type LogEntry = Extract<WatchEvent, { type: 'event' }>
@@ -79,13 +80,6 @@ export function eventText({ event, data }: Pick<LogEntry, 'event' | 'data'>): st
     reasonText(reason),
   ].filter((part) => part !== undefined && part !== '')
   return [EVENT_TEXTS[event] ?? eventTitle(event), ...(more.length > 0 ? [more.join(', ')] : [])].join(': ')
-}
-
-/** Returns the time of day in this machine's zone; `--:--:--` for an invalid time. */
-export function clockOf(time: string | number): string {
-  const date = new Date(time)
-  if (Number.isNaN(date.getTime())) return '--:--:--'
-  return date.toTimeString().slice(0, 8)
 }
 
 const Pose = z.looseObject({ x_m: z.number(), y_m: z.number(), heading_rad: z.number() })

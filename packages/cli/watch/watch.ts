@@ -11,8 +11,10 @@ import { watchLines } from './watch-lines.ts'
 import { watchRobots } from './watch-robots.ts'
 import { emptyView, reduceWatchView, watchScreen } from './watch-screen.ts'
 
+export const commands = { watch: declareWatch }
+
 /** Declares `wheelhouse watch`: shows a session or robots live. */
-export function declareWatch(command: Command, action: CreateAction): void {
+function declareWatch(command: Command, action: CreateAction): void {
   command
     .argument('[session]', 'its id, or a prefix of the id (default: your only open session)')
     .option('--robots', 'show the board of your robots instead')
