@@ -1,7 +1,7 @@
 import type { Schemas } from '@wheelhouse/sdk'
 import { createContext, useContext } from 'react'
 
-export type Me = Schemas['Profile']
+type Me = Schemas['Profile']
 
 export const MeContext = createContext<Me | undefined>(undefined)
 

@@ -5,7 +5,7 @@ export interface Axes {
 }
 
 /** The `data` of a control frame for a differential-drive robot. */
-export interface DriveControlData {
+interface DriveControlData {
   readonly linear_mps: number
   readonly angular_radps: number
 }

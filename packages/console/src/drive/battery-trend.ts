@@ -23,7 +23,7 @@ export interface BatteryReading {
 }
 
 /** Follows the charge of a battery. */
-export interface BatteryTrend {
+interface BatteryTrend {
   /** Adds a report. @param charge 0 to 1 */
   add(charge: number, atMs: number): void
   /** Returns the latest charge; undefined before the first report. */

@@ -74,7 +74,7 @@ export interface Cockpit {
   close(): void
 }
 
-export interface CockpitOptions {
+interface CockpitOptions {
   readonly rest: RestClient
   readonly room: SessionRoom
   readonly robotId: string

@@ -20,7 +20,7 @@ interface FigureElements {
   readonly bearing: HTMLElement
 }
 
-export interface FiguresOptions {
+interface FiguresOptions {
   readonly subscribe: SubscribeTelemetry
   readonly reader: SampleReader
   readonly elements: FigureElements

@@ -5,7 +5,7 @@ import { type ControlProfile, MAX_AXES, MAX_BUTTONS, MAX_PAD_NAME } from './cont
 /** How long a stick must be at rest before it drives: longer than a stick needs to pass its middle. */
 const REST_MS = 250
 
-export interface GamepadOptions {
+interface GamepadOptions {
   readonly steer: (axes: Axes) => void
   readonly stop: () => void
   readonly profile: () => ControlProfile

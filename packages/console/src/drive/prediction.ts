@@ -6,7 +6,7 @@ import type { ControlData } from './control-plan.ts'
 /** After this time without a command that drives, the robot has halted: the deadman, and the longest delay. */
 const DRIVING_MS = 1_000
 
-export interface PredictionOptions {
+interface PredictionOptions {
   /** Returns the speeds of a command. */
   readonly driveCommandOf: (data: ControlData) => DriveCommand
   /** Returns the allowed share of full speed. */
@@ -16,7 +16,7 @@ export interface PredictionOptions {
 }
 
 /** Predicts the pose of the robot from the commands of this page. */
-export interface Prediction {
+interface Prediction {
   /** Notes a command that was sent. */
   sent(data: ControlData): void
   readonly predict: Predict

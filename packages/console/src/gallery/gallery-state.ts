@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-export type ColorScheme = 'light' | 'dark'
+type ColorScheme = 'light' | 'dark'
 
 /** One state of a building block. Its address is `gallery.html#id`, and the picture of a test has the same name. */
 export interface GalleryState {

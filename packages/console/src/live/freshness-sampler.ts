@@ -7,7 +7,7 @@ export type ReadAges = () => FreshnessAges
 type NextFrame = (callback: () => void) => () => void
 
 /** The sampled freshness, as an external store of React. */
-export interface FreshnessSampler {
+interface FreshnessSampler {
   get(): Freshness
   subscribe(listener: () => void): () => void
 }

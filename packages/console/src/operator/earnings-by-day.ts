@@ -9,7 +9,7 @@ const MAX_PAGES = 10
 /** A session can be created this long before it runs. The list is ordered by creation. */
 const SCHEDULED_AHEAD_MS = 91 * 86_400_000
 
-export interface DayOfEarnings {
+interface DayOfEarnings {
   readonly day: Date
   readonly cents: number
   readonly sessions: number

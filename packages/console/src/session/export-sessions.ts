@@ -2,7 +2,7 @@ import { answerOf, type RestClient } from '@wheelhouse/sdk'
 import { t } from '../texts/texts.ts'
 import type { filterOf } from './list-search.ts'
 
-export interface ExportFile {
+interface ExportFile {
   readonly name: string
   readonly content: Blob
 }

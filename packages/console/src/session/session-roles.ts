@@ -7,7 +7,7 @@ import { useMe } from '../auth/me.ts'
 import type { SessionDetail } from './session-query.ts'
 import { sessionQuery } from './session-query.ts'
 
-export interface SessionRoles {
+interface SessionRoles {
   readonly operator: boolean
   readonly client: boolean
 }

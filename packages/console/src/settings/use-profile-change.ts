@@ -3,7 +3,7 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 
-export interface ProfileChange {
+interface ProfileChange {
   readonly display_name?: string
   readonly notification_preferences?: Partial<Schemas['Profile']['notification_preferences']>
   readonly role?: 'client' | 'operator'

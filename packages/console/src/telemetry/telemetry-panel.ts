@@ -27,7 +27,7 @@ interface TelemetryPanelElements {
 /** Predicts where the robot will be; null while it does not drive. The report is null without a pose in the telemetry. */
 export type Predict = (reported: ReportedPose | null, nowMs: number) => PosePrediction | null
 
-export interface TelemetryPanelOptions {
+interface TelemetryPanelOptions {
   readonly subscribe: SubscribeTelemetry
   readonly reader: SampleReader
   readonly elements: TelemetryPanelElements

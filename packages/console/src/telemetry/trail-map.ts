@@ -38,7 +38,7 @@ export class TrailMap {
 }
 
 /** A path and where the robot is on it. */
-export interface Trail {
+interface Trail {
   readonly trail: readonly Point[]
   /** The rest of the path, which is drawn faintly. */
   readonly ahead?: readonly Point[]

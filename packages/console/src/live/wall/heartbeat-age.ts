@@ -4,7 +4,7 @@ import type { LinkAges } from '../link-ages.ts'
 export const LATE_HEARTBEAT_MS = 5_000
 
 /** The age of the heartbeats of one robot, by the clock of this browser. */
-export interface HeartbeatAge {
+interface HeartbeatAge {
   /** Notes the newest known heartbeat. Safe to call again. */
   note(at: string | null): void
   /** Returns how old the newest heartbeat is, 0 while the next one is not late. */

@@ -8,7 +8,7 @@ import type { RecordedMessage } from './part-reader.ts'
 const MAX_SERIES = 48
 const MAX_ENTRIES = 5_000
 
-export interface OverviewOptions {
+interface OverviewOptions {
   readonly fromMs: number
   readonly spanMs: number
   readonly buckets: number

@@ -25,7 +25,7 @@ const MOMENT_TOPICS = [
   recordingTopics.limits,
 ]
 
-export interface ReplayOptions {
+interface ReplayOptions {
   readonly fetchRange: FetchRange
   readonly parts: RecordingParts
   readonly fromMs: number

@@ -2,7 +2,7 @@ import { recordingTopics } from '@wheelhouse/protocol'
 import type { Moment, MomentReader } from '../data/moment-reader.ts'
 
 /** The newest command at a time, and whether it reached the robot. */
-export interface CommandMoment extends Moment {
+interface CommandMoment extends Moment {
   /** Why it did not reach the robot; undefined if it did. */
   readonly dropped: string | undefined
 }

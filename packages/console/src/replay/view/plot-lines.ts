@@ -19,7 +19,7 @@ export interface Plot {
   readonly lines: readonly PlotLine[]
 }
 
-export interface PlotSchemas {
+interface PlotSchemas {
   readonly telemetry: TelemetrySchema | null
   readonly control: ControlSchema | null
 }

@@ -10,7 +10,7 @@ const ZOOM_STEP = 2
 /** Keys that choose in lists and tabs. */
 const NAVIGATION_KEY = /^(Arrow|Home$|End$)/
 
-export interface KeyActions {
+interface KeyActions {
   readonly replay: Replay
   readonly isGrowing: boolean
   readonly onSelect: (camera: ReplayCamera) => void

@@ -62,7 +62,7 @@ const KeysSheet = ({ opened, onClose }: { opened: boolean; onClose: () => void }
 
 const DETAIL_DELAY_MS = 250
 
-export interface ReplayViewProps {
+interface ReplayViewProps {
   readonly replay: Replay
   readonly recording: Recording
   readonly episodes: readonly RecordedEpisode[]

@@ -22,7 +22,7 @@ export const textParameter = parameter(
 )
 
 /** The order of a column, or undefined if the list is not sorted by it. */
-export type Direction = 'ascending' | 'descending' | undefined
+type Direction = 'ascending' | 'descending' | undefined
 
 /** Returns the direction in which a sort order sorts by a column. */
 export function directionOf(sort: string | undefined, column: string): Direction {

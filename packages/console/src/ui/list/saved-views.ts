@@ -7,7 +7,7 @@ export const MAX_VIEWS = 20
 export const MAX_VIEW_NAME = 40
 
 /** A search that the user has named: search text, filters and order of a list. */
-export interface SavedView {
+interface SavedView {
   readonly name: string
   readonly search: Readonly<Record<string, unknown>>
 }

@@ -1,6 +1,6 @@
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
-import type { ListRows } from './use-list-pages.ts'
+import type { ListRows as LoadedRows } from './use-list-pages.ts'
 
 /** Rows beyond the window that are rendered, so that arrow keys always find the next one. */
 const OVERSCAN = 10
@@ -8,7 +8,7 @@ const OVERSCAN = 10
 const ROWS_AHEAD = 30
 
 interface Options<Row> {
-  readonly list: ListRows<Row>
+  readonly list: LoadedRows<Row>
   readonly rows: readonly Row[]
   readonly rowHeight: number
 }
