@@ -1,6 +1,6 @@
 import { RobotStatus, Role, SessionStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { parameter, textParameter } from '../ui/list/list-search.ts'
+import { parameter, textParameter } from '../list/list-search.ts'
 
 const sessions = z.object({ search: textParameter, status: parameter(SessionStatus) })
 const robots = z.object({

@@ -3,7 +3,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { t } from '../texts/texts.ts'
-import { ReasonButton } from '../ui/reason-button.tsx'
+import { ReasonButton } from '../ui/confirm-button.tsx'
 import type { CertificationRequest } from './certifications-query.ts'
 
 /** Revokes an approved certification with a reason. */

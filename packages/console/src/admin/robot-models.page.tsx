@@ -6,7 +6,7 @@ import { usePlatform } from '../app/platform.ts'
 import { useModels } from '../operator/queries.ts'
 import { parseSchema, SchemaField, schemaProblem, schemaText } from '../robots/schema-field.tsx'
 import { t } from '../texts/texts.ts'
-import { FormFooter } from '../ui/form-footer.tsx'
+import { FormFooter } from '../ui/form.tsx'
 import { QueryView } from '../ui/states.tsx'
 import { AdminPage } from './admin-page.tsx'
 

@@ -4,8 +4,7 @@ import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { useMe } from '../auth/me.ts'
 import { t } from '../texts/texts.ts'
-import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { ReasonButton } from '../ui/reason-button.tsx'
+import { ConfirmButton, ReasonButton } from '../ui/confirm-button.tsx'
 import type { User } from './user-query.ts'
 
 /** Suspends a user with a reason. Admins cannot suspend themselves. */

@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute } from '@tanstack/react-router'
 import { SignedIn } from '../auth/sign-in.tsx'
-import { NotFound } from '../ui/not-found.tsx'
+import { NotFound } from '../ui/page.tsx'
 import { FullWindow } from './full-window.tsx'
 import { RouteProblem } from './route-problem.tsx'
 import { Shell } from './shell.tsx'

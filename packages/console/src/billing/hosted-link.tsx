@@ -1,6 +1,6 @@
 import { Anchor } from '@mantine/core'
 import { t } from '../texts/texts.ts'
-import { webAddress } from '../ui/web-address.ts'
+import { webAddress } from '../ui/links.tsx'
 import { monthName } from './invoice-status.tsx'
 import type { Invoice } from './use-invoices.ts'
 

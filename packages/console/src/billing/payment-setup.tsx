@@ -4,8 +4,8 @@ import { ApiError, answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { t } from '../texts/texts.ts'
+import { webAddress } from '../ui/links.tsx'
 import { Problem, QueryView } from '../ui/states.tsx'
-import { webAddress } from '../ui/web-address.ts'
 
 /** Queries the owner profile, with billing data. */
 function useClientProfile() {

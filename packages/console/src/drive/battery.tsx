@@ -1,5 +1,5 @@
+import { percent } from '../texts/percent.ts'
 import { t } from '../texts/texts.ts'
-import { percent } from '../ui/percent.ts'
 import { useStore } from '../ui/store.ts'
 import type { BatteryReading } from './battery-trend.ts'
 import { wholeMinutes } from './figure-texts.ts'

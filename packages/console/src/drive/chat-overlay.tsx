@@ -5,11 +5,11 @@ import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import { ChatPanel } from '../session/chat-panel.tsx'
 import { t } from '../texts/texts.ts'
+import { HudButton } from '../ui/hud-button.tsx'
+import { leaveField } from '../ui/keys.ts'
 import { useStore } from '../ui/store.ts'
 import styles from './chat-overlay.module.css'
-import { leaveField } from './focus.ts'
 import { CHAT_ID, type Hud, toggle } from './hud.ts'
-import { HudButton } from './hud-button.tsx'
 
 /** Messages that an operator often sends. */
 export const OPERATOR_REPLIES = [t('drive.chat.onIt'), t('drive.chat.stopped'), t('drive.chat.isClear')]

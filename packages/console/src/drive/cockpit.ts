@@ -4,6 +4,7 @@ import type { SessionRoom } from '../live/session-room.ts'
 import type { StopControl } from '../session/stop.ts'
 import { ticketsFor } from '../session/tickets.ts'
 import type { Predict } from '../telemetry/telemetry-panel.ts'
+import { isAttended, isTyping } from '../ui/keys.ts'
 import { createStore, type Store } from '../ui/store.ts'
 import { type Axes, atRest } from './axes.ts'
 import { type CommandSender, createCommandSender } from './command-sender.ts'
@@ -16,7 +17,6 @@ import {
   withSpeeds,
   withValues,
 } from './control-plan.ts'
-import { isAttended, isTyping } from './focus.ts'
 import { createGamepadInput, type GamepadInput } from './gamepad.ts'
 import { createKeyboard } from './keyboard.ts'
 import { createOperatorConnection, type OperatorConnection } from './operator-connection.ts'

@@ -1,7 +1,7 @@
 import { SegmentedControl, Select, Slider, Stack, Switch, Text } from '@mantine/core'
 import { useEffect, useId } from 'react'
-import { decimals } from '../telemetry/decimals.ts'
 import { t } from '../texts/texts.ts'
+import { decimals } from '../ui/format.ts'
 import { type Store, useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
 import { type ControlProfile, MAX_DEAD_ZONE, MAX_EXPONENT, MAX_PAD_NAME } from './control-profile.ts'

@@ -6,7 +6,7 @@ import { sessionQuery } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
 import { clockText } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
-import { useNow } from '../ui/use-now.ts'
+import { useNow } from '../ui/time.tsx'
 import { clockOf } from './session-clock.ts'
 
 /** Reminds an operator on all other pages of their open session, and leads back to its cockpit. */

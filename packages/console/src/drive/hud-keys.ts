@@ -1,6 +1,5 @@
 import { useEffect } from 'react'
-import { latinKey } from '../app/shortcuts/latin-key.ts'
-import { isTyping } from './focus.ts'
+import { isTyping, latinKey } from '../ui/keys.ts'
 
 /** The action of a key that neither drives nor stops. */
 export type HudAction =

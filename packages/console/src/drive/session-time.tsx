@@ -4,7 +4,7 @@ import type { SessionDetail } from '../session/session-query.ts'
 import { estimate } from '../session/session-time.ts'
 import { t } from '../texts/texts.ts'
 import { clockText, money, timeOfDay } from '../ui/format.ts'
-import { useNow } from '../ui/use-now.ts'
+import { useNow } from '../ui/time.tsx'
 import { clockOf, type SessionClock } from './session-clock.ts'
 import styles from './top-bar.module.css'
 

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import { type KeyboardEvent, type PointerEvent, useId, useRef } from 'react'
-import { decimals } from '../telemetry/decimals.ts'
+import { decimals } from '../ui/format.ts'
 import { useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
 import { type ControlInput, speedOf } from './control-plan.ts'

@@ -1,9 +1,9 @@
 import { Badge, Button, Group } from '@mantine/core'
 import { createContext, useContext } from 'react'
+import type { ListColumn } from '../list/list-types.ts'
 import { useRobotStatuses } from '../live/hooks.ts'
 import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
-import type { ListColumn } from '../ui/list/list-types.ts'
 import { Time } from '../ui/time.tsx'
 import { type AvailableRobot, useModelName } from './queries.ts'
 

@@ -1,6 +1,6 @@
 import { RobotStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { parameter, textParameter } from '../ui/list/list-search.ts'
+import { parameter, textParameter } from '../list/list-search.ts'
 
 const columns = ['name', 'created_at', 'total_hours', 'last_heartbeat'] as const
 

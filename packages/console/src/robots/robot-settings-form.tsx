@@ -12,8 +12,7 @@ import {
   recordingValues,
 } from '../recording/recording-fields.tsx'
 import { t } from '../texts/texts.ts'
-import { fieldErrors } from '../ui/field-errors.ts'
-import { FormFooter } from '../ui/form-footer.tsx'
+import { FormFooter, fieldErrors } from '../ui/form.tsx'
 import { LogEventField, LowBatteryField } from './report-fields.tsx'
 import {
   ControlSchemaFields,

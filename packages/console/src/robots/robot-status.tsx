@@ -4,8 +4,7 @@ import { robotStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { dateTime, relative } from '../ui/format.ts'
-import { Time } from '../ui/time.tsx'
-import { useNow } from '../ui/use-now.ts'
+import { Time, useNow } from '../ui/time.tsx'
 import type { Robot } from './use-robots.ts'
 
 const colors: Record<Robot['status'], string> = {

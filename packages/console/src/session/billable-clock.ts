@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { useEffect, useRef, useState } from 'react'
 import { usePlatform } from '../app/platform.ts'
-import { useNow } from '../ui/use-now.ts'
+import { useNow } from '../ui/time.tsx'
 import { type SessionDetail, sessionQuery } from './session-query.ts'
 
 /** The billed time as the page knows it at one moment. */

@@ -7,7 +7,7 @@ import { useMe } from '../auth/me.ts'
 import type { LiveSession } from '../live/hooks.ts'
 import { language, t } from '../texts/texts.ts'
 import { Problem } from '../ui/states.tsx'
-import { useTicker } from '../ui/use-ticker.ts'
+import { useTicker } from '../ui/time.tsx'
 import { eventText, type SessionParticipants } from './event-texts.ts'
 import { sessionQuery } from './session-query.ts'
 

@@ -2,8 +2,8 @@ import { TextInput } from '@mantine/core'
 import { answerOf } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
+import { ServerSelect } from '../list/server-select.tsx'
 import { t } from '../texts/texts.ts'
-import { ServerSelect } from '../ui/list/server-select.tsx'
 import { readSessionSearch, type SessionSearch } from './list-search.ts'
 
 interface Props {

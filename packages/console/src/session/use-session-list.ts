@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
-import { useListPages } from '../ui/list/use-list-pages.ts'
+import { useListPages } from '../list/list-pages.ts'
 import { filterOf, type SessionSearch } from './list-search.ts'
 
 export type ListedSession = Schemas['Session']

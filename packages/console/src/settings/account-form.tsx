@@ -2,7 +2,7 @@ import { Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useMe } from '../auth/me.ts'
 import { t } from '../texts/texts.ts'
-import { FormFooter } from '../ui/form-footer.tsx'
+import { FormFooter } from '../ui/form.tsx'
 import { useProfileChange } from './use-profile-change.ts'
 
 export function AccountForm() {

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { keys } from '../api/keys.ts'
 import { usePlatform } from '../app/platform.ts'
 import { t } from '../texts/texts.ts'
-import { SecretDialog } from '../ui/secret-dialog.tsx'
+import { SecretDialog } from '../ui/secret.tsx'
 import { Problem } from '../ui/states.tsx'
 
 const DAY_MS = 86_400_000

@@ -2,7 +2,7 @@ import { Checkbox, Group, Select, SimpleGrid, Stack, Switch, TextInput } from '@
 import { type FormEvent, useMemo, useState } from 'react'
 import { zoneChoices } from '../profiles/choices.ts'
 import { t } from '../texts/texts.ts'
-import { FormFooter } from '../ui/form-footer.tsx'
+import { FormFooter } from '../ui/form.tsx'
 import { viewerZone, weekdayNames } from '../ui/format.ts'
 import { type NotificationSettings, type QuietHours, useSettingsChange } from './notification-settings.ts'
 

@@ -1,6 +1,6 @@
 import { normalAngle, type Pose } from '@wheelhouse/sdk'
 import { t } from '../texts/texts.ts'
-import { decimals } from './decimals.ts'
+import { decimals } from '../ui/format.ts'
 
 const degrees = (rad: number) => Math.round((normalAngle(rad) * 180) / Math.PI)
 

@@ -1,5 +1,5 @@
 import { t } from '../texts/texts.ts'
-import { decimals } from './decimals.ts'
+import { decimals } from '../ui/format.ts'
 
 /** The name and the value of a reading, such as `Velocity, linear` and `0.50 m/s`. */
 export type Reading = readonly [name: string, value: string]

@@ -2,7 +2,7 @@ import { kindsOf, type TelemetryField, type TelemetryKind, type TelemetrySchema 
 import type { Pose, Sighting } from '@wheelhouse/sdk'
 import { z } from 'zod'
 import { t } from '../texts/texts.ts'
-import { decimals } from './decimals.ts'
+import { decimals } from '../ui/format.ts'
 import { formatBearing, formatPose } from './kind-texts.ts'
 import {
   collectReadings,

@@ -1,7 +1,7 @@
 import type { PosePrediction, ReportedPose } from '@wheelhouse/sdk'
 import { BLIND_MS } from '../live/freshness.ts'
 import { t } from '../texts/texts.ts'
-import { decimals } from './decimals.ts'
+import { decimals } from '../ui/format.ts'
 import type { SubscribeTelemetry, TelemetrySample } from './feed.ts'
 import { formatGhost } from './kind-texts.ts'
 import { drawProximity, relativeTo } from './proximity-view.ts'

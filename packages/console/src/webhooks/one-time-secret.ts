@@ -1,5 +1,5 @@
 import { t } from '../texts/texts.ts'
-import type { OneTimeSecret } from '../ui/secret-dialog.tsx'
+import type { OneTimeSecret } from '../ui/secret.tsx'
 
 /** Returns the secret of a webhook with an explanation. */
 export const toOneTimeSecret = (title: string, { secret }: { secret: string }): OneTimeSecret => ({

@@ -1,4 +1,4 @@
-import { latinKey } from './latin-key.ts'
+import { latinKey } from '../../ui/keys.ts'
 
 /** A key sequence and what it does. The handler and the sheet of shortcuts read the same list. */
 export interface Shortcut {

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { isTyping } from '../../drive/focus.ts'
 import { t } from '../../texts/texts.ts'
+import { isTyping } from '../../ui/keys.ts'
 import { createStore } from '../../ui/store.ts'
 import type { NavigationEntry } from '../navigation.ts'
 import { useNavigation } from '../use-navigation.ts'

@@ -2,11 +2,11 @@ import { ReleaseRobot } from '../../session/release-robot.tsx'
 import type { SessionDetail } from '../../session/session-query.ts'
 import { useSessionAction } from '../../session/session-roles.ts'
 import { t } from '../../texts/texts.ts'
+import { HudButton } from '../../ui/hud-button.tsx'
 import { messageOf } from '../../ui/message-of.ts'
 import styles from '../bottom-bar.module.css'
 import { Tools } from '../bottom-bar.tsx'
 import type { Hud } from '../hud.ts'
-import { HudButton } from '../hud-button.tsx'
 import type { HudAction } from '../hud-keys.ts'
 
 interface Props {

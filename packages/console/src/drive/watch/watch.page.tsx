@@ -8,7 +8,7 @@ import { type SessionDetail, sessionQuery } from '../../session/session-query.ts
 import { isOpen } from '../../session/session-roles.ts'
 import { t } from '../../texts/texts.ts'
 import { LinkButton } from '../../ui/links.tsx'
-import { ResourcePage } from '../../ui/resource-page.tsx'
+import { ResourcePage } from '../../ui/section.tsx'
 import { Loading } from '../../ui/states.tsx'
 import { SessionUnavailable } from '../session-unavailable.tsx'
 import { WatchView } from './watch-view.tsx'

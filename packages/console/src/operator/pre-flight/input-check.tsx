@@ -2,11 +2,11 @@ import { Badge, Group, Stack, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { type Axes, atRest, isAtRest } from '../../drive/axes.ts'
 import { loadControlProfile } from '../../drive/control-profile.ts'
-import { isTyping } from '../../drive/focus.ts'
 import { createGamepadInput, type GamepadInput } from '../../drive/gamepad.ts'
 import { driveKeyOf } from '../../drive/keyboard.ts'
 import { PadPicture } from '../../drive/pad-picture.tsx'
 import { language, t } from '../../texts/texts.ts'
+import { isTyping } from '../../ui/keys.ts'
 import { createStore, type Store, useStore } from '../../ui/store.ts'
 
 const words: readonly (readonly [keyof Axes, sign: number, word: string])[] = [

@@ -1,6 +1,5 @@
 import { useEffect, useRef } from 'react'
-import { latinKey } from '../../app/shortcuts/latin-key.ts'
-import { isTyping } from '../../drive/focus.ts'
+import { isTyping, latinKey } from '../../ui/keys.ts'
 import { RATES } from '../player/clock.ts'
 import type { Replay, ReplayCamera } from '../player/replay.ts'
 

@@ -1,6 +1,5 @@
-import { decimals } from '../../telemetry/decimals.ts'
 import { language } from '../../texts/texts.ts'
-import { clockText } from '../../ui/format.ts'
+import { clockText, decimals } from '../../ui/format.ts'
 
 /** Returns a time since the start as `4:05.3`, in the viewer's format. */
 export function preciseClock(ms: number, digits = 1): string {

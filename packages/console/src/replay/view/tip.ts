@@ -1,5 +1,5 @@
-import { decimals } from '../../telemetry/decimals.ts'
 import { t } from '../../texts/texts.ts'
+import { decimals } from '../../ui/format.ts'
 import type { Overview } from '../data/overview.ts'
 import type { Replay } from '../player/replay.ts'
 import { overviewFor } from './detail.ts'

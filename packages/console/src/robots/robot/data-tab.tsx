@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core'
 import { useDatasets } from '../../data/use-datasets.ts'
 import { language, t } from '../../texts/texts.ts'
-import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/data-table.tsx'
 import { dataSize } from '../../ui/format.ts'
 import { LinkButton } from '../../ui/links.tsx'
 import { Section } from '../../ui/section.tsx'

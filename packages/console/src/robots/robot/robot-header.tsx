@@ -2,9 +2,9 @@ import { Group, Text } from '@mantine/core'
 import type { RobotState } from '@wheelhouse/protocol'
 import { RobotStateBadge } from '../../live/robot-state-badge.tsx'
 import type { LiveRobot } from '../../live/use-live-robots.ts'
+import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'
 import { LinkButton } from '../../ui/links.tsx'
-import { percent } from '../../ui/percent.ts'
 import { type RobotDetail, useLiveRobots } from '../use-robots.ts'
 
 /** Shows state, battery and operator of a robot, with a link to its open session. */

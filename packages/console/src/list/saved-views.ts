@@ -1,5 +1,5 @@
-import { createPersisted } from '../persisted.ts'
-import type { Store } from '../store.ts'
+import { createPersisted } from '../ui/persisted.ts'
+import type { Store } from '../ui/store.ts'
 
 /** The most views of one list. */
 export const MAX_VIEWS = 20

@@ -1,8 +1,8 @@
 import { ErrorCode } from '@wheelhouse/protocol'
 import { ApiError } from '@wheelhouse/sdk'
 import { afterEach, expect, test, vi } from 'vitest'
-import de from './de.json' with { type: 'json' }
-import en from './en.json' with { type: 'json' }
+import de from '../texts/de.json'
+import en from '../texts/en.json'
 
 afterEach(() => {
   vi.unstubAllGlobals()
@@ -13,7 +13,7 @@ afterEach(() => {
 async function errorTextIn(language: string) {
   vi.resetModules()
   vi.stubGlobal('navigator', { languages: [language] })
-  return (await import('./error-text.ts')).errorText
+  return (await import('./message-of.ts')).errorText
 }
 
 const offline = new ApiError(409, 'The robot is offline. {{count}}', { code: 'robot_offline' })

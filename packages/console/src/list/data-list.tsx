@@ -1,14 +1,13 @@
 import { Button, Center, Loader, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { t } from '../../texts/texts.ts'
-import { labelInSentence } from '../format.ts'
-import { Empty, Loading, Problem } from '../states.tsx'
+import { t } from '../texts/texts.ts'
+import { labelInSentence } from '../ui/format.ts'
+import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { ListHeader } from './list-header.tsx'
-import type { WithId } from './list-pages.ts'
+import type { ListRows as LoadedRows, WithId } from './list-pages.ts'
 import { ListRows } from './list-rows.tsx'
 import type { ListSearch } from './list-search.ts'
 import type { ListColumn, ListFilter } from './list-types.ts'
-import type { ListRows as LoadedRows } from './use-list-pages.ts'
 
 interface Props<Row, S extends ListSearch> {
   /** The accessible name, a plural noun such as "Robots". */

@@ -2,7 +2,7 @@ import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { t } from '../../texts/texts.ts'
+import { t } from '../texts/texts.ts'
 import { MAX_SEARCH } from './list-search.ts'
 
 interface SelectOption {

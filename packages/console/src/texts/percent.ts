@@ -1,4 +1,4 @@
-import { language } from '../texts/texts.ts'
+import { language } from './texts.ts'
 
 /** Returns a share of 0 to 1 as `83 %`. */
 export const percent = (share: number): string =>

@@ -1,4 +1,33 @@
+import { Button, Group, Text } from '@mantine/core'
 import { ApiError } from '@wheelhouse/sdk'
+import { t } from '../texts/texts.ts'
+import { Problem } from './states.tsx'
+
+interface Change {
+  readonly error: unknown
+  readonly isPending: boolean
+  readonly isSuccess: boolean
+}
+
+/** Renders the footer of a form: the error, unless the fields show it, the save button and the saved note. */
+export const FormFooter = ({ change, explained = false }: { change: Change; explained?: boolean }) => (
+  <>
+    {!explained && <Problem error={change.error} />}
+    <Group>
+      <Button type="submit" loading={change.isPending}>
+        {t('common.save')}
+      </Button>
+      <Saved when={change.isSuccess} />
+    </Group>
+  </>
+)
+
+/** Shows that a form was saved and announces it to screen readers. */
+export const Saved = ({ when }: { when: boolean }) => (
+  <Text size="sm" c="dimmed" role="status">
+    {when ? t('ui.saved') : ''}
+  </Text>
+)
 
 /**
  * Returns the errors of form fields in a rejected request, by field: `name: must not be empty; tags.0: …`, or
