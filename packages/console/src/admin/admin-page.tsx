@@ -1,5 +1,5 @@
 import type { ComponentProps, ReactNode } from 'react'
-import { useMe } from '../auth/me.ts'
+import { useMe } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'

@@ -1,7 +1,7 @@
 import { SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
 import { certificationStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { Empty, QueryView } from '../ui/states.tsx'

@@ -1,7 +1,7 @@
 import { SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { AdminPage } from './admin-page.tsx'

@@ -6,6 +6,7 @@ import { exportRoutes } from '../exports/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
 import { wallNavigation, wallRoutes } from '../live/wall/routes.ts'
 import { operatorNavigation, operatorRoutes } from '../operator/routes.ts'
+import type { NavigationEntry } from '../platform/platform.ts'
 import { recordingNavigation, recordingRoutes } from '../recording/routes.ts'
 import { replayRoutes } from '../replay/routes.ts'
 import { robotNavigation, robotRoutes } from '../robots/routes.ts'
@@ -13,7 +14,6 @@ import { sessionNavigation, sessionRoutes } from '../session/routes.ts'
 import { settingsNavigation, settingsRoutes } from '../settings/routes.ts'
 import { statisticsNavigation, statisticsRoutes } from '../statistics/routes.ts'
 import { webhookRoutes } from '../webhooks/routes.ts'
-import type { NavigationEntry } from './navigation.ts'
 
 /** The routes of pages that fill the window. */
 export const fullWindowRoutes = [...driveRoutes, ...replayRoutes] as const

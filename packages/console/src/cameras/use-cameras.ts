@@ -1,8 +1,8 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { useEffect, useMemo, useState } from 'react'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import type { VideoSource } from '../video/watch-video.ts'
 import { createWhepPlayer, type WhepOptions } from '../video/whep.ts'
 

@@ -1,8 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { EpisodeSource } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 
 export type Dataset = Schemas['Dataset']
 /** An episode that a robot reported, or that was marked in a session. */

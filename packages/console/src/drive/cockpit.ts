@@ -1,6 +1,6 @@
 import type { ControlSchema } from '@wheelhouse/protocol'
 import type { RestClient } from '@wheelhouse/sdk'
-import type { SessionRoom } from '../live/session-room.ts'
+import type { SessionRoom } from '../platform/session-room.ts'
 import type { StopControl } from '../session/stop.ts'
 import { ticketsFor } from '../session/tickets.ts'
 import type { Predict } from '../telemetry/telemetry-panel.ts'

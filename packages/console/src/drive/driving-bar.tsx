@@ -1,7 +1,7 @@
 import { Group, Paper, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { usePlatform } from '../app/platform.ts'
 import { useAvailability } from '../operator/queries.ts'
+import { usePlatform } from '../platform/platform.ts'
 import { sessionQuery } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
 import { clockText } from '../ui/format.ts'

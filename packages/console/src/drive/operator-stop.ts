@@ -1,5 +1,5 @@
 import type { RestClient } from '@wheelhouse/sdk'
-import type { SessionRoom } from '../live/session-room.ts'
+import type { SessionRoom } from '../platform/session-room.ts'
 import { createStop, RouteClosedError, type StopControl } from '../session/stop.ts'
 import { stopOverRest } from '../session/stop-over-rest.ts'
 import { stopReasons } from '../texts/code-texts.ts'

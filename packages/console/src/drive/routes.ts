@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { fullWindowRoute } from '../app/root-routes.ts'
+import { fullWindowRoute } from '../platform/root-routes.tsx'
 
 /** The cockpit of a session, and the same view for those who watch it. Both fill the window. The pages of the session link to them, the navigation does not. */
 export const driveRoutes = [

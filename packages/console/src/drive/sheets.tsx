@@ -1,5 +1,5 @@
 import { Kbd, Modal, Stack, Table } from '@mantine/core'
-import type { LiveSession } from '../live/hooks.ts'
+import type { LiveSession } from '../platform/use-live.ts'
 import { EventLog } from '../session/event-log.tsx'
 import { ExtensionPanel } from '../session/extension-panel.tsx'
 import { t } from '../texts/texts.ts'

@@ -1,4 +1,4 @@
-import { useMe } from '../auth/me.ts'
+import { useMe } from '../platform/platform.ts'
 import { StopClearing } from '../session/clear-stop.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
 import type { StopControl } from '../session/stop.ts'

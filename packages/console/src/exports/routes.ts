@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { shellRoute } from '../app/root-routes.ts'
+import { shellRoute } from '../platform/root-routes.tsx'
 
 /** The page of stored exports. The list of sessions, notifications and mails link to it, the navigation does not. */
 export const exportRoutes = [

@@ -1,7 +1,7 @@
 import { Button, Group, List, Modal, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
 import { CopyableSecret } from '../ui/secret.tsx'
 import { Problem } from '../ui/states.tsx'

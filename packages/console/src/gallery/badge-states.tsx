@@ -1,8 +1,8 @@
 import { Group } from '@mantine/core'
 import { RobotState, SessionStatus } from '@wheelhouse/protocol'
 import { ConnectionBadgeView } from '../live/connection-badge.tsx'
-import type { HubConnectionState } from '../live/live.ts'
 import { RobotStateBadge } from '../live/robot-state-badge.tsx'
+import type { HubConnectionState } from '../platform/live.ts'
 import { StatusBadge } from '../session/status-badge.tsx'
 import type { GalleryBlock } from './gallery-state.ts'
 

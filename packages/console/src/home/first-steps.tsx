@@ -1,6 +1,6 @@
 import { Badge, Group, List, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useMe } from '../auth/me.ts'
+import { useMe } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { CopyableSecret } from '../ui/secret.tsx'

@@ -22,7 +22,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { useMe } from '../auth/me.ts'
+import { useMe } from '../platform/platform.ts'
 import { language, t } from '../texts/texts.ts'
 import { labelInSentence } from '../ui/format.ts'
 import { useStore } from '../ui/store.ts'

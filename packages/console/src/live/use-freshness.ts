@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
 import type { Freshness } from './freshness.ts'
 import { createFreshnessSampler, type ReadAges } from './freshness-sampler.ts'
 import type { LinkAges } from './link-ages.ts'

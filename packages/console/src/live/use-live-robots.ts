@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
-import { useRobotStatuses } from './hooks.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { useRobotStatuses } from '../platform/use-live.ts'
 
 export type LiveRobot = Schemas['LiveRobot']
 

@@ -1,7 +1,7 @@
 import { Badge, Button, Group } from '@mantine/core'
 import { createContext, useContext } from 'react'
 import type { ListColumn } from '../list/list-types.ts'
-import { useRobotStatuses } from '../live/hooks.ts'
+import { useRobotStatuses } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Time } from '../ui/time.tsx'

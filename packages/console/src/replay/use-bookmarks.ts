@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { keys } from '../api/keys.ts'
-import { useMe } from '../auth/me.ts'
+import { useMe } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import type { Bookmark } from './data/api-types.ts'
 import { useRecordingsApi } from './use-recordings.ts'
 

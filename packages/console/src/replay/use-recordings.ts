@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { ApiError } from '@wheelhouse/sdk'
 import { useMemo } from 'react'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import type { Recording } from './data/api-types.ts'
 import { createRecordingsApi } from './recordings-api.ts'
 

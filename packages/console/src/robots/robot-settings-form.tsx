@@ -2,8 +2,8 @@ import { Stack } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import {
   RecordingFields,
   type RecordingValues,

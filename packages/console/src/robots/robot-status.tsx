@@ -1,5 +1,5 @@
 import { Badge, Text } from '@mantine/core'
-import { useConnection } from '../live/hooks.ts'
+import { useConnection } from '../platform/use-live.ts'
 import { robotStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { useEffect, useRef, useState } from 'react'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
 import { useNow } from '../ui/time.tsx'
 import { type SessionDetail, sessionQuery } from './session-query.ts'
 

@@ -1,7 +1,7 @@
 import { Button, Group, Textarea } from '@mantine/core'
 import { CHAT_BODY_MAX } from '@wheelhouse/protocol'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
-import type { Chat } from '../live/session-chat.ts'
+import type { Chat } from '../platform/session-room.ts'
 import { t } from '../texts/texts.ts'
 
 interface Props {

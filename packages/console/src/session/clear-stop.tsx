@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
-import { useMe } from '../auth/me.ts'
+import { useMe } from '../platform/platform.ts'
 import { reasonText } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'

@@ -1,8 +1,8 @@
 import { TextInput } from '@mantine/core'
 import { answerOf } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
 import { ServerSelect } from '../list/server-select.tsx'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
 import { readSessionSearch, type SessionSearch } from './list-search.ts'
 

@@ -1,7 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core'
 import type { SessionStatus } from '@wheelhouse/protocol'
 import type { ReactNode } from 'react'
-import type { LiveSession } from '../live/hooks.ts'
+import type { LiveSession } from '../platform/use-live.ts'
 import { reasonText, speedLimitText } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'

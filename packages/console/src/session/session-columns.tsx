@@ -1,7 +1,7 @@
 import { Button, Group } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { useMe } from '../auth/me.ts'
 import type { ListColumn } from '../list/list-types.ts'
+import { useMe } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { duration, money } from '../ui/format.ts'

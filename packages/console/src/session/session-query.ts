@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
+import { keys } from '../platform/queries.ts'
 
 export type SessionDetail = Schemas['SessionDetail']
 

@@ -1,9 +1,8 @@
 import { type MutationFilters, useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SessionAction, SessionStatus } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
-import { useMe } from '../auth/me.ts'
+import { useMe, usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import type { SessionDetail } from './session-query.ts'
 import { sessionQuery } from './session-query.ts'
 

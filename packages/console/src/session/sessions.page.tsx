@@ -1,7 +1,7 @@
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { SessionStatus } from '@wheelhouse/protocol'
-import { isOnlyAdmin, useMe } from '../auth/me.ts'
 import { DataList } from '../list/data-list.tsx'
+import { isOnlyAdmin, useMe } from '../platform/platform.ts'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { Page } from '../ui/page.tsx'

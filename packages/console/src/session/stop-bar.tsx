@@ -1,6 +1,6 @@
 import { Button, Kbd, Text } from '@mantine/core'
 import { useEffect } from 'react'
-import { useConnection } from '../live/hooks.ts'
+import { useConnection } from '../platform/use-live.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { messageOf } from '../ui/message-of.ts'

@@ -1,6 +1,6 @@
 import { Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useMe } from '../auth/me.ts'
+import { useMe } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
 import { FormFooter } from '../ui/form.tsx'
 import { useProfileChange } from './use-profile-change.ts'

@@ -1,9 +1,8 @@
 import { Avatar, Button, FileButton, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
-import { useMe } from '../auth/me.ts'
+import { useMe, usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
 import { Problem } from '../ui/states.tsx'
 

@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
 import { type Language, languageOf } from '../texts/languages.ts'
 import { language as shownLanguage } from '../texts/texts.ts'
 import { selectLanguage } from '../ui/select-language.ts'

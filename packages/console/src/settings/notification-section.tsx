@@ -1,5 +1,5 @@
 import { Select, Stack, Switch } from '@mantine/core'
-import { useMe } from '../auth/me.ts'
+import { useMe } from '../platform/platform.ts'
 import { PushSection } from '../push/push-section.tsx'
 import { LANGUAGES, type Language } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { NotificationChannel, NotificationGroup } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
 
 export type NotificationSettings = Schemas['NotificationSettings']

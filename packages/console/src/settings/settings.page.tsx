@@ -1,4 +1,4 @@
-import { useMe } from '../auth/me.ts'
+import { useMe } from '../platform/platform.ts'
 import { ClientProfileForm } from '../profiles/client-profile-form.tsx'
 import { OperatorProfileForm } from '../profiles/operator-profile-form.tsx'
 import { t } from '../texts/texts.ts'

@@ -1,4 +1,4 @@
-import type { LiveSession } from '../../live/hooks.ts'
+import type { LiveSession } from '../../platform/use-live.ts'
 import { AbandonedNotice } from '../../session/abandoned-notice.tsx'
 import { ConnectionProblem } from '../../session/connection-problem.tsx'
 import { lostUntil } from '../../session/lost-until.ts'

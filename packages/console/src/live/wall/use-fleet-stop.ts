@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { keys } from '../../api/keys.ts'
-import { usePlatform } from '../../app/platform.ts'
+import { usePlatform } from '../../platform/platform.ts'
+import { keys } from '../../platform/queries.ts'
 import { stopOverRest } from '../../session/stop-over-rest.ts'
 import { createFleetStop, type FleetStop } from './fleet-stop.ts'
 

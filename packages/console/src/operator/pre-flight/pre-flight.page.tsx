@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
-import { useRobotStatuses } from '../../live/hooks.ts'
+import { useRobotStatuses } from '../../platform/use-live.ts'
 import { PreFlightRecording } from '../../recording/pre-flight-recording.tsx'
 import { t } from '../../texts/texts.ts'
 import { LinkButton } from '../../ui/links.tsx'

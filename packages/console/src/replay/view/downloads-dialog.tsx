@@ -1,6 +1,6 @@
 import { Modal, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { keys } from '../../api/keys.ts'
+import { keys } from '../../platform/queries.ts'
 import { t } from '../../texts/texts.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Empty, QueryView } from '../../ui/states.tsx'

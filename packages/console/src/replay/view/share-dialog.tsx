@@ -1,7 +1,7 @@
 import { Button, Group, List, Modal, NativeSelect, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { keys } from '../../api/keys.ts'
+import { keys } from '../../platform/queries.ts'
 import { textParts } from '../../texts/text-parts.tsx'
 import { t } from '../../texts/texts.ts'
 import { CopyableSecret } from '../../ui/secret.tsx'

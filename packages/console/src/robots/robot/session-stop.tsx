@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { usePlatform } from '../../app/platform.ts'
-import { type LiveSession, useLiveSession } from '../../live/hooks.ts'
+import { usePlatform } from '../../platform/platform.ts'
+import { type LiveSession, useLiveSession } from '../../platform/use-live.ts'
 import { useStopText } from '../../session/clear-stop.tsx'
 import { type SessionDetail, sessionQuery } from '../../session/session-query.ts'
 import { StopBar } from '../../session/stop-bar.tsx'

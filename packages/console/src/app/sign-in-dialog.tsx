@@ -1,6 +1,6 @@
 import { Button, Modal, Stack, Text } from '@mantine/core'
+import { signInUrl } from '../platform/session-guard.ts'
 import { t } from '../texts/texts.ts'
-import { signInUrl } from './sign-in-url.ts'
 
 /** Covers the page until the user has signed in again. */
 export default function SignInDialog() {

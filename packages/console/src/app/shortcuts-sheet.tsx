@@ -1,10 +1,7 @@
 import { Group, Kbd, Modal, Stack, Table, Text, Title } from '@mantine/core'
-import { t } from '../../texts/texts.ts'
-import { useStore } from '../../ui/store.ts'
-import { keyLabel } from './key-label.ts'
-import type { Shortcut } from './shortcut-matcher.ts'
-import { useOpenedAfterMount } from './use-opened-after-mount.ts'
-import { sheetOpened, useShortcutList } from './use-shortcuts.ts'
+import { t } from '../texts/texts.ts'
+import { useStore } from '../ui/store.ts'
+import { keyLabel, type Shortcut, sheetOpened, useOpenedAfterMount, useShortcutList } from './shortcuts.ts'
 
 /** Lists the shortcuts of the user. */
 export default function ShortcutsSheet() {

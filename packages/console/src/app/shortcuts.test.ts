@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createShortcutMatcher, type KeyPress, type Shortcut } from './shortcut-matcher.ts'
+import { createShortcutMatcher, type KeyPress, type Shortcut } from './shortcuts.ts'
 
 const shortcut = (...keys: string[]): Shortcut => ({
   keys,

@@ -1,13 +1,12 @@
 import { ActionIcon, Button, Kbd } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
-import { t } from '../../texts/texts.ts'
-import { IconSearch } from '../../ui/icons.tsx'
-import { useStore } from '../../ui/store.ts'
-import { keyLabel } from '../shortcuts/key-label.ts'
-import { paletteOpened, sheetOpened, useShortcuts } from '../shortcuts/use-shortcuts.ts'
+import { t } from '../texts/texts.ts'
+import { IconSearch } from '../ui/icons.tsx'
+import { useStore } from '../ui/store.ts'
+import { keyLabel, paletteOpened, sheetOpened, useShortcuts } from './shortcuts.ts'
 
 const Palette = lazy(() => import('./palette.tsx'))
-const ShortcutsSheet = lazy(() => import('../shortcuts/shortcuts-sheet.tsx'))
+const ShortcutsSheet = lazy(() => import('./shortcuts-sheet.tsx'))
 
 /** Shows the button of the palette, runs shortcuts, and loads palette and sheet when they are first opened. */
 export default function PaletteLauncher() {

@@ -1,7 +1,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { usePlatform } from '../app/platform.ts'
 import { useStore } from '../ui/store.ts'
-import type { RobotStatuses } from './robot-board.ts'
+import type { RobotStatuses } from './live.ts'
+import { usePlatform } from './platform.ts'
 import type { LiveSessionState, SessionRoom } from './session-room.ts'
 
 /** The live state of a session, and its room for chat and actions. */

@@ -1,6 +1,6 @@
 import { Button, Center, Stack, Text, Title } from '@mantine/core'
+import { signOut } from '../platform/sign-out.ts'
 import { t } from '../texts/texts.ts'
-import { signOut } from './sign-out.ts'
 
 /** Shows a suspended user why the account cannot be used. */
 export default function SuspendedPage({ message }: { message: string }) {
