@@ -1,6 +1,6 @@
 import { type DriveState, FULL_SPEED, type SpeedLimits } from '@wheelhouse/protocol'
 import { type Congestion, type GetTicket, type LinkEnd, NO_CONGESTION, OperatorLink } from '@wheelhouse/sdk'
-import { type LinkAges, linkAgesOf, PING_MS } from '../live/link-ages.ts'
+import { type LinkAges, linkAgesOf, PING_MS } from '../live/freshness.ts'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
 import { t } from '../texts/texts.ts'
 import { messageOf, sentence } from '../ui/message-of.ts'

@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core'
 import { RobotState, SessionStatus } from '@wheelhouse/protocol'
 import { ConnectionBadgeView } from '../live/connection-badge.tsx'
-import { RobotStateBadge } from '../live/robot-state-badge.tsx'
+import { RobotStateBadge } from '../live/live-robots.tsx'
 import type { HubConnectionState } from '../platform/live.ts'
 import { StatusBadge } from '../session/status-badge.tsx'
 import type { GalleryBlock } from './gallery-state.ts'

@@ -1,6 +1,5 @@
 import { type FreshnessAges, freshnessOf } from '../live/freshness.ts'
-import { FreshnessBadge } from '../live/freshness-badge.tsx'
-import { FreshnessOverlay } from '../live/freshness-overlay.tsx'
+import { FreshnessBadge, FreshnessOverlay } from '../live/freshness-badge.tsx'
 import { VideoView } from '../video/video-view.tsx'
 import { Column, FakePicture } from './frames.tsx'
 import { type GalleryBlock, ON_PICTURE } from './gallery-state.ts'

@@ -1,15 +1,15 @@
 import { Group } from '@mantine/core'
 import { useState } from 'react'
-import type { LiveRobot } from '../live/use-live-robots.ts'
-import { LiveTile } from '../live/wall/live-tile.tsx'
-import { createPictureSlots } from '../live/wall/picture-slots.ts'
-import { StopResults } from '../live/wall/stop-all.tsx'
-import { useFleetStop } from '../live/wall/use-fleet-stop.ts'
-import styles from '../live/wall/wall.module.css'
+import type { LiveRobot } from '../live/live-robots.tsx'
 import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty } from '../ui/states.tsx'
+import { useFleetStop } from '../wall/fleet-stop.ts'
+import { LiveTile } from '../wall/live-tile.tsx'
+import { createPictureSlots } from '../wall/picture-slots.ts'
+import { StopResults } from '../wall/stop-all.tsx'
+import styles from '../wall/wall.module.css'
 
 /** Tiles on the home page. The wall shows all. */
 const TILES = 6

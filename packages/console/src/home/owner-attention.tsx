@@ -1,4 +1,4 @@
-import type { LiveRobot } from '../live/use-live-robots.ts'
+import type { LiveRobot } from '../live/live-robots.tsx'
 import { reasonText, robotStateTexts } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { textParts } from '../texts/text-parts.tsx'

@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { type LiveRobot, useLiveRobot } from '../live/use-live-robots.ts'
+import { type LiveRobot, useLiveRobot } from '../live/live-robots.tsx'
 import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'

@@ -1,6 +1,6 @@
 import type { DriveBattery, DriveLatency, DriveLog, DriveState, SpeedLimits } from '@wheelhouse/protocol'
 import { type GetTicket, ObserverLink } from '@wheelhouse/sdk'
-import { type LinkAges, linkAgesOf, PING_MS } from '../live/link-ages.ts'
+import { type LinkAges, linkAgesOf, PING_MS } from '../live/freshness.ts'
 import { createTelemetryFeed, type SubscribeTelemetry } from '../telemetry/feed.ts'
 import { createStore, type Store } from '../ui/store.ts'
 

@@ -1,5 +1,12 @@
-import { createStop, type StopControl, type StopRoute } from '../../session/stop.ts'
-import { createStore, type Store } from '../../ui/store.ts'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { createStop, type StopControl, type StopRoute } from '../session/stop.ts'
+import { stopOverRest } from '../session/stop-over-rest.ts'
+import { t } from '../texts/texts.ts'
+import { messageOf } from '../ui/message-of.ts'
+import { createStore, type Store } from '../ui/store.ts'
 
 /** Older results are dropped. */
 const MAX_RESULTS = 1_000
@@ -61,4 +68,30 @@ export function createFleetStop(options: {
     },
     forget: () => results.set(new Map()),
   }
+}
+
+/**
+ * Returns the stops of a page. Each goes over the hub and the REST API at the same time and is retried until it is
+ * recorded, even after the user opens another page.
+ */
+export function useFleetStop(): FleetStop {
+  const { rest, live } = usePlatform()
+  const queries = useQueryClient()
+  const [fleetStop] = useState(() =>
+    createFleetStop({
+      routesOf: (sessionId) => [
+        () => live.performAction(sessionId, 'emergency_stop'),
+        stopOverRest(rest, sessionId),
+      ],
+      onRecorded: () =>
+        Promise.all([keys.sessions, keys.robots].map((queryKey) => queries.invalidateQueries({ queryKey }))),
+    }),
+  )
+  return fleetStop
+}
+
+/** Returns the result of a stop as a sentence. */
+export function stopResultText(result: StopResult): string {
+  if (result.phase === 'rejected') return t('live.stop.rejected', { error: messageOf(result.error) })
+  return result.phase === 'requested' ? t('live.stop.requested') : t('live.stop.recorded')
 }

@@ -1,9 +1,8 @@
 import { Button, Group, List, Paper, Stack, Text } from '@mantine/core'
-import { textParts } from '../../texts/text-parts.tsx'
-import { t } from '../../texts/texts.ts'
-import { useStore } from '../../ui/store.ts'
-import type { FleetStop, StopTarget } from './fleet-stop.ts'
-import { stopResultText } from './stop-result-text.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
+import { useStore } from '../ui/store.ts'
+import { type FleetStop, type StopTarget, stopResultText } from './fleet-stop.ts'
 
 /** Stops all robots in a session at once, without a confirmation. */
 export const StopAllButton = ({
