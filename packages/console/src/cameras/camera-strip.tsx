@@ -1,10 +1,9 @@
 import { useEffect, useState } from 'react'
 import { t } from '../texts/texts.ts'
+import type { Cameras, WatchedCamera } from '../video/use-cameras.ts'
 import { VideoView } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
 import styles from './camera-strip.module.css'
-import type { Cameras } from './use-cameras.ts'
-import type { WatchedCamera } from './use-shown-cameras.ts'
 
 /** Small pictures at a time. Each one is a whole stream. */
 const MAX_SMALL = 3

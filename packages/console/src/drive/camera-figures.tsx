@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react'
-import type { WatchedCamera } from '../cameras/use-shown-cameras.ts'
 import { t } from '../texts/texts.ts'
 import { decimals } from '../ui/format.ts'
-import type { StreamFigures } from '../video/stream-figures.ts'
+import type { StreamFigures } from '../video/player.ts'
+import type { WatchedCamera } from '../video/use-cameras.ts'
 import type { VideoWatch } from '../video/watch-video.ts'
 import { Figure } from './latency.tsx'
 

@@ -1,7 +1,7 @@
 import { BLIND_MS } from '../live/freshness.ts'
 import type { SubscribeTelemetry, TelemetrySample } from '../telemetry/feed.ts'
-import { formatBearing } from '../telemetry/kind-texts.ts'
 import type { SampleReader } from '../telemetry/sample-reader.ts'
+import { formatBearing } from '../telemetry/sample-reader.ts'
 import { atMost, degrees, distance, speed } from './figure-texts.ts'
 
 /** Limits text updates, because layout is expensive. */

@@ -2,7 +2,7 @@ import { useEffect } from 'react'
 import { DELAYED_MS } from '../live/freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { createSampleReader } from '../telemetry/sample-reader.ts'
-import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
+import { useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
 import { isAtRest } from './axes.ts'
 import type { Cockpit } from './cockpit.ts'
 

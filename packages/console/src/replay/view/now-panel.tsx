@@ -1,7 +1,6 @@
 import { recordingTopics, type TelemetrySchema } from '@wheelhouse/protocol'
 import { useMemo } from 'react'
-import { labelAndUnit, type Reading, withUnit } from '../../telemetry/readings.ts'
-import { createSampleReader } from '../../telemetry/sample-reader.ts'
+import { createSampleReader, labelAndUnit, type Reading, withUnit } from '../../telemetry/sample-reader.ts'
 import { dropText, reasonText } from '../../texts/code-texts.ts'
 import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'

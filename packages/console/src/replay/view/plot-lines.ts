@@ -1,5 +1,5 @@
 import { type ControlSchema, kindsOf, type TelemetryField, type TelemetrySchema } from '@wheelhouse/protocol'
-import { labelAndUnit, labelOf } from '../../telemetry/readings.ts'
+import { labelAndUnit, labelOf } from '../../telemetry/sample-reader.ts'
 import { t } from '../../texts/texts.ts'
 
 /** One line of a plot. */

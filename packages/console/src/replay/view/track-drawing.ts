@@ -1,4 +1,4 @@
-import { fitCanvas } from '../../telemetry/drawing.ts'
+import { fitCanvas } from '../../telemetry/trail-map.ts'
 import { t } from '../../texts/texts.ts'
 import type { Overview } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'

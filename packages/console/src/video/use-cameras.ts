@@ -3,8 +3,8 @@ import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { useEffect, useMemo, useState } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import type { VideoSource } from '../video/watch-video.ts'
-import { createWhepPlayer, type WhepOptions } from '../video/whep.ts'
+import type { VideoSource, VideoWatch } from './watch-video.ts'
+import { createWhepPlayer, type WhepOptions } from './whep.ts'
 
 type CameraList = Schemas['CameraList']
 type Camera = CameraList['cameras'][number]
@@ -138,4 +138,20 @@ function shownCamera(
 async function ticketFor(rest: RestClient, id: string, part: 'control' | 'watch'): Promise<string> {
   const request = rest.POST('/api/sessions/{id}/ticket', { params: { path: { id } }, body: { part } })
   return (await answerOf(request)).ticket
+}
+
+/** A camera that is shown. */
+export interface WatchedCamera {
+  readonly name: string
+  readonly label: string
+  readonly watch: VideoWatch
+}
+
+/** Returns the large picture and the small ones with their viewers, and where to put the viewers. */
+export function useShownCameras({ main }: Cameras) {
+  const [watch, setWatch] = useState<VideoWatch>()
+  const [small, setSmall] = useState<readonly WatchedCamera[]>([])
+  const shown: readonly WatchedCamera[] =
+    watch && main ? [{ name: main.name, label: main.label, watch }, ...small] : small
+  return { watch, shown, onWatch: setWatch, onSmallWatches: setSmall }
 }

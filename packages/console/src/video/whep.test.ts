@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPictureLatency } from './picture-latency.ts'
+import { createPictureLatency } from './whep.ts'
 
 test('a capture after the display is an error of the clock, which is added to all later times', () => {
   const latency = createPictureLatency()

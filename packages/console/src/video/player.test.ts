@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createFigureReader } from './stream-figures.ts'
+import { createFigureReader } from './player.ts'
 
 /** Returns a connection whose statistics are a row of a table, one for each call. */
 function connectionWith(rows: readonly Record<string, number>[]) {
