@@ -1,5 +1,5 @@
 import { Badge, Button, Code, CopyButton, Group, Paper, Progress, Stack, Text } from '@mantine/core'
-import type { DatasetExport } from '../replay/data/api-types.ts'
+import type { DatasetExport } from '../recording/recordings.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'

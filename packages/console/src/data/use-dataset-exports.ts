@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import type { DatasetExport } from '../replay/data/api-types.ts'
+import type { DatasetExport } from '../recording/recordings.ts'
 
 const POLL_MS = 2_000
 const PATH = '/api/client/datasets/exports'

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef } from 'react'
 import { flushSync } from 'react-dom'
+import type { EpisodeMarks } from '../recording/episode-panel.tsx'
 import type { DriveActions } from './drive-actions.ts'
-import type { EpisodeMarks } from './episodes/use-episode-marks.ts'
 import { CHAT_ID, type Hud, toggle } from './hud.ts'
 import type { HudAction } from './hud-keys.ts'
 import type { DrivePreferences } from './preferences.ts'

@@ -1,7 +1,7 @@
+import type { Recording, RecordingParts } from '../recording/recordings.ts'
 import { gapText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { dateTime } from '../ui/format.ts'
-import type { Recording, RecordingParts } from './data/api-types.ts'
 import styles from './view/replay.module.css'
 
 interface RecordingNoticeProps {

@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import type { Bookmark } from './data/api-types.ts'
-import { useRecordingsApi } from './use-recordings.ts'
+import type { Bookmark } from '../recording/recordings.ts'
+import { useRecordingsApi } from '../recording/use-recordings.ts'
 
 const NO_BOOKMARKS: readonly Bookmark[] = []
 

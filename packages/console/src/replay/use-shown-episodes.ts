@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
-import type { RecordedEpisode, SessionEpisodes } from './data/api-types.ts'
-import { useSessionEpisodes } from './use-recordings.ts'
+import type { RecordedEpisode, SessionEpisodes } from '../recording/recordings.ts'
+import { useSessionEpisodes } from '../recording/use-recordings.ts'
 
 const NO_EPISODES: readonly RecordedEpisode[] = []
 

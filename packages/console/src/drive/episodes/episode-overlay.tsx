@@ -1,7 +1,7 @@
+import type { EpisodeMarks } from '../../recording/episode-panel.tsx'
+import { EpisodePanel } from '../../recording/episode-panel.tsx'
 import { useStore } from '../../ui/store.ts'
 import type { Hud } from '../hud.ts'
-import { EpisodePanel } from './episode-panel.tsx'
-import type { EpisodeMarks } from './use-episode-marks.ts'
 
 /** Shows the panel of episodes on the picture: while one runs, and when it is opened. */
 export function EpisodeOverlay({ marks, hud }: { marks: EpisodeMarks; hud: Hud }) {

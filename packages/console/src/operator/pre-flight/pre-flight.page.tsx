@@ -1,7 +1,7 @@
 import { Stack } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useRobotStatuses } from '../../platform/use-live.ts'
-import { PreFlightRecording } from '../../recording/pre-flight-recording.tsx'
+import { PreFlightRecording } from '../../recording/recording-mark.tsx'
 import { t } from '../../texts/texts.ts'
 import { LinkButton } from '../../ui/links.tsx'
 import { Page } from '../../ui/page.tsx'

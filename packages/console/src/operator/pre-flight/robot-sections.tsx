@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import { latencyMs } from '../../drive/figure-texts.ts'
-import { recordingModeOf } from '../../recording/pre-flight-recording.tsx'
+import { recordingModeOf } from '../../recording/recording-mark.tsx'
 import { recordedLabel } from '../../recording/recording-texts.ts'
 import { RobotStatusBadge } from '../../robots/robot-status.tsx'
 import { percent } from '../../texts/percent.ts'

@@ -1,4 +1,4 @@
-import type { RecordingPart } from './api-types.ts'
+import type { RecordingPart } from '../../recording/recordings.ts'
 import { type FetchRange, RangeRefused } from './block-cache.ts'
 import type { Overview } from './overview.ts'
 import { DENSE_TOPICS, OverviewBuilder, SPARSE_TOPICS } from './overview-builder.ts'

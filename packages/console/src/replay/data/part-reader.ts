@@ -1,5 +1,5 @@
 import { McapIndexedReader } from '@mcap/core'
-import type { RecordingPart } from './api-types.ts'
+import type { RecordingPart } from '../../recording/recordings.ts'
 import type { BlockCache, RemoteFile } from './block-cache.ts'
 import { lastNsOfMs, msOfNs, nsOfMs } from './time.ts'
 

@@ -6,7 +6,7 @@ import {
   writeTestFile,
 } from '../../../../../test/support/recordings/test-recording.ts'
 import { waitFor } from '../../../../../test/support/world/wait.ts'
-import type { RecordingPart } from './api-types.ts'
+import type { RecordingPart } from '../../recording/recordings.ts'
 import { RangeRefused } from './block-cache.ts'
 import { createKeyframeFinder } from './keyframes.ts'
 import { createMomentReader } from './moment-reader.ts'

@@ -1,12 +1,12 @@
 import { Modal, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { keys } from '../../platform/queries.ts'
+import type { RecordingDownload } from '../../recording/recordings.ts'
+import { useRecordingsApi } from '../../recording/use-recordings.ts'
 import { t } from '../../texts/texts.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Empty, QueryView } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import type { RecordingDownload } from '../data/api-types.ts'
-import { useRecordingsApi } from '../use-recordings.ts'
 
 const kindTexts: Readonly<Record<RecordingDownload['kind'], string>> = {
   file: t('replay.downloads.file'),

@@ -1,5 +1,5 @@
+import type { RecordedEpisode } from '../../recording/recordings.ts'
 import { t } from '../../texts/texts.ts'
-import type { RecordedEpisode } from '../data/api-types.ts'
 
 /** Returns the result of an episode in a word or two. */
 export function episodeResult({ success, ended_at }: Pick<RecordedEpisode, 'success' | 'ended_at'>): string {

@@ -1,9 +1,9 @@
 import { ActionIcon, Badge, Button, Menu, Tooltip } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { RecordingStatusBadge } from '../../recording/recording-status.tsx'
+import type { Recording } from '../../recording/recordings.ts'
 import { t } from '../../texts/texts.ts'
 import { dataSize, dateTime } from '../../ui/format.ts'
-import type { Recording } from '../data/api-types.ts'
-import { RecordingStatusBadge } from '../recording-status.tsx'
 import styles from './replay.module.css'
 import { IconBookmark, IconDownload, IconLink, IconMore, IconShare } from './replay-icons.tsx'
 

@@ -2,14 +2,14 @@ import { Button, Group, List, Modal, NativeSelect, Stack, Switch, Text } from '@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { keys } from '../../platform/queries.ts'
+import type { RecordingShare } from '../../recording/recordings.ts'
+import { useRecordingsApi } from '../../recording/use-recordings.ts'
 import { textParts } from '../../texts/text-parts.tsx'
 import { t } from '../../texts/texts.ts'
 import { CopyableSecret } from '../../ui/secret.tsx'
 import { Problem, QueryView } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import type { RecordingShare } from '../data/api-types.ts'
 import { momentAddress } from '../moment-address.ts'
-import { useRecordingsApi } from '../use-recordings.ts'
 import { preciseClock } from './replay-time.ts'
 
 const HOUR_CHOICES = [

@@ -1,4 +1,4 @@
-import type { RecordingGap } from '../data/api-types.ts'
+import type { RecordingGap } from '../../recording/recordings.ts'
 import type { StopEntry } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
 

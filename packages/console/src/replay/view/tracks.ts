@@ -1,4 +1,4 @@
-import type { Bookmark, RecordedEpisode } from '../data/api-types.ts'
+import type { Bookmark, RecordedEpisode } from '../../recording/recordings.ts'
 import type { Overview } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
 import type { LogEntry } from './log-entries.ts'

@@ -3,8 +3,7 @@ import { ApiError } from '@wheelhouse/sdk'
 import { useMemo } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import type { Recording } from './data/api-types.ts'
-import { createRecordingsApi } from './recordings-api.ts'
+import { createRecordingsApi, type Recording } from './recordings.ts'
 
 /** While a session is recorded, new segments are stored every few seconds. */
 const POLL_MS = 3_000

@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core'
 import type { RecordingStatus } from '@wheelhouse/protocol'
 import { t } from '../texts/texts.ts'
-import type { Recording } from './data/api-types.ts'
+import type { Recording } from './recordings.ts'
 
 const texts: Readonly<Record<RecordingStatus, string>> = {
   RECORDING: t('replay.status.recording'),
