@@ -1,5 +1,5 @@
 import { Badge, Button, Card, Group, Stack, Text } from '@mantine/core'
-import { useSessionAction } from '../session/session-roles.ts'
+import { useSessionAction } from '../session/session-query.ts'
 import { StatusBadge } from '../session/status-badge.tsx'
 import { reasonText } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'

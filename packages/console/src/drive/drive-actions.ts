@@ -1,7 +1,7 @@
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { useEffect, useState } from 'react'
 import type { SessionDetail } from '../session/session-query.ts'
-import { usePerforming, useSessionAction } from '../session/session-roles.ts'
+import { usePerforming, useSessionAction } from '../session/session-query.ts'
 
 /** The actions of the operator on the session, and the error of the last one. */
 export interface DriveActions {

@@ -1,4 +1,4 @@
-import { type StopKey, stopKeyOf } from '../session/stop-key.ts'
+import { type StopKey, stopKeyOf } from '../session/stop.ts'
 import { isTyping, leaveField, usesArrows } from '../ui/keys.ts'
 import type { Axes } from './axes.ts'
 

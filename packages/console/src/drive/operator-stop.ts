@@ -1,7 +1,6 @@
 import type { RestClient } from '@wheelhouse/sdk'
 import type { SessionRoom } from '../platform/session-room.ts'
-import { createStop, RouteClosedError, type StopControl } from '../session/stop.ts'
-import { stopOverRest } from '../session/stop-over-rest.ts'
+import { createStop, RouteClosedError, type StopControl, stopOverRest } from '../session/stop.ts'
 import { stopReasons } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { findLatchedStopInLog } from './latched-stop.ts'

@@ -1,7 +1,6 @@
 import type { SessionStatus } from '@wheelhouse/protocol'
-import { useBillableSeconds } from '../session/billable-clock.ts'
 import type { SessionDetail } from '../session/session-query.ts'
-import { estimate } from '../session/session-time.ts'
+import { estimate, useBillableSeconds } from '../session/session-time.ts'
 import { t } from '../texts/texts.ts'
 import { clockText, money, timeOfDay } from '../ui/format.ts'
 import { useNow } from '../ui/time.tsx'

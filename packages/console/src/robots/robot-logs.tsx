@@ -4,10 +4,10 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { LevelBadge, lineTime } from '../session/event-log.tsx'
 import { t } from '../texts/texts.ts'
 import { DataTable, MoreButton } from '../ui/data-table.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
-import { LevelBadge, lineTime } from './log-line.tsx'
 
 type LogLevel = Schemas['RobotLogLine']['level']
 

@@ -10,7 +10,7 @@ import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { actorName } from './event-texts.ts'
 import type { SessionDetail } from './session-query.ts'
-import { useSessionAction } from './session-roles.ts'
+import { useSessionAction } from './session-query.ts'
 
 /** Returns a description of the stop in force, or an empty string. */
 export function useStopText({

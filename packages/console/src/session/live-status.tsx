@@ -8,10 +8,9 @@ import { language, t } from '../texts/texts.ts'
 import { DescriptionItem, DescriptionList } from '../ui/data-table.tsx'
 import { clockText, money } from '../ui/format.ts'
 import { useNow } from '../ui/time.tsx'
-import { useBillableSeconds } from './billable-clock.ts'
 import type { ObserverState } from './observer-connection.ts'
 import type { SessionDetail } from './session-query.ts'
-import { estimate, statusSince } from './session-time.ts'
+import { estimate, statusSince, useBillableSeconds } from './session-time.ts'
 import { StatusBadge } from './status-badge.tsx'
 
 interface Props {

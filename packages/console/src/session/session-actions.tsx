@@ -6,8 +6,13 @@ import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Problem } from '../ui/states.tsx'
 import { StopClearing } from './clear-stop.tsx'
-import { type SessionDetail, sessionQuery } from './session-query.ts'
-import { isOpen, useSessionAction, useSessionRoles } from './session-roles.ts'
+import {
+  isOpen,
+  type SessionDetail,
+  sessionQuery,
+  useSessionAction,
+  useSessionRoles,
+} from './session-query.ts'
 
 /** Shows the actions that the user may perform on a session. */
 export function SessionActions({ live }: { live: LiveSession }) {

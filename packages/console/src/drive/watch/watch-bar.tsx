@@ -1,6 +1,6 @@
-import { ReleaseRobot } from '../../session/release-robot.tsx'
+import { ReleaseRobot } from '../../session/notices.tsx'
 import type { SessionDetail } from '../../session/session-query.ts'
-import { useSessionAction } from '../../session/session-roles.ts'
+import { useSessionAction } from '../../session/session-query.ts'
 import { t } from '../../texts/texts.ts'
 import { HudButton } from '../../ui/hud-button.tsx'
 import { messageOf } from '../../ui/message-of.ts'

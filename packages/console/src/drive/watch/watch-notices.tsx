@@ -1,7 +1,5 @@
 import type { LiveSession } from '../../platform/use-live.ts'
-import { AbandonedNotice } from '../../session/abandoned-notice.tsx'
-import { ConnectionProblem } from '../../session/connection-problem.tsx'
-import { lostUntil } from '../../session/lost-until.ts'
+import { AbandonedNotice, ConnectionProblem, lostUntil } from '../../session/notices.tsx'
 import type { ObserverConnection, ObserverState } from '../../session/observer-connection.ts'
 import type { SessionDetail } from '../../session/session-query.ts'
 import { t } from '../../texts/texts.ts'

@@ -3,8 +3,7 @@ import { usePlatform } from '../../platform/platform.ts'
 import { type LiveSession, useLiveSession } from '../../platform/use-live.ts'
 import { useStopText } from '../../session/clear-stop.tsx'
 import { type SessionDetail, sessionQuery } from '../../session/session-query.ts'
-import { StopBar } from '../../session/stop-bar.tsx'
-import { useStop } from '../../session/use-stop.ts'
+import { StopBar, useStop } from '../../session/stop-bar.tsx'
 
 /** Shows the stop of a robot's open session on pages without a connection to the gateway. */
 export function SessionStop({ sessionId }: { sessionId: string }) {

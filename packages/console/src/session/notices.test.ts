@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lostUntil } from './lost-until.ts'
+import { lostUntil } from './notices.tsx'
 
 const entry = (seq: number, type: string, data = {}) => ({
   session_id: '00000000-0000-4000-8000-000000000001',

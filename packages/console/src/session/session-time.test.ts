@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createBillableClock } from './billable-clock.ts'
+import { createBillableClock } from './session-time.ts'
 
 test('the billed time runs while the session does, and never falls', () => {
   const read = createBillableClock()

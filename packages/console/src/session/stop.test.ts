@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { stopKeyOf } from './stop-key.ts'
+import { stopKeyOf } from './stop.ts'
 
 test.each([
   ['Escape', { key: 'Escape', code: 'Escape' }, 'Escape'],

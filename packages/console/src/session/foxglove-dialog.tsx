@@ -1,6 +1,7 @@
 import { Button, Group, List, Modal, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
+import { useState } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
 import { CopyableSecret } from '../ui/secret.tsx'
@@ -45,5 +46,18 @@ function NewAddress({ sessionId }: { sessionId: string }) {
         </>
       )}
     </Stack>
+  )
+}
+
+/** Opens the dialog that creates addresses for Foxglove. */
+export function FoxgloveButton({ sessionId }: { sessionId: string }) {
+  const [opened, setOpened] = useState(false)
+  return (
+    <>
+      <Button variant="default" onClick={() => setOpened(true)}>
+        {t('foxglove.title')}
+      </Button>
+      <FoxgloveDialog sessionId={sessionId} opened={opened} onClose={() => setOpened(false)} />
+    </>
   )
 }
