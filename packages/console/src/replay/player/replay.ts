@@ -8,8 +8,7 @@ import { openOverview } from '../data/overview-client.ts'
 import type { ScanParts } from '../data/overview-scan.ts'
 import { createRecordingSource } from '../data/recording-source.ts'
 import { CameraPlayer } from './camera-player.ts'
-import { createClock } from './clock.ts'
-import { createTimeView } from './time-view.ts'
+import { createClock, createTimeView } from './clock.ts'
 
 const CACHE_BYTES = 32 * 1024 * 1024
 /** Parts that are opened to find the cameras: each stream has its own. */

@@ -8,8 +8,7 @@ import { createRecordingsApi } from '../../recording/recordings.ts'
 import { t } from '../../texts/texts.ts'
 import { Loading, Problem } from '../../ui/states.tsx'
 import { type RecordedSchemas, readFileSchemas, readSchemas, useReplay } from '../open-replay.ts'
-import { RecordingNotice } from '../recording-notice.tsx'
-import { ReplayHeader } from '../view/header.tsx'
+import { RecordingNotice, ReplayHeader } from '../view/header.tsx'
 import { ReplayView } from '../view/replay-view.tsx'
 
 const POLL_MS = 3_000

@@ -17,8 +17,7 @@ import {
   IconZoomIn,
   IconZoomOut,
 } from './replay-icons.tsx'
-import { preciseClock, wallClock } from './replay-time.ts'
-import { usePositionEffect } from './use-position.ts'
+import { preciseClock, usePositionEffect, wallClock } from './replay-time.ts'
 
 const ZOOM_STEP = 2
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { valueNear, valuesOf } from './plot-data.ts'
+import { valueNear, valuesOf } from './plot-view.ts'
 
 const N = Number.NaN
 

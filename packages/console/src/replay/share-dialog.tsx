@@ -1,16 +1,15 @@
 import { Button, Group, List, Modal, NativeSelect, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { keys } from '../../platform/queries.ts'
-import type { RecordingShare } from '../../recording/recordings.ts'
-import { useRecordingsApi } from '../../recording/use-recordings.ts'
-import { textParts } from '../../texts/text-parts.tsx'
-import { t } from '../../texts/texts.ts'
-import { CopyableSecret } from '../../ui/secret.tsx'
-import { Problem, QueryView } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
-import { momentAddress } from '../moment-address.ts'
-import { preciseClock } from './replay-time.ts'
+import { keys } from '../platform/queries.ts'
+import type { RecordingShare } from '../recording/recordings.ts'
+import { useRecordingsApi } from '../recording/use-recordings.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
+import { CopyableSecret } from '../ui/secret.tsx'
+import { Problem, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { preciseClock } from './view/replay-time.ts'
 
 const HOUR_CHOICES = [
   ['1', t('replay.share.hour')],
@@ -110,4 +109,23 @@ function shareText(share: RecordingShare) {
   return isValid(share)
     ? textParts('replay.share.valid', { created, expires })
     : textParts('replay.share.expired', { created })
+}
+
+/** Returns the address of a replay that begins at a moment. */
+function momentAddress(page: string, sinceStartMs: number): string {
+  const address = new URL(page)
+  address.searchParams.delete('at')
+  address.searchParams.set('t', (Math.max(0, sinceStartMs) / 1_000).toFixed(1))
+  return address.href
+}
+
+/** Copies a link to a moment. */
+export async function copyAddress(sinceStartMs: number): Promise<void> {
+  const address = momentAddress(location.href, sinceStartMs)
+  try {
+    await navigator.clipboard.writeText(address)
+  } catch {
+    // Without permission the address bar has the link.
+    history.replaceState(history.state, '', address)
+  }
 }
