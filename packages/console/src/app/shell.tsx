@@ -18,7 +18,7 @@ import { SignInAgain, SignInPage } from './sign-in.tsx'
 // Parts of the header that the first view can do without for a moment.
 const UserMenu = lazy(() => import('./user-menu.tsx'))
 const PaletteLauncher = lazy(() => import('./palette-launcher.tsx'))
-const DrivingBar = lazy(() => import('../drive/driving-bar.tsx'))
+const DrivingBar = lazy(() => import('../operator/driving-bar.tsx'))
 
 /** Renders header, navigation and page for signed-in users. */
 export const Shell = () => (

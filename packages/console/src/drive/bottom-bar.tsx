@@ -5,10 +5,9 @@ import { HudButton } from '../ui/hud-button.tsx'
 import { messageOf } from '../ui/message-of.ts'
 import { type Store, useStore } from '../ui/store.ts'
 import styles from './bottom-bar.module.css'
-import type { DriveActions } from './drive-actions.ts'
 import type { PadState } from './gamepad.ts'
-import { type Hud, toggle } from './hud.ts'
-import type { HudAction } from './hud-keys.ts'
+import { type Hud, toggle } from './hud.tsx'
+import type { DriveActions, HudAction } from './hud-actions.ts'
 
 interface Props {
   readonly gamepad: Store<PadState>

@@ -9,7 +9,7 @@ import { HudButton } from '../ui/hud-button.tsx'
 import { leaveField } from '../ui/keys.ts'
 import { useStore } from '../ui/store.ts'
 import styles from './chat-overlay.module.css'
-import { CHAT_ID, type Hud, toggle } from './hud.ts'
+import { CHAT_ID, type Hud, toggle } from './hud.tsx'
 
 /** Messages that an operator often sends. */
 export const OPERATOR_REPLIES = [t('drive.chat.onIt'), t('drive.chat.stopped'), t('drive.chat.isClear')]

@@ -1,5 +1,5 @@
-import { type Axes, atRest, combined, isAtRest } from './axes.ts'
 import type { ControlData, ControlInput, Deflections } from './control-plan.ts'
+import { type Axes, atRest, combined, isAtRest } from './control-plan.ts'
 
 type InputSource = 'keyboard' | 'stick' | 'gamepad'
 

@@ -1,6 +1,6 @@
 import { type StopKey, stopKeyOf } from '../session/stop.ts'
 import { isTyping, leaveField, usesArrows } from '../ui/keys.ts'
-import type { Axes } from './axes.ts'
+import type { Axes } from './control-plan.ts'
 
 /** The direction of each key, by physical position, so that W A S D works on every layout. */
 const DRIVE_KEYS: Readonly<Record<string, Axes>> = {

@@ -7,7 +7,7 @@ import { Section } from '../ui/section.tsx'
 import { useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
 import { ControlsSheet } from './controls-sheet.tsx'
-import type { Hud, HudSheet } from './hud.ts'
+import type { Hud, HudSheet } from './hud.tsx'
 
 interface Props {
   /** Undefined for a viewer who watches. */

@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { StopBarView as CockpitStop, type ShownStop } from '../drive/stop-bar-view.tsx'
+import { StopBarView as CockpitStop, type ShownStop } from '../drive/stop-bar.tsx'
 import type { StopRequestState } from '../session/stop.ts'
 import { StopBarView } from '../session/stop-bar.tsx'
 import { createStore } from '../ui/store.ts'

@@ -1,6 +1,6 @@
 import type { DriveState } from '@wheelhouse/protocol'
 import { expect, test } from 'vitest'
-import { robotWord } from './cockpit-state.ts'
+import { robotWord } from './top-bar.tsx'
 
 const online = { phase: 'online' } as const
 const active = { status: 'ACTIVE', isStopped: false, isSilent: false } as const

@@ -1,4 +1,5 @@
-import { createStore, type Store } from '../ui/store.ts'
+import { type EpisodeMarks, EpisodePanel } from '../recording/episode-panel.tsx'
+import { createStore, type Store, useStore } from '../ui/store.ts'
 
 /** The id of the chat on the picture. */
 export const CHAT_ID = 'cockpit-chat'
@@ -40,3 +41,9 @@ export function createHud(): Hud {
 
 /** Switches a value between on and off. */
 export const toggle = (store: Store<boolean>): void => store.update((isOn) => !isOn)
+
+/** Shows the panel of episodes on the picture: while one runs, and when it is opened. */
+export function EpisodeOverlay({ marks, hud }: { marks: EpisodeMarks; hud: Hud }) {
+  const isOpen = useStore(hud.areEpisodesShown)
+  return isOpen || marks.running ? <EpisodePanel marks={marks} isOnPicture /> : null
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLatencyStats } from './latency-stats.ts'
+import { createLatencyStats } from './measurements.ts'
 
 test('commands that the gateway holds on purpose are not lost', () => {
   const stats = createLatencyStats()

@@ -1,37 +1,42 @@
 import { useNavigate } from '@tanstack/react-router'
 import { ControlSchema } from '@wheelhouse/protocol'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import type { LiveSession } from '../../platform/use-live.ts'
-import { useEpisodeMarks } from '../../recording/episode-panel.tsx'
-import type { ObserverConnection, ObserverState } from '../../session/observer-connection.ts'
-import { useObserverConnection, useObserverState } from '../../session/observer-connection.ts'
-import type { SessionDetail } from '../../session/session-query.ts'
-import { useStop, useStopKey } from '../../session/stop-bar.tsx'
-import { isTyping, latinKey } from '../../ui/keys.ts'
-import { Loading } from '../../ui/states.tsx'
-import { useStore } from '../../ui/store.ts'
-import { useSessionCameras, useShownCameras } from '../../video/use-cameras.ts'
-import { useReadAges } from '../../video/video-view.tsx'
-import { ChatOverlay } from '../chat-overlay.tsx'
-import styles from '../cockpit.module.css'
-import { controlPlanOf } from '../control-plan.ts'
-import { EpisodeOverlay } from '../episodes/episode-overlay.tsx'
-import { Figures } from '../figures.tsx'
-import { useFullScreen } from '../full-screen.ts'
-import { createHud } from '../hud.ts'
-import { useHudKeys } from '../hud-keys.ts'
-import { findLatchedStop } from '../latched-stop.ts'
-import { Picture } from '../picture.tsx'
-import { canFloat, toggleFloating } from '../picture-in-picture.ts'
-import { loadHand } from '../preferences.ts'
-import { Sheets } from '../sheets.tsx'
-import { StopBar } from '../stop-bar.tsx'
-import { useHudActions } from '../use-hud-actions.ts'
-import { useSafeArea } from '../use-safe-area.ts'
-import { useWakeLock } from '../wake-lock.ts'
-import { WatchBar } from './watch-bar.tsx'
-import { WatchNotices } from './watch-notices.tsx'
+import type { LiveSession } from '../platform/use-live.ts'
+import { useEpisodeMarks } from '../recording/episode-panel.tsx'
+import { AbandonedNotice, ConnectionProblem, lostUntil, ReleaseRobot } from '../session/notices.tsx'
+import {
+  type ObserverConnection,
+  type ObserverState,
+  useObserverConnection,
+  useObserverState,
+} from '../session/observer-connection.ts'
+import { type SessionDetail, useSessionAction } from '../session/session-query.ts'
+import { useStop, useStopKey } from '../session/stop-bar.tsx'
+import { t } from '../texts/texts.ts'
+import { HudButton } from '../ui/hud-button.tsx'
+import { isTyping, latinKey } from '../ui/keys.ts'
+import { messageOf } from '../ui/message-of.ts'
+import { Loading } from '../ui/states.tsx'
+import { useStore } from '../ui/store.ts'
+import { useSessionCameras, useShownCameras } from '../video/use-cameras.ts'
+import { useReadAges } from '../video/video-view.tsx'
+import bottomBarStyles from './bottom-bar.module.css'
+import { Tools } from './bottom-bar.tsx'
+import { ChatOverlay } from './chat-overlay.tsx'
+import styles from './cockpit.module.css'
+import { controlPlanOf } from './control-plan.ts'
+import { Figures } from './figures.tsx'
+import { createHud, EpisodeOverlay, type Hud } from './hud.tsx'
+import { type HudAction, useHudActions, useHudKeys } from './hud-actions.ts'
+import noticesStyles from './notices.module.css'
+import { Hint, LostHint, SessionNotices } from './notices.tsx'
+import { findLatchedStop } from './operator-stop.ts'
+import { Picture } from './picture.tsx'
+import { loadHand } from './preferences.ts'
+import { Sheets } from './sheets.tsx'
+import { StopBar } from './stop-bar.tsx'
 import { WatchTopBar } from './watch-top-bar.tsx'
+import { canFloat, toggleFloating, useFullScreen, useSafeArea, useWakeLock } from './window.ts'
 
 /** Opens the page of the session with the key Q. Escape, which closes views elsewhere, is the stop key. */
 function useLeaveKey(sessionId: string): void {
@@ -176,4 +181,95 @@ function useFullSpeed({ control_schema }: SessionDetail) {
     const { data } = ControlSchema.safeParse(control_schema)
     return controlPlanOf(data ?? null).fullSpeed
   }, [control_schema])
+}
+
+interface WatchBarProps {
+  readonly session: SessionDetail
+  readonly hasEpisodes: boolean
+  readonly hud: Hud
+  readonly perform: (action: HudAction) => void
+  /** Shows the picture in a floating window; undefined if the browser cannot. */
+  readonly onFloat: (() => void) | undefined
+}
+
+/** Shows the actions of an owner or an admin on the session, and the tools of the view. Only the operator resumes. */
+function WatchBar({ session, hasEpisodes, hud, perform, onFloat }: WatchBarProps) {
+  const action = useSessionAction(session.id)
+  return (
+    <footer className={bottomBarStyles.bottomBar}>
+      <HudButton
+        data-testid="pause"
+        className={bottomBarStyles.pause}
+        disabled={action.isPending || session.status === 'PAUSED'}
+        onClick={() => action.mutate('pause')}
+      >
+        {t('drive.bar.pause')}
+      </HudButton>
+      <ReleaseRobot className={bottomBarStyles.end} sessionId={session.id} robotName={session.robot_name}>
+        {t('drive.watch.release')}
+      </ReleaseRobot>
+      {action.error && (
+        <span className={bottomBarStyles.problem} role="alert">
+          {messageOf(action.error)}
+        </span>
+      )}
+      <span className={bottomBarStyles.gamepad} />
+      <Tools
+        hasInputs={false}
+        hasEpisodes={hasEpisodes}
+        hud={hud}
+        perform={perform}
+        onFloat={onFloat}
+        isWatching
+      />
+    </footer>
+  )
+}
+
+interface WatchNoticesProps {
+  readonly session: SessionDetail
+  readonly live: LiveSession
+  readonly observerConnection: ObserverConnection
+  readonly observerState: ObserverState
+}
+
+/** Shows on the picture why the robot does not move, and what the owner decides. Each has its own place, so that nothing moves when one appears. */
+const WatchNotices = ({ session, live, observerConnection, observerState }: WatchNoticesProps) => (
+  <>
+    <div className={noticesStyles.middle}>
+      <ConnectionProblem
+        className={noticesStyles.notice}
+        observerConnection={observerConnection}
+        observerState={observerState}
+      />
+      <PauseNotice session={session} live={live} observerState={observerState} />
+      {session.status === 'PAUSED' && session.control.operator_gone_since !== null && (
+        <div className={noticesStyles.notice}>
+          <AbandonedNotice session={session} />
+        </div>
+      )}
+    </div>
+    <SessionNotices session={session} live={live} />
+  </>
+)
+
+/** Explains how a paused session goes on. A stop has its own banner. */
+function PauseNotice({
+  session,
+  live,
+  observerState,
+}: Pick<WatchNoticesProps, 'session' | 'live' | 'observerState'>) {
+  const { connection, drive } = observerState
+  if (connection !== 'online' || drive === undefined) return null
+  if (!drive.robot_connected) {
+    return (
+      <LostHint
+        until={lostUntil(live.events)}
+        text={t('drive.watch.robotLost')}
+        timed={(time) => t('drive.watch.robotLostUntil', { time })}
+      />
+    )
+  }
+  if (drive.status !== 'PAUSED' || drive.stop?.latched || session.control.stop) return null
+  return <Hint text={t('session.nextStep.waiting')} />
 }
