@@ -15,7 +15,7 @@ export const operatorRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/available/$robotId',
-    component: lazyRouteComponent(() => import('./pre-flight/pre-flight.page.tsx'), 'PreFlightPage'),
+    component: lazyRouteComponent(() => import('./pre-flight.page.tsx'), 'PreFlightPage'),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
