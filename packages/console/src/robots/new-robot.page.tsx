@@ -10,8 +10,7 @@ import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
 import { Problem } from '../ui/states.tsx'
-import { ConnectRobot } from './connect-robot.tsx'
-import { PairRobot } from './pairing/pair-robot.tsx'
+import { ConnectRobot, PairRobot } from './connect-robot.tsx'
 import { RobotFields, type RobotValues } from './robot-fields.tsx'
 
 interface Values extends RobotValues {

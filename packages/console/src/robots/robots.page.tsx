@@ -9,9 +9,8 @@ import { language, t } from '../texts/texts.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
-import { batteryPercent, type RobotSearch, readRobotSearch } from './list-search.ts'
-import { HeartbeatAge, RobotStatusBadge, StalenessNote } from './robot-status.tsx'
-import { RobotTags } from './robot-tags.tsx'
+import { HeartbeatAge, RobotStatusBadge, RobotTags, StalenessNote } from './robot-status.tsx'
+import { batteryPercent, type RobotSearch, readRobotSearch } from './search.ts'
 import { type Robot, useLiveRobots, useRobotCounts, useRobotList } from './use-robots.ts'
 
 const statuses: readonly RobotStatus[] = ['AVAILABLE', 'IN_SESSION', 'OFFLINE']

@@ -4,7 +4,7 @@ import { useListPages } from '../list/list-pages.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useConnection, useRobotStatuses } from '../platform/use-live.ts'
-import { batteryPercent, type RobotSearch } from './list-search.ts'
+import { batteryPercent, type RobotSearch } from './search.ts'
 
 export type Robot = Schemas['Robot']
 export type RobotDetail = Schemas['RobotDetail']

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { connectedShare, connectedSpans, SAMPLE_MS } from './health-series.ts'
+import { connectedShare, connectedSpans, SAMPLE_MS } from './health-tab.tsx'
 
 const startMs = Date.parse('2026-11-20T00:00:00Z')
 const sample = (index: number, battery: number | null) => ({

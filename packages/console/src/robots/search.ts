@@ -22,3 +22,13 @@ export const batteryPercent = (battery: string): number => Number(battery.replac
 
 /** Reads the search from the query string and drops invalid values. */
 export const readRobotSearch = (search: Record<string, unknown>): RobotSearch => schema.parse(search)
+
+/** The tabs of a robot's page, in display order. */
+export const RobotTab = z.enum(['live', 'sessions', 'data', 'health', 'access', 'settings', 'connect'])
+export type RobotTab = z.infer<typeof RobotTab>
+
+/** Reads the tab from the query string; undefined for the first one and for an unknown one. */
+export function readRobotTab({ tab }: Record<string, unknown>): { tab?: RobotTab | undefined } {
+  const known = RobotTab.safeParse(tab).data
+  return { tab: known === 'live' ? undefined : known }
+}
