@@ -4,7 +4,7 @@ import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
 import { ReasonButton } from '../ui/confirm-button.tsx'
-import type { CertificationRequest } from './certifications-query.ts'
+import type { CertificationRequest } from './queries.ts'
 
 /** Revokes an approved certification with a reason. */
 export function RevokeButton({

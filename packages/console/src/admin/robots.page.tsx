@@ -14,10 +14,9 @@ import { language, t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { AdminPage } from './admin-page.tsx'
+import { AdminPage, UserLink } from './admin-page.tsx'
 import { ListFreshness } from './freshness.tsx'
-import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readRobotSearch } from './list-search.ts'
-import { UserLink } from './user-link.tsx'
+import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readRobotSearch } from './search.ts'
 
 type Robot = Schemas['RobotEntry']
 

@@ -13,8 +13,7 @@ import {
   IconRobotFace,
   IconUsers,
 } from '../ui/icons.tsx'
-import { readAuditSearch } from './audit-search.ts'
-import { readRobotSearch, readSessionSearch, readUserSearch } from './list-search.ts'
+import { readAuditSearch, readRobotSearch, readSessionSearch, readUserSearch } from './search.ts'
 
 export const adminRoutes = [
   createRoute({

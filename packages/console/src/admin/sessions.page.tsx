@@ -13,10 +13,9 @@ import { t } from '../texts/texts.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { AdminPage } from './admin-page.tsx'
+import { AdminPage, UserLink } from './admin-page.tsx'
 import { ListFreshness } from './freshness.tsx'
-import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readSessionSearch } from './list-search.ts'
-import { UserLink } from './user-link.tsx'
+import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readSessionSearch } from './search.ts'
 
 type Session = Schemas['SessionEntry']
 

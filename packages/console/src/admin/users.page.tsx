@@ -13,7 +13,7 @@ import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { AdminPage } from './admin-page.tsx'
 import { ListFreshness } from './freshness.tsx'
-import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readUserSearch } from './list-search.ts'
+import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readUserSearch } from './search.ts'
 
 type User = Schemas['UserEntry']
 
