@@ -116,7 +116,7 @@ const Navigation = () => (
 )
 
 // Most users see neither of these pages.
-const Onboarding = lazy(() => import('../onboarding/onboarding.page.tsx'))
+const Onboarding = lazy(() => import('../settings/onboarding.page.tsx'))
 const SuspendedPage = lazy(() => import('./suspended.tsx'))
 
 /** Shows its children to a signed-in user with a complete account, otherwise the sign-in or onboarding page. */

@@ -8,8 +8,8 @@ import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { reasonText } from './not-exportable.ts'
 import { isRunning, useDatasetExports, useRemoveExport } from './use-dataset-exports.ts'
+import { reasonText } from './use-datasets.ts'
 
 const BYTES_PER_MB = 1_000_000
 

@@ -8,10 +8,8 @@ import { LinkAnchor, LinkButton, webAddress } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { toggled } from '../ui/toggled.ts'
 import { ExportButton } from './export-dialog.tsx'
-import { reasonText } from './not-exportable.ts'
-import { type Episode, useDatasets, useEpisodes } from './use-datasets.ts'
+import { type Episode, reasonText, toggled, useDatasets, useEpisodes } from './use-datasets.ts'
 
 /** Lists the episodes of one dataset. */
 export function DatasetPage() {

@@ -7,8 +7,7 @@ import { createStore } from '../ui/store.ts'
 import type { StopResult } from '../wall/fleet-stop.ts'
 import { StopResults } from '../wall/stop-all.tsx'
 import { ago } from './fixtures.ts'
-import { CockpitFrame, Column, PageFrame } from './frames.tsx'
-import { type GalleryBlock, ON_PICTURE } from './gallery-state.ts'
+import { CockpitFrame, Column, type GalleryBlock, ON_PICTURE, PageFrame } from './frames.tsx'
 
 const rejected = new Error('The session has ended.')
 const doNothing = () => undefined

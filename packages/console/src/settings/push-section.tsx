@@ -2,12 +2,12 @@ import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { loadPush, type PushDevice, type PushState, removeDevice, turnOnPush } from '../push/browser-push.ts'
 import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Problem, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { loadPush, type PushDevice, type PushState, removeDevice, turnOnPush } from './browser-push.ts'
 
 /** Queries the devices that receive notifications, and turns this browser on or any device off. */
 function usePush() {

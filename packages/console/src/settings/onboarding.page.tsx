@@ -5,12 +5,11 @@ import { useEffect } from 'react'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { signOut } from '../platform/sign-out.ts'
-import { ClientProfileForm } from '../profiles/client-profile-form.tsx'
-import { OperatorProfileForm } from '../profiles/operator-profile-form.tsx'
-import { useFirstMailLanguage } from '../settings/mail-language.ts'
-import { useProfileChange } from '../settings/use-profile-change.ts'
 import { t } from '../texts/texts.ts'
 import { Loading, Problem, QueryView } from '../ui/states.tsx'
+import { ClientProfileForm } from './client-profile-form.tsx'
+import { OperatorProfileForm } from './operator-profile-form.tsx'
+import { useFirstMailLanguage, useProfileChange } from './use-profile-change.ts'
 
 const roleChoices = [
   {

@@ -8,8 +8,7 @@ import { t } from '../texts/texts.ts'
 import { FormFooter, fieldErrors } from '../ui/form.tsx'
 import { viewerZone } from '../ui/format.ts'
 import { QueryView } from '../ui/states.tsx'
-import { languageChoices, zoneChoices } from './choices.ts'
-import { CountrySelect } from './country-select.tsx'
+import { CountrySelect, languageChoices, zoneChoices } from './country-select.tsx'
 
 type Profile = Schemas['OperatorProfile']
 const fields = ['headline', 'bio', 'country', 'timezone', 'languages'] as const
