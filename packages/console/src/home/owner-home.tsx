@@ -25,6 +25,8 @@ import styles from '../wall/wall.module.css'
 import { Attention, type AttentionItem } from './attention.tsx'
 
 /** Events announce stops, pauses and losses. Batteries and costs arrive with the next poll. */
+type ClientOverview = Schemas['ClientOverview']
+
 const POLL_MS = 5_000
 
 /** Shows an owner what needs attention, the live robots, all robots by state and the costs of today. */
@@ -313,5 +315,3 @@ function LiveNow({ robots }: { robots: readonly LiveRobot[] }) {
     </Section>
   )
 }
-
-type ClientOverview = Schemas['ClientOverview']

@@ -1,10 +1,11 @@
-import { Kbd, Modal, Table, Tabs } from '@mantine/core'
+import { Modal, Tabs } from '@mantine/core'
 import type { ControlSchema, SessionLogEvent, TelemetrySchema } from '@wheelhouse/protocol'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { Bookmark, RecordedEpisode, Recording } from '../../recording/recordings.ts'
 import type { SessionParticipants } from '../../session/event-texts.ts'
 import { t } from '../../texts/texts.ts'
+import { KeyTable, type KeyTexts } from '../../ui/key-table.tsx'
 import { isTyping, latinKey } from '../../ui/keys.ts'
 import { useStore } from '../../ui/store.ts'
 import { RATES } from '../player/clock.ts'
@@ -19,43 +20,6 @@ import styles from './replay.module.css'
 import { Timeline } from './timeline.tsx'
 import { gapSpans, stateSpans, type Tracks } from './tracks.ts'
 import { Transport } from './transport.tsx'
-
-const rows: readonly (readonly [keys: readonly string[], text: string])[] = [
-  [[t('replay.keys.space')], t('replay.keys.play')],
-  [[',', '.'], t('replay.keys.frame')],
-  [['←', '→'], t('replay.keys.second')],
-  [[t('replay.keys.shiftLeft'), t('replay.keys.shiftRight')], t('replay.keys.tenSeconds')],
-  [[t('replay.keys.home'), t('replay.keys.end')], t('replay.keys.ends')],
-  [['[', ']'], t('replay.keys.speed')],
-  [['+', '−', '0'], t('replay.keys.zoom')],
-  [['1', '2', '3'], t('replay.keys.camera')],
-  [['B'], t('replay.keys.bookmark')],
-  [['C'], t('replay.keys.link')],
-  [['L'], t('replay.keys.live')],
-  [['?'], t('replay.keys.keys')],
-]
-
-/** Lists the keys of a replay. */
-const KeysSheet = ({ opened, onClose }: { opened: boolean; onClose: () => void }) => (
-  <Modal opened={opened} onClose={onClose} title={t('replay.tools.keys')}>
-    <Table aria-label={t('replay.tools.keys')}>
-      <Table.Tbody>
-        {rows.map(([keys, text]) => (
-          <Table.Tr key={text}>
-            <Table.Td>
-              {keys.map((key) => (
-                <Kbd key={key} mr={4}>
-                  {key}
-                </Kbd>
-              ))}
-            </Table.Td>
-            <Table.Td>{text}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Modal>
-)
 
 const DETAIL_DELAY_MS = 250
 
@@ -217,6 +181,29 @@ function useDetail(replay: Replay): void {
     }
   }, [replay])
 }
+
+/** The keys of a replay and what they do. */
+const keyTexts: KeyTexts = [
+  [[t('replay.keys.space')], t('replay.keys.play')],
+  [[',', '.'], t('replay.keys.frame')],
+  [['←', '→'], t('replay.keys.second')],
+  [[t('replay.keys.shiftLeft'), t('replay.keys.shiftRight')], t('replay.keys.tenSeconds')],
+  [[t('replay.keys.home'), t('replay.keys.end')], t('replay.keys.ends')],
+  [['[', ']'], t('replay.keys.speed')],
+  [['+', '−', '0'], t('replay.keys.zoom')],
+  [['1', '2', '3'], t('replay.keys.camera')],
+  [['B'], t('replay.keys.bookmark')],
+  [['C'], t('replay.keys.link')],
+  [['L'], t('replay.keys.live')],
+  [['?'], t('replay.keys.keys')],
+]
+
+/** Lists the keys of a replay. */
+const KeysSheet = ({ opened, onClose }: { opened: boolean; onClose: () => void }) => (
+  <Modal opened={opened} onClose={onClose} title={t('replay.tools.keys')}>
+    <KeyTable label={t('replay.tools.keys')} rows={keyTexts} />
+  </Modal>
+)
 
 const SECOND_MS = 1_000
 const LONG_STEP = 10
