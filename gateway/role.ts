@@ -1,10 +1,10 @@
 import { createRecorderAuthorization } from '../src/core/recording/recorder-authorization.ts'
 import { loadOrCreateRootKey, type Secrets } from '../src/core/secrets.ts'
 import { createPresence } from '../src/modules/presence/index.ts'
-import { createFrameTime } from './connections/frame-time.ts'
+import { createFrameTime } from './base/frame-time.ts'
+import type { GatewayServices } from './base/services.ts'
 import type { Gateway, GatewayDeps } from './index.ts'
 import { startLease } from './lease.ts'
-import type { GatewayServices } from './services.ts'
 import type { ThreadSupervisor } from './thread/gateway-thread.ts'
 
 interface GatewayConfig extends Readonly<GatewaySettings> {

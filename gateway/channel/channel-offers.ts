@@ -1,4 +1,4 @@
-import type { GatewayConnection } from '../connections/connection.ts'
+import type { GatewayConnection } from '../base/connection.ts'
 import type { ChannelHost } from './channel-host.ts'
 
 /** A peer may offer a channel this often: each offer costs keys, memory and a handshake. */

@@ -1,5 +1,5 @@
-import type { GatewayConnection } from '../connections/connection.ts'
-import type { TextFrame } from '../connections/parse-frame.ts'
+import type { GatewayConnection } from '../base/connection.ts'
+import type { TextFrame } from '../base/parse-frame.ts'
 
 /**
  * Handles a probe, or the answer to one.

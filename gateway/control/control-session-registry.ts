@@ -1,5 +1,5 @@
 import type { LinkState, OpenSession } from '../../src/modules/presence/index.ts'
-import type { RobotConnection } from '../connections/robot-connection.ts'
+import type { RobotConnection } from '../robots/robot-connection.ts'
 import { ControlSession } from './control-session.ts'
 
 /** Removed sessions whose stops the database does not have yet; of more than that, the newest. */

@@ -7,8 +7,8 @@ import {
   type SessionStatus,
 } from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
+import type { GatewayConnection } from '../base/connection.ts'
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
-import type { GatewayConnection } from '../connections/connection.ts'
 import { SessionTap } from '../recording/session-tap.ts'
 import { ControlStream } from './control-stream.ts'
 import type { Gate, Stamp } from './gate.ts'

@@ -1,4 +1,4 @@
-import { GatewayConnection } from '../connections/connection.ts'
+import { GatewayConnection } from '../base/connection.ts'
 import type { ControlSession } from './control-session.ts'
 
 /** A connection that belongs to at most one session at a time. */

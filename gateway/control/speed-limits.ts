@@ -1,5 +1,5 @@
+import type { GatewayConnection } from '../base/connection.ts'
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
-import type { GatewayConnection } from '../connections/connection.ts'
 import type { SessionTap } from '../recording/session-tap.ts'
 import { limitsFrame } from './session-frames.ts'
 import type { SpeedEnvelope } from './speed-envelope.ts'

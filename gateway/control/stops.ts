@@ -1,6 +1,6 @@
 import type { RobotStop } from '../../src/core/events/bus.ts'
 import { stopReasonOf } from '../../src/modules/sessions/index.ts'
-import type { SessionWriter } from '../persistence/session-writer.ts'
+import type { SessionWriter } from '../writer/session-writer.ts'
 import type { ControlSession } from './control-session.ts'
 import type { ControlSessionRegistry } from './control-session-registry.ts'
 import type { PendingStop } from './pending-stops.ts'

@@ -6,8 +6,8 @@ import type { Log } from '../../src/core/log.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
 import { createRecordSender } from '../../src/core/recording/record-sender.ts'
 import { createUnsentGaps } from '../../src/core/recording/unsent-gaps.ts'
+import type { GatewayServices } from '../base/services.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
-import type { GatewayServices } from '../services.ts'
 import { createSessionTaps } from './session-taps.ts'
 
 /** Records that are kept until they are durable: about two minutes of a session, and a segment of four hundred sessions. */

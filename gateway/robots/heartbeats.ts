@@ -1,6 +1,6 @@
 import type { Log } from '../../src/core/log.ts'
-import type { GatewayClock } from '../gateway-clock.ts'
-import type { GatewayServices } from '../services.ts'
+import type { GatewayClock } from '../base/gateway-clock.ts'
+import type { GatewayServices } from '../base/services.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
 /** Each second is divided into slices, and each robot's heartbeat is written in one of them, to spread the load. */

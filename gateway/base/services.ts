@@ -1,10 +1,10 @@
-import type { MetricsPage } from '../src/core/metrics/metrics-http.ts'
-import type { EpisodeStore } from '../src/modules/datasets/index.ts'
-import type { RevocationSources } from '../src/modules/identity/index.ts'
-import type { PresenceStore } from '../src/modules/presence/index.ts'
-import type { RecorderNodes, RecordingStreams } from '../src/modules/recordings/index.ts'
-import type { RobotLogStore } from '../src/modules/robots/index.ts'
-import type { ControlPersistence, SessionPresence, TicketStore } from '../src/modules/sessions/index.ts'
+import type { MetricsPage } from '../../src/core/metrics/metrics-http.ts'
+import type { EpisodeStore } from '../../src/modules/datasets/index.ts'
+import type { RevocationSources } from '../../src/modules/identity/index.ts'
+import type { PresenceStore } from '../../src/modules/presence/index.ts'
+import type { RecorderNodes, RecordingStreams } from '../../src/modules/recordings/index.ts'
+import type { RobotLogStore } from '../../src/modules/robots/index.ts'
+import type { ControlPersistence, SessionPresence, TicketStore } from '../../src/modules/sessions/index.ts'
 
 /**
  * The methods of other services that the gateway calls. Their arguments and results are plain data, so that the services can run in

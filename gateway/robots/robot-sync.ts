@@ -3,8 +3,8 @@ import type { Bus } from '../../src/core/events/bus.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
 import type { LinkState } from '../../src/modules/presence/index.ts'
+import type { GatewayServices } from '../base/services.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
-import type { GatewayServices } from '../services.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
 const ROBOTS_PER_QUERY = 2_000

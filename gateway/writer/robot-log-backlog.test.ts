@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import type { ReportedLogLine } from '../../src/modules/robots/robot-log.store.ts'
-import { RobotConnection } from '../connections/robot-connection.ts'
+import { RobotConnection } from '../robots/robot-connection.ts'
 import { createLogBacklog, MAX_WAITING_PER_ROBOT } from './robot-log-backlog.ts'
 import { createRobotLogs } from './robot-logs.ts'
 

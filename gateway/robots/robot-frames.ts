@@ -9,16 +9,16 @@ import {
 import { readableIssues } from '../../src/core/errors/errors.ts'
 import { parseOptions } from '../../src/core/http/validation-messages.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
+import type { FrameTime } from '../base/frame-time.ts'
+import { NO_JSON_TELEMETRY, parseFrame, type TextFrame, TOO_DEEP } from '../base/parse-frame.ts'
+import type { StallClock } from '../base/stall-clock.ts'
 import type { ChannelOffers, ChannelReader } from '../channel/channel-offers.ts'
 import { readProbe } from '../channel/probes.ts'
 import type { ControlRelay } from '../control/control-relay.ts'
-import { type BatteryFeed, chargeOf } from '../persistence/battery-feed.ts'
-import { type LogLine, logLineOf } from '../persistence/robot-logs.ts'
-import type { FrameTime } from './frame-time.ts'
-import { NO_JSON_TELEMETRY, parseFrame, type TextFrame, TOO_DEEP } from './parse-frame.ts'
+import { type BatteryFeed, chargeOf } from '../writer/battery-feed.ts'
+import { type LogLine, logLineOf } from '../writer/robot-logs.ts'
 import { type Heartbeat, readPlainHeartbeat } from './plain-heartbeat.ts'
 import type { RobotConnection } from './robot-connection.ts'
-import type { StallClock } from './stall-clock.ts'
 
 /** Where the clock of the sender is in the header of a binary frame. */
 const CLOCK_AT = 8

@@ -9,14 +9,14 @@ import {
   us_socket_local_port,
   type WebSocketBehavior,
 } from 'uWebSockets.js'
-import type { Guard } from '../src/core/process/guard.ts'
-import { listenProblem } from '../src/core/process/listen-problem.ts'
-import { type GatewayConnection, MAX_BUFFERED_BYTES, type SocketData } from './connections/connection.ts'
-import { type ConnectionAdmission, refuse, type UpgradeDecision } from './connections/connection-admission.ts'
-import { ambiguityRefusal, type ProbeDeps, respond, serveProbes } from './connections/http-routes.ts'
-import { upgradeAmbiguity } from './connections/request-framing.ts'
-import type { RobotConnection } from './connections/robot-connection.ts'
-import type { ParticipantConnection } from './control/participant-connection.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
+import { listenProblem } from '../../src/core/process/listen-problem.ts'
+import { type GatewayConnection, MAX_BUFFERED_BYTES, type SocketData } from '../base/connection.ts'
+import type { ParticipantConnection } from '../participants/participant-connection.ts'
+import type { RobotConnection } from '../robots/robot-connection.ts'
+import { type ConnectionAdmission, refuse, type UpgradeDecision } from './connection-admission.ts'
+import { ambiguityRefusal, type ProbeDeps, respond, serveProbes } from './http-routes.ts'
+import { upgradeAmbiguity } from './request-framing.ts'
 
 /**
  * The limit of uWebSockets, which closes a connection beyond it without an error frame. It is higher than the protocol's

@@ -1,6 +1,6 @@
-import type { RobotConnection } from '../connections/robot-connection.ts'
+import type { GatewayClock } from '../base/gateway-clock.ts'
 import type { ControlSession, ParticipantMember, RobotMember } from '../control/control-session.ts'
-import type { GatewayClock } from '../gateway-clock.ts'
+import type { RobotConnection } from '../robots/robot-connection.ts'
 
 /** A smaller change is not sent, unless `REPEAT_MS` have passed since the last frame. */
 const MIN_CHANGE = 0.01

@@ -1,6 +1,6 @@
 import type { TicketClaims } from '../../src/modules/sessions/index.ts'
-import type { ParticipantMember } from './control-session.ts'
-import { SessionMember } from './session-member.ts'
+import type { ParticipantMember } from '../control/control-session.ts'
+import { SessionMember } from '../control/session-member.ts'
 
 /** One connection of an operator or an observer to one session. */
 export class ParticipantConnection extends SessionMember implements ParticipantMember {

@@ -1,13 +1,13 @@
 import type { Log } from '../../src/core/log.ts'
 import type { ConnectResult, Presence } from '../../src/modules/presence/index.ts'
+import type { FrameTime } from '../base/frame-time.ts'
+import type { GatewayClock } from '../base/gateway-clock.ts'
+import type { TimerWheel } from '../base/timer-wheel.ts'
 import type { ChannelOffers } from '../channel/channel-offers.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
 import { latchedStop, robotSession } from '../control/session-frames.ts'
-import type { GatewayClock } from '../gateway-clock.ts'
-import type { FrameTime } from './frame-time.ts'
 import type { RobotConnection } from './robot-connection.ts'
 import type { RobotFrames } from './robot-frames.ts'
-import type { TimerWheel } from './timer-wheel.ts'
 
 /** How long a robot waits for its admission before the gateway asks it to reconnect. */
 const ADMISSION_LIMIT_MS = 10_000

@@ -1,5 +1,5 @@
 import type { Presence } from '../../src/modules/presence/index.ts'
-import type { GatewayServices } from '../services.ts'
+import type { GatewayServices } from '../base/services.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
 /**

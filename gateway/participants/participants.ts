@@ -3,13 +3,13 @@ import pTimeout from 'p-timeout'
 import type { Log } from '../../src/core/log.ts'
 import type { ControlPersistence, TicketStore, TicketVerdict } from '../../src/modules/sessions/index.ts'
 import type { ChannelOffers } from '../channel/channel-offers.ts'
-import type { Revocations } from '../connections/revocations.ts'
-import type { BatteryFeed } from '../persistence/battery-feed.ts'
-import type { ControlSession } from './control-session.ts'
-import type { ControlSessionRegistry } from './control-session-registry.ts'
+import type { ControlSession } from '../control/control-session.ts'
+import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
+import { sendLimits } from '../control/speed-limits.ts'
+import type { BatteryFeed } from '../writer/battery-feed.ts'
 import type { ParticipantConnection } from './participant-connection.ts'
 import type { ParticipantFrames } from './participant-frames.ts'
-import { sendLimits } from './speed-limits.ts'
+import type { Revocations } from './revocations.ts'
 
 /** How long a connection may wait for its admission. Until then only its `stop` counts. */
 const ADMISSION_LIMIT_MS = 5_000

@@ -1,4 +1,4 @@
-import type { GatewayClock } from '../gateway-clock.ts'
+import type { GatewayClock } from '../base/gateway-clock.ts'
 import type { RobotConnection } from './robot-connection.ts'
 
 /** So many heartbeats of a robot are answered one by one within a second. A correct robot sends far fewer. */

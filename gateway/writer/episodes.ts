@@ -5,7 +5,7 @@ import { causesOf } from '../../src/core/errors/error-causes.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { EpisodeStore, ReportedEpisode } from '../../src/modules/datasets/index.ts'
 import { createSerialBatchLoader } from '../../src/modules/presence/index.ts'
-import type { RobotConnection } from '../connections/robot-connection.ts'
+import type { RobotConnection } from '../robots/robot-connection.ts'
 
 const EPISODES_PER_TRANSACTION = 500
 /** Episodes that may wait for the database: about 25 MB at most. */
