@@ -2,7 +2,7 @@ import { type ControlRules, type DropReason, limitSpeed, type ScaledCommand } fr
 import type { Guard } from '../../src/core/process/guard.ts'
 import type { ControlSession, ParticipantMember, RobotMember } from './control-session.ts'
 import { ageOf, type Stamp } from './gate.ts'
-import { announceLimits } from './speed-limits.ts'
+import { announceLimits } from './speed-envelope.ts'
 
 /**
  * Relays control and telemetry from socket to socket within this process. Times here are `preciseMs`, milliseconds with

@@ -7,17 +7,16 @@ import {
   type SessionStatus,
 } from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
-import type { GatewayConnection } from '../base/connection.ts'
+import { GatewayConnection } from '../base/connection.ts'
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
-import { SessionTap } from '../recording/session-tap.ts'
+import { SessionTap } from '../recording/session-taps.ts'
 import { ControlStream } from './control-stream.ts'
 import type { Gate, Stamp } from './gate.ts'
 import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.ts'
+import { VideoRecorder } from './picture-age.ts'
 import { sessionFrame, stateFrame } from './session-frames.ts'
 import { type RecordedStop, SessionStops } from './session-stops.ts'
-import { SpeedEnvelope } from './speed-envelope.ts'
-import { announceLimits, sendLimitsToRobot } from './speed-limits.ts'
-import { VideoRecorder } from './video-recorder.ts'
+import { announceLimits, SpeedEnvelope, sendLimitsToRobot } from './speed-envelope.ts'
 
 /** Compiled schemas in this process; of more than that, the most recently used. */
 const MAX_COMPILED = 256
@@ -374,5 +373,24 @@ export class ControlSession implements Gate {
   expireDeadman(nowMs: number): boolean {
     this.stream.expireDeadman()
     return this.stops.haltIfMoving('deadman', nowMs)
+  }
+}
+
+/** A connection that belongs to at most one session at a time. */
+export abstract class SessionMember extends GatewayConnection {
+  #controlSession: ControlSession | null = null
+
+  /** The session of the connection; null before the gateway has found it, and after the connection has left it. */
+  get controlSession(): ControlSession | null {
+    return this.#controlSession
+  }
+
+  /** Binds the connection to a session. Only the session itself calls this. */
+  enterSession(controlSession: ControlSession): void {
+    this.#controlSession = controlSession
+  }
+
+  leaveSession(): void {
+    this.#controlSession = null
   }
 }

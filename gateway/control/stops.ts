@@ -3,7 +3,7 @@ import { stopReasonOf } from '../../src/modules/sessions/index.ts'
 import type { SessionWriter } from '../writer/session-writer.ts'
 import type { ControlSession } from './control-session.ts'
 import type { ControlSessionRegistry } from './control-session-registry.ts'
-import type { PendingStop } from './pending-stops.ts'
+import type { PendingStop } from './session-stops.ts'
 
 /** A stop is sent to the database at once, but at most this often for each session; the periodic write does the rest. */
 const MIN_RECORD_INTERVAL_MS = 250

@@ -1,6 +1,6 @@
 import type { TicketClaims } from '../../src/modules/sessions/index.ts'
 import type { ParticipantMember } from '../control/control-session.ts'
-import { SessionMember } from '../control/session-member.ts'
+import { SessionMember } from '../control/control-session.ts'
 
 /** One connection of an operator or an observer to one session. */
 export class ParticipantConnection extends SessionMember implements ParticipantMember {

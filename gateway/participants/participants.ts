@@ -5,7 +5,7 @@ import type { ControlPersistence, TicketStore, TicketVerdict } from '../../src/m
 import type { ChannelOffers } from '../channel/channel-offers.ts'
 import type { ControlSession } from '../control/control-session.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
-import { sendLimits } from '../control/speed-limits.ts'
+import { sendLimits } from '../control/speed-envelope.ts'
 import type { BatteryFeed } from '../writer/battery-feed.ts'
 import type { ParticipantConnection } from './participant-connection.ts'
 import type { ParticipantFrames } from './participant-frames.ts'

@@ -1,7 +1,6 @@
 import { OrderedFrames } from '../channel/ordered-frames.ts'
-import type { RobotMember } from '../control/control-session.ts'
-import { SessionMember } from '../control/session-member.ts'
-import { SampleClock } from './sample-clock.ts'
+import { type RobotMember, SessionMember } from '../control/control-session.ts'
+import { ageOf, isFastest } from '../control/gate.ts'
 
 /** Frames buffered for a connection that waits for its admission; of more than that, the newest. */
 const MAX_EARLY_FRAMES = 32
@@ -98,5 +97,32 @@ export class RobotConnection extends SessionMember implements RobotMember {
     const frames = this.#earlyFrames ?? []
     this.#earlyFrames = undefined
     return frames
+  }
+}
+
+/** A sample that seems older is one of a clock that was set. */
+const MAX_AGE_MS = 5_000
+
+/** Compares the clock of a robot with the gateway's, by the times of its samples. Times are milliseconds of clocks that need not agree. */
+export class SampleClock {
+  #offsetMs = Number.POSITIVE_INFINITY
+  #offsetSeenMs = 0
+  #lastT = Number.NEGATIVE_INFINITY
+
+  /**
+   * Returns how much longer a sample took than the fastest one; NaN if its time is missing or says nothing: a time that does not rise
+   * belongs to no clock, or to one that was set.
+   */
+  ageMs(t: unknown, nowMs: number): number {
+    if (typeof t !== 'number' || !Number.isFinite(t)) return Number.NaN
+    const isLater = t > this.#lastT
+    this.#lastT = t
+    const clock = { offsetMs: this.#offsetMs, offsetSeenMs: this.#offsetSeenMs }
+    const ageMs = ageOf(clock, t, nowMs)
+    const isUsable = isLater && ageMs <= MAX_AGE_MS
+    if (isUsable && !isFastest(clock, t, nowMs)) return ageMs
+    this.#offsetMs = nowMs - t
+    this.#offsetSeenMs = nowMs
+    return isUsable ? 0 : Number.NaN
   }
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../../src/core/log.ts'
 import type { ConnectResult, Presence } from '../../src/modules/presence/index.ts'
+import type { GatewayClock } from '../base/clock.ts'
 import type { FrameTime } from '../base/frame-time.ts'
-import type { GatewayClock } from '../base/gateway-clock.ts'
 import type { TimerWheel } from '../base/timer-wheel.ts'
 import type { ChannelOffers } from '../channel/channel-offers.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'

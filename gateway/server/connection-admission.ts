@@ -1,12 +1,12 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { ErrorCode } from '@wheelhouse/protocol'
+import { TokenBucket } from '../../src/core/concurrency/token-bucket.ts'
 import type { RobotTokens } from '../../src/modules/robots/index.ts'
 import type { Ticket, TicketPart, Tickets } from '../../src/modules/sessions/index.ts'
 import type { GatewayConnection } from '../base/connection.ts'
 import { ParticipantConnection } from '../participants/participant-connection.ts'
 import type { Revocations } from '../participants/revocations.ts'
 import { RobotConnection } from '../robots/robot-connection.ts'
-import type { ConnectLimit } from './connect-limit.ts'
 import { respond } from './http-routes.ts'
 
 const BEARER_PROTOCOL = 'bearer.'
@@ -156,3 +156,39 @@ export function refuse(res: HttpResponse, { status, code, error, headers }: Refu
   const challenge = status.startsWith('401') ? { 'WWW-Authenticate': 'Bearer' } : {}
   respond(res, status, code, error, { ...challenge, ...headers })
 }
+
+/** Credentials that are remembered; of more than that, the ones that connected last. */
+const MAX_REMEMBERED = 100_000
+const MINUTE_MS = 60_000
+
+/**
+ * Limits how often each credential may connect: a token bucket of `perMinute` connects that refills within a minute. It
+ * bounds the load of a robot that reconnects in a loop, and lets a whole fleet reconnect at once. 0 disables it.
+ */
+export function createConnectLimit({ perMinute, clockMs }: { perMinute: number; clockMs: () => number }) {
+  /** Ordered by the last connect, the oldest first. */
+  const buckets = new Map<string, TokenBucket>()
+
+  function forgetOld(nowMs: number): void {
+    for (const [key, { takenAtMs }] of buckets) {
+      if (nowMs - takenAtMs < MINUTE_MS && buckets.size <= MAX_REMEMBERED) return
+      buckets.delete(key) // refilled by now
+    }
+  }
+
+  return {
+    /** Takes one connect; returns 0, or the milliseconds until the next connect is allowed. */
+    take(key: string): number {
+      if (perMinute === 0) return 0
+      const nowMs = clockMs()
+      const bucket = buckets.get(key) ?? new TokenBucket({ burst: perMinute, refillMs: MINUTE_MS }, nowMs)
+      const waitMs = bucket.take(nowMs)
+      if (waitMs > 0) return waitMs
+      buckets.delete(key)
+      buckets.set(key, bucket)
+      forgetOld(nowMs)
+      return 0
+    },
+  }
+}
+export type ConnectLimit = ReturnType<typeof createConnectLimit>

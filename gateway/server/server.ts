@@ -15,8 +15,7 @@ import { type GatewayConnection, MAX_BUFFERED_BYTES, type SocketData } from '../
 import type { ParticipantConnection } from '../participants/participant-connection.ts'
 import type { RobotConnection } from '../robots/robot-connection.ts'
 import { type ConnectionAdmission, refuse, type UpgradeDecision } from './connection-admission.ts'
-import { ambiguityRefusal, type ProbeDeps, respond, serveProbes } from './http-routes.ts'
-import { upgradeAmbiguity } from './request-framing.ts'
+import { ambiguityRefusal, type ProbeDeps, respond, serveProbes, upgradeAmbiguity } from './http-routes.ts'
 
 /**
  * The limit of uWebSockets, which closes a connection beyond it without an error frame. It is higher than the protocol's

@@ -1,4 +1,4 @@
-import type { GatewayClock } from '../base/gateway-clock.ts'
+import type { GatewayClock } from '../base/clock.ts'
 import type { ControlSession, ParticipantMember, RobotMember } from '../control/control-session.ts'
 import type { RobotConnection } from '../robots/robot-connection.ts'
 

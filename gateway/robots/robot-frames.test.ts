@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readPlainHeartbeat } from './plain-heartbeat.ts'
+import { readPlainHeartbeat } from './robot-frames.ts'
 
 test.each([
   ['{"type":"heartbeat"}', {}],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SampleClock } from './sample-clock.ts'
+import { SampleClock } from './robot-connection.ts'
 
 /** Returns the time of a robot whose clock is an hour ahead. */
 const robotMs = (ms: number) => ms + 3_600_000
