@@ -1,6 +1,5 @@
 import type { WebSocket } from 'uWebSockets.js'
 import { type CloseReason, closeCodes, MAX_FRAME_BYTES } from '@wheelhouse/protocol'
-import type { DataChannel } from '../channel/data-channel.ts'
 
 /** Most bytes that may wait for a peer. Beyond it, droppable frames are dropped, and others close the connection. */
 export const MAX_BUFFERED_BYTES = 256 * 1024
@@ -23,6 +22,21 @@ export interface SocketData {
   readonly connection: GatewayConnection
 }
 
+/** The data channel beside a WebSocket, as its connection sees it. */
+export interface ConnectionChannel {
+  /** Whether frames may use this channel only: it delivered lately, in both directions. */
+  readonly trusted: boolean
+  /** Sends a frame that may be lost. Returns false if it was not sent. */
+  send(frame: string | Uint8Array): boolean
+  /** Sends a probe if one is due. Call it while frames pass. */
+  probe(): void
+  /** Answers a probe of the peer. */
+  answerProbe(number: number): void
+  /** Notes the answer to a probe; returns the round trip, undefined for an unknown number. */
+  probeAnswered(number: number): number | undefined
+  close(): void
+}
+
 /**
  * One WebSocket of the gateway: sends with back-pressure, and limits what its peer sends. Times are whole milliseconds
  * in the gateway's own clock, since the process started. There is one per robot, so it is small: it has neither timers
@@ -40,7 +54,7 @@ export abstract class GatewayConnection {
   #warnedInWindow = false
   /** Malformed frames in a row. */
   #malformedFrames = 0
-  #channel: DataChannel | null = null
+  #channel: ConnectionChannel | null = null
   #lastOfferMs = Number.NEGATIVE_INFINITY
 
   constructor(nowMs: number) {
@@ -76,12 +90,12 @@ export abstract class GatewayConnection {
   }
 
   /** The data channel; null without one. It may not be open yet. */
-  get channel(): DataChannel | null {
+  get channel(): ConnectionChannel | null {
     return this.#channel
   }
 
   /** Replaces the data channel and closes the earlier one. */
-  setChannel(channel: DataChannel | null): void {
+  setChannel(channel: ConnectionChannel | null): void {
     const before = this.#channel
     this.#channel = channel
     before?.close()

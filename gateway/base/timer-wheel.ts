@@ -48,4 +48,3 @@ export function createTimerWheel<T extends Watched>(options: {
     },
   }
 }
-export type TimerWheel<T extends Watched> = ReturnType<typeof createTimerWheel<T>>

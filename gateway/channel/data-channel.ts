@@ -1,5 +1,5 @@
 import { ChannelHealth, MAX_CHANNEL_MESSAGE_BYTES } from '@wheelhouse/protocol'
-import type { GatewayConnection } from '../base/connection.ts'
+import type { ConnectionChannel, GatewayConnection } from '../base/connection.ts'
 import type { TextFrame } from '../base/parse-frame.ts'
 
 /** Carries the requests of channels to the process that has them. */
@@ -25,7 +25,7 @@ export interface ChannelEvents {
 }
 
 /** One data channel of a connection, from its offer to its end. */
-export class DataChannel {
+export class DataChannel implements ConnectionChannel {
   readonly id: number
   readonly events: ChannelEvents
   readonly #port: ChannelPort

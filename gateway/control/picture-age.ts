@@ -52,8 +52,8 @@ export class PictureAge {
   }
 }
 
-/** Records how old the picture was by which the commands of one session were given. */
-export class VideoRecorder {
+/** Counts how old the picture was by which the commands of one session were given. */
+export class PictureAgeCounts {
   #buckets: number[] | undefined
   #maxMs = 0
   #dropped = 0

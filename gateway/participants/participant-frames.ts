@@ -17,14 +17,15 @@ import type { ChannelOffers, ChannelReader } from '../channel/channel-offers.ts'
 import { readProbe } from '../channel/data-channel.ts'
 import type { ControlRelay } from '../control/control-relay.ts'
 import { ageOffsetMs } from '../control/gate.ts'
+import type { Stops } from '../control/stops.ts'
 import type { ParticipantConnection } from './participant-connection.ts'
 import { type PlainControl, readPlainControl } from './plain-control.ts'
 
 /** Reads the frames of operators and observers. */
 export function createParticipantFrames(deps: {
   controlRelay: ControlRelay
-  /** Called for a stop of an admitted participant. */
-  onStopFrame: (connection: ParticipantConnection, reason: string | undefined) => void
+  /** Stops the robot on behalf of an admitted participant. */
+  requestStop: Stops['requestStop']
   channelOffers: ChannelOffers
   frameTime: FrameTime
   guard: Guard
@@ -35,7 +36,7 @@ export function createParticipantFrames(deps: {
   clockMs: () => number
   preciseMs: () => number
 }) {
-  const { controlRelay, onStopFrame, channelOffers, guard, onRoundTrip } = deps
+  const { controlRelay, requestStop, channelOffers, guard, onRoundTrip } = deps
   const { frameTime, stallClock, deadmanMs, clockMs, preciseMs } = deps
 
   const malformed = (connection: ParticipantConnection, message: string) =>
@@ -46,7 +47,9 @@ export function createParticipantFrames(deps: {
    * even they take longer than its lifetime. The default lifetime limits only the delay.
    */
   const validForMs = ({ controlSession }: ParticipantConnection, ttlMs: number | undefined): number =>
-    ttlMs === undefined ? deadmanMs : ttlMs - (controlSession ? ageOffsetMs(controlSession, preciseMs()) : 0)
+    ttlMs === undefined
+      ? deadmanMs
+      : ttlMs - (controlSession ? ageOffsetMs(controlSession.stream, preciseMs()) : 0)
 
   /** Relays a control frame, with its data as JSON text. */
   function control(
@@ -106,7 +109,8 @@ export function createParticipantFrames(deps: {
     } else if (frame.type === 'channel_offer') {
       channelOffers.offer(connection, frame.sdp, channelReader)
     } else if (connection.isNewStop(frame.n)) {
-      if (connection.controlSession) onStopFrame(connection, frame.reason)
+      const { controlSession, ticketClaims } = connection
+      if (controlSession) requestStop(controlSession, { userId: ticketClaims.userId, reason: frame.reason })
       else connection.noteEarlyStop(frame.reason)
     }
   }

@@ -1,15 +1,20 @@
 import type { CloseReason } from '@wheelhouse/protocol'
 import pTimeout from 'p-timeout'
 import type { Log } from '../../src/core/log.ts'
-import type { ControlPersistence, TicketStore, TicketVerdict } from '../../src/modules/sessions/index.ts'
+import type {
+  ControlPersistence,
+  TicketClaims,
+  TicketStore,
+  TicketVerdict,
+} from '../../src/modules/sessions/index.ts'
 import type { ChannelOffers } from '../channel/channel-offers.ts'
 import type { ControlSession } from '../control/control-session.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
 import { sendLimits } from '../control/speed-envelope.ts'
+import type { Stops } from '../control/stops.ts'
 import type { BatteryFeed } from '../writer/battery-feed.ts'
 import type { ParticipantConnection } from './participant-connection.ts'
 import type { ParticipantFrames } from './participant-frames.ts'
-import type { Revocations } from './revocations.ts'
 
 /** How long a connection may wait for its admission. Until then only its `stop` counts. */
 const ADMISSION_LIMIT_MS = 5_000
@@ -30,14 +35,11 @@ export function createParticipants(deps: {
   sessionRegistry: ControlSessionRegistry
   frames: ParticipantFrames
   battery: BatteryFeed
-  /** Halts the robot on behalf of a participant. */
-  requestStop: (
-    controlSession: ControlSession,
-    connection: ParticipantConnection,
-    reason: string | undefined,
-  ) => void
+  /** Stops the robot on behalf of a participant. */
+  requestStop: Stops['requestStop']
   verdictOf: TicketStore['verdictOf']
-  revocations: Revocations
+  /** Returns whether this process knows a revocation of the ticket. */
+  isRevoked: (ticketClaims: TicketClaims) => boolean
   /** Looks up the robots that changed lately. Throws if the database is unavailable. */
   pollChanges: () => Promise<void>
   controlPersistence: Pick<ControlPersistence, 'recordJoin'>
@@ -47,7 +49,7 @@ export function createParticipants(deps: {
   /** How long a participant may give no sign of life; a pong of its library is one. */
   silenceLimitMs: number
 }) {
-  const { sessionRegistry, frames, battery, requestStop, verdictOf, revocations, pollChanges } = deps
+  const { sessionRegistry, frames, battery, requestStop, verdictOf, isRevoked, pollChanges } = deps
   const { controlPersistence, channelOffers, log, clockMs, silenceLimitMs } = deps
   const connections = new Set<ParticipantConnection>()
   let count = 0
@@ -111,7 +113,8 @@ export function createParticipants(deps: {
     controlSession: ControlSession | undefined,
   ): void {
     const earlyStop = connection.takeEarlyStop()
-    if (earlyStop && controlSession) requestStop(controlSession, connection, earlyStop.reason)
+    if (!earlyStop || !controlSession) return
+    requestStop(controlSession, { userId: connection.ticketClaims.userId, reason: earlyStop.reason })
   }
 
   /** Admits a connection, or schedules a retry if the database does not answer. */
@@ -132,8 +135,7 @@ export function createParticipants(deps: {
   function requestStopUnconfirmed(connection: ParticipantConnection): void {
     const controlSession = sessionRegistry.of(connection.ticketClaims.sessionId)
     // If the session is not known yet, the stop waits for the next attempt.
-    if (controlSession && !revocations.isRevoked(connection.ticketClaims))
-      requestEarlyStop(connection, controlSession)
+    if (controlSession && !isRevoked(connection.ticketClaims)) requestEarlyStop(connection, controlSession)
   }
 
   function join(connection: ParticipantConnection, controlSession: ControlSession): void {
@@ -232,3 +234,4 @@ export function createParticipants(deps: {
     ],
   }
 }
+export type Participants = ReturnType<typeof createParticipants>

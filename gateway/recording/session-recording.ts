@@ -7,8 +7,7 @@ import type { Guard } from '../../src/core/process/guard.ts'
 import { createRecordSender } from '../../src/core/recording/record-sender.ts'
 import { createUnsentGaps } from '../../src/core/recording/unsent-gaps.ts'
 import type { GatewayServices } from '../base/services.ts'
-import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
-import { createSessionTaps } from './session-taps.ts'
+import { createSessionTaps, type TappedSessions } from './session-taps.ts'
 
 /** Records that are kept until they are durable: about two minutes of a session, and a segment of four hundred sessions. */
 const LIMITS = { streamBytes: 2 * 1024 * 1024, totalBytes: 64 * 1024 * 1024 }
@@ -28,7 +27,7 @@ export function createSessionRecording(deps: {
   streams: GatewayServices['streams']
   /** Returns the header Authorization of a new connection. */
   recorderAuthorization: () => string
-  sessionRegistry: ControlSessionRegistry
+  sessionRegistry: TappedSessions
   bus: Bus
   guard: Guard
   log: Log

@@ -2,8 +2,7 @@ import type { Bus } from '../../src/core/events/bus.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
 import type { RecordWriter } from '../../src/core/recording/record-sender.ts'
 import { FLAG_BINARY, type RecordKind, recordKinds } from '../../src/core/recording/record-wire.ts'
-import type { ControlSession } from '../control/control-session.ts'
-import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
+import type { OpenSession } from '../../src/modules/presence/index.ts'
 
 /** The part of a stream of records that a tap uses. */
 export type TapRecords = Pick<RecordWriter, 'write' | 'close'>
@@ -68,6 +67,21 @@ export class SessionTap {
   }
 }
 
+/** A control session, as its recording sees it. */
+interface TappedSession {
+  readonly session: Pick<OpenSession, 'id' | 'status' | 'recording'>
+  readonly robotConnected: boolean
+  readonly tap: SessionTap
+  /** Returns the frame that participants receive when the session changes. */
+  stateFrame(): string
+}
+
+/** The open sessions whose robots are connected here. */
+export interface TappedSessions {
+  all(): Iterable<TappedSession>
+  of(sessionId: string): TappedSession | undefined
+}
+
 /** Sessions with live readers. Beyond it, the oldest is forgotten: its readers ask again. */
 const MAX_TAILED = 10_000
 /** Live readers repeat their announcement. After this time without one, the tap of a session ends. */
@@ -82,7 +96,7 @@ export type OpenRecordStream = (options: {
 
 /** Taps the sessions that are recorded, or that have live readers. */
 export function createSessionTaps(deps: {
-  sessionRegistry: ControlSessionRegistry
+  sessionRegistry: TappedSessions
   open: OpenRecordStream
   guard: Guard
   clockMs: () => number
@@ -94,7 +108,7 @@ export function createSessionTaps(deps: {
   const isTailed = (sessionId: string) => (tailedUntilMs.get(sessionId) ?? 0) > clockMs()
 
   /** Begins or ends the tap of a session, as its robot's setting and its readers require. */
-  function sync(controlSession: ControlSession): void {
+  function sync(controlSession: TappedSession): void {
     const { id, status, recording } = controlSession.session
     const isOpen = (status === 'ACTIVE' || status === 'PAUSED') && controlSession.robotConnected
     const mode: TapMode = !isOpen ? 'off' : recording !== 'off' ? 'stored' : isTailed(id) ? 'live' : 'off'

@@ -1,8 +1,9 @@
 import type { Log } from '../../src/core/log.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
 import type { ConnectResult, Presence } from '../../src/modules/presence/index.ts'
 import type { GatewayClock } from '../base/clock.ts'
 import type { FrameTime } from '../base/frame-time.ts'
-import type { TimerWheel } from '../base/timer-wheel.ts'
+import { createTimerWheel } from '../base/timer-wheel.ts'
 import type { ChannelOffers } from '../channel/channel-offers.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
 import { latchedStop, robotSession } from '../control/session-frames.ts'
@@ -20,14 +21,48 @@ export interface RobotSettings {
   readonly apiUrl: string
 }
 
+/** The open sockets of robots at this gateway. Only `createRobotConnections` changes them. */
+export class ConnectedRobots {
+  /** The admitted connection of each robot. */
+  readonly admitted = new Map<string, RobotConnection>()
+  /** Open sockets that wait for their admission, and since when. Every other open socket is in `admitted`. */
+  readonly pendingAdmissions = new Map<RobotConnection, number>()
+  /** Admitted connections that wait for their next epoch. */
+  readonly readmissions = new Set<RobotConnection>()
+
+  get size(): number {
+    return this.admitted.size + this.pendingAdmissions.size
+  }
+
+  /** Returns the admitted connection of a robot. */
+  of(robotId: string): RobotConnection | undefined {
+    return this.admitted.get(robotId)
+  }
+
+  /** Returns every open connection. */
+  *all(): Iterable<RobotConnection> {
+    yield* this.pendingAdmissions.keys()
+    yield* this.admitted.values()
+  }
+
+  /** Returns whether an open socket of the robot waits for its admission. */
+  isAdmitting(robotId: string): boolean {
+    for (const pending of this.pendingAdmissions.keys()) if (pending.robotId === robotId) return true
+    return false
+  }
+}
+
 /** Manages the connections of robots, from the open socket to its end. */
 export function createRobotConnections(deps: {
+  connected: ConnectedRobots
   presence: Presence
   frames: RobotFrames
   frameTime: FrameTime
   channelOffers: ChannelOffers
   sessionRegistry: ControlSessionRegistry
-  wheel: TimerWheel<RobotConnection>
+  guard: Guard
+  /** How often `terminateSilent` is called. */
+  wheelTickMs: number
   /** Schedules a lookup of these robots. */
   requestLookup: (robotIds: Iterable<string>) => void
   settings: RobotSettings
@@ -38,21 +73,22 @@ export function createRobotConnections(deps: {
   /** Whether robots in sessions are handed over to another gateway, where their next epoch replaces the one here. */
   isHandingOver: () => boolean
 }) {
-  const { presence, frames, sessionRegistry, wheel, requestLookup, settings, log } = deps
+  const { connected, presence, frames, sessionRegistry, guard, wheelTickMs, requestLookup, settings, log } =
+    deps
   const { channelOffers, frameTime } = deps
   const { unixMs, clockMs, isDraining, isHandingOver } = deps
-  /** The admitted connection of each robot. */
-  const current = new Map<string, RobotConnection>()
-  /** Open sockets that wait for their admission, and since when. Every other open socket is in `current`. */
-  const pendingAdmissions = new Map<RobotConnection, number>()
-  /** Admitted connections that wait for their next epoch. */
-  const readmissions = new Set<RobotConnection>()
+  const { admitted, pendingAdmissions, readmissions } = connected
+  const wheel = createTimerWheel<RobotConnection>({
+    timeoutMs: settings.heartbeatTimeoutMs,
+    tickMs: wheelTickMs,
+    onSilent: guard.handler('robot:silent', terminateSilent, (connection) => connection.terminate()),
+  })
 
   async function admit(connection: RobotConnection): Promise<void> {
     pendingAdmissions.set(connection, clockMs())
-    let connected: ConnectResult | undefined
+    let result: ConnectResult | undefined
     try {
-      connected = await presence.connect({
+      result = await presence.connect({
         robotId: connection.robotId,
         tokenVersion: connection.tokenVersion,
         atMs: unixMs(connection.lastSignMs),
@@ -61,14 +97,14 @@ export function createRobotConnections(deps: {
     } finally {
       pendingAdmissions.delete(connection)
     }
-    if (!connected) return connection.close('credentialRevoked')
-    connection.admit(connected)
+    if (!result) return connection.close('credentialRevoked')
+    connection.admit(result)
     if (!connection.open) return recordDisconnect(connection) // closed while the database answered
-    const replaced = current.get(connection.robotId)
+    const replaced = admitted.get(connection.robotId)
     // The database may answer in another order than sockets opened; the higher epoch is the newer connection.
     if (replaced && replaced.epoch > connection.epoch) return connection.close('replaced')
-    current.set(connection.robotId, connection)
-    welcome(connection, connected.session, replaced) // before the close: the session may be newer here
+    admitted.set(connection.robotId, connection)
+    welcome(connection, result.session, replaced) // before the close: the session may be newer here
     replaced?.close('replaced')
     // A stop or a revocation may be newer than this answer, and its hint came before the robot was known here.
     requestLookup([connection.robotId])
@@ -86,9 +122,9 @@ export function createRobotConnections(deps: {
     readmissions.add(connection)
     try {
       const request = { robotId, tokenVersion, atMs: unixMs(lastSignMs), closedEpoch: epoch }
-      const connected = await presence.connect({ ...request, isOpen: () => connection.open })
-      if (connected) connection.admit(connected)
-      if (connected && !connection.open) recordDisconnect(connection)
+      const result = await presence.connect({ ...request, isOpen: () => connection.open })
+      if (result) connection.admit(result)
+      if (result && !connection.open) recordDisconnect(connection)
     } finally {
       readmissions.delete(connection)
     }
@@ -121,6 +157,13 @@ export function createRobotConnections(deps: {
       if (connection.open) frames.read(connection, text, clockMs())
   }
 
+  /** Terminates a robot that was silent for the whole timeout. Before its welcome a robot owes no heartbeat. */
+  function terminateSilent(connection: RobotConnection): void {
+    if (connection.epoch > 0) return connection.terminate()
+    connection.recordSign(clockMs())
+    wheel.add(connection, connection.lastSignMs)
+  }
+
   /** Records the end of an admitted connection. */
   function recordDisconnect(connection: RobotConnection): void {
     presence
@@ -141,16 +184,6 @@ export function createRobotConnections(deps: {
   }
 
   return {
-    current: (robotId: string) => current.get(robotId),
-    get size() {
-      return current.size + pendingAdmissions.size
-    },
-    /** Returns every open connection. */
-    *all(): Iterable<RobotConnection> {
-      yield* pendingAdmissions.keys()
-      yield* current.values()
-    },
-
     /** Closes connections that have waited too long for their admission. Call it periodically. */
     expirePendingAdmissions(): void {
       const nowMs = clockMs()
@@ -159,12 +192,8 @@ export function createRobotConnections(deps: {
       }
     },
 
-    /** Terminates a robot that was silent for the whole timeout. Before its welcome a robot owes no heartbeat. */
-    onSilence(connection: RobotConnection): void {
-      if (connection.epoch > 0) return connection.terminate()
-      connection.recordSign(clockMs())
-      wheel.add(connection, connection.lastSignMs)
-    },
+    /** Terminates robots that have been silent for the whole timeout. Call it every `wheelTickMs`. */
+    terminateSilent: (nowMs: number): void => wheel.advance(nowMs),
 
     opened(connection: RobotConnection): void {
       wheel.add(connection, clockMs())
@@ -173,15 +202,6 @@ export function createRobotConnections(deps: {
         connection.close('draining')
       })
     },
-
-    /** Returns whether an open socket of the robot waits for its admission. */
-    isAdmitting(robotId: string): boolean {
-      for (const pending of pendingAdmissions.keys()) if (pending.robotId === robotId) return true
-      return false
-    },
-
-    /** Returns whether a connection waits for its next epoch. */
-    isReadmitting: (connection: RobotConnection) => readmissions.has(connection),
 
     /** Continues a connection that the database has closed while its socket stayed open. */
     readmit(connection: RobotConnection): void {
@@ -209,7 +229,7 @@ export function createRobotConnections(deps: {
     closed(connection: RobotConnection): void {
       connection.detach()
       pendingAdmissions.delete(connection)
-      if (current.get(connection.robotId) === connection) current.delete(connection.robotId)
+      if (admitted.get(connection.robotId) === connection) admitted.delete(connection.robotId)
       const handedOver = connection.controlSession !== null && isHandingOver()
       sessionRegistry.onRobotDisconnected(connection)
       if (connection.epoch > 0 && !handedOver) recordDisconnect(connection)

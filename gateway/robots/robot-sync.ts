@@ -22,8 +22,6 @@ export function createRobotSync(deps: {
   guard: Guard
   log: Log
   connectionOf: (robotId: string) => RobotConnection | undefined
-  /** Opens the next epoch for a connection that the database has closed while its socket stayed open. */
-  readmit: (connection: RobotConnection) => void
   /** Returns whether a connection waits for its next epoch. A lookup follows. */
   isReadmitting: (connection: RobotConnection) => boolean
   /** Returns whether another connection of the robot waits for its admission here. */
@@ -31,12 +29,13 @@ export function createRobotSync(deps: {
   sessionRegistry: ControlSessionRegistry
   clockMs: () => number
 }) {
-  const { store, nodeId, bus, guard, log, connectionOf, readmit, isReadmitting, isAdmitting } = deps
+  const { store, nodeId, bus, guard, log, connectionOf, isReadmitting, isAdmitting } = deps
   const { sessionRegistry, clockMs } = deps
   let pendingLookups = new Set<string>()
   let running: Promise<void> | undefined
   let lastPollMs = clockMs()
   let failed = false
+  let readmit: (connection: RobotConnection) => void = () => {}
 
   /** Schedules a lookup of these robots, many in one query. Ignores robots that are unknown to this gateway. */
   function requestLookup(robotIds: Iterable<string>): void {
@@ -97,6 +96,10 @@ export function createRobotSync(deps: {
 
   return {
     requestLookup,
+    /** Sets who opens the next epoch for a connection that the database has closed while its socket stayed open. */
+    onClosedByDatabase(handle: (connection: RobotConnection) => void): void {
+      readmit = handle
+    },
     /** Subscribes to the hints of other processes; returns a function that unsubscribes. */
     listen: () => guard.subscribe(bus, 'robots.changed', ({ robotIds }) => requestLookup(robotIds)),
 

@@ -5,7 +5,7 @@ import type { RobotTokens } from '../../src/modules/robots/index.ts'
 import type { Ticket, TicketPart, Tickets } from '../../src/modules/sessions/index.ts'
 import type { GatewayConnection } from '../base/connection.ts'
 import { ParticipantConnection } from '../participants/participant-connection.ts'
-import type { Revocations } from '../participants/revocations.ts'
+import type { Revocations } from '../participants/permissions.ts'
 import { RobotConnection } from '../robots/robot-connection.ts'
 import { respond } from './http-routes.ts'
 

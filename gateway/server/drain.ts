@@ -4,12 +4,12 @@ import type { Log } from '../../src/core/log.ts'
 import type { Presence } from '../../src/modules/presence/index.ts'
 import type { GatewayConnection } from '../base/connection.ts'
 import type { GatewayServices } from '../base/services.ts'
-import type { ControlSessionService } from '../control/control-session-service.ts'
 import type { GatewayRecording } from '../recording/session-recording.ts'
 import type { Heartbeats } from '../robots/heartbeats.ts'
 import { RobotConnection } from '../robots/robot-connection.ts'
 import type { Episodes } from '../writer/episodes.ts'
 import type { RobotLogQueue } from '../writer/robot-logs.ts'
+import type { SessionWriter } from '../writer/session-writer.ts'
 
 /** How long a database that does not answer may keep the connections open. */
 const WRITE_LIMIT_MS = 4_000
@@ -24,7 +24,7 @@ export async function drainConnections(deps: {
   heartbeats: Heartbeats
   episodes: Episodes
   logs: RobotLogQueue
-  controlService: ControlSessionService
+  sessionWriter: SessionWriter
   presence: Presence
   store: GatewayServices['store']
   nodeId: string
@@ -39,7 +39,7 @@ export async function drainConnections(deps: {
     heartbeats,
     episodes,
     logs,
-    controlService,
+    sessionWriter,
     presence,
     store,
     nodeId,
@@ -62,7 +62,7 @@ export async function drainConnections(deps: {
     logs
       .flush()
       .catch((cause) => log.warn({ err: cause }, 'failed to write log lines of robots at shutdown')),
-    controlService.flush(),
+    sessionWriter.flush(),
   ])
   await pTimeout(written, {
     milliseconds: WRITE_LIMIT_MS,
@@ -74,5 +74,5 @@ export async function drainConnections(deps: {
       connection.controlSession?.stops.haltIfMoving('gateway_draining', clockMs())
     connection.close('draining')
   })
-  await Promise.all([presence.idle(), controlService.drain(), recording.drain()])
+  await Promise.all([presence.idle(), sessionWriter.drain(), recording.drain()])
 }

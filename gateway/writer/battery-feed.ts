@@ -1,6 +1,5 @@
 import type { GatewayClock } from '../base/clock.ts'
 import type { ControlSession, ParticipantMember, RobotMember } from '../control/control-session.ts'
-import type { RobotConnection } from '../robots/robot-connection.ts'
 
 /** A smaller change is not sent, unless `REPEAT_MS` have passed since the last frame. */
 const MIN_CHANGE = 0.01
@@ -10,6 +9,11 @@ const REPEAT_MS = 10_000
 export function chargeOf(value: unknown): number | undefined {
   if (typeof value !== 'number' || Number.isNaN(value)) return undefined
   return Math.min(Math.max(value, 0), 1)
+}
+
+/** A robot's connection that keeps the charge. */
+interface ReportingRobot extends RobotMember {
+  reportBattery(charge: number, nowMs: number): void
 }
 
 /**
@@ -35,7 +39,7 @@ export function createBatteryFeed({ unixMs }: Pick<GatewayClock, 'unixMs'>) {
 
   return {
     /** Records the charge of a heartbeat; undefined leaves the last one unchanged. */
-    report(connection: RobotConnection, charge: number | undefined, nowMs: number): void {
+    report(connection: ReportingRobot, charge: number | undefined, nowMs: number): void {
       if (charge === undefined) return
       connection.reportBattery(charge, nowMs)
       if (connection.controlSession) broadcast(connection.controlSession, connection, nowMs)

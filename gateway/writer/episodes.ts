@@ -5,7 +5,7 @@ import { causesOf } from '../../src/core/errors/error-causes.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { EpisodeStore, ReportedEpisode } from '../../src/modules/datasets/index.ts'
 import { createSerialBatchLoader } from '../../src/modules/presence/index.ts'
-import type { RobotConnection } from '../robots/robot-connection.ts'
+import type { RobotMember } from '../control/control-session.ts'
 
 const EPISODES_PER_TRANSACTION = 500
 /** Episodes that may wait for the database: about 25 MB at most. */
@@ -28,7 +28,7 @@ export function createEpisodes(deps: {
   store: EpisodeStore
   log: Log
   /** Returns the current connection of a robot. It gets the answers, also to frames of an older connection. */
-  connectionOf: (robotId: string) => RobotConnection | undefined
+  connectionOf: (robotId: string) => RobotMember | undefined
   clockMs: () => number
   /** Returns the time of day at a reading of the gateway's clock. */
   unixMs: (readingMs: number) => number
@@ -104,7 +104,7 @@ export function createEpisodes(deps: {
 
   return {
     /** Queues an episode, or answers that the queue is full or that the robot's clock is wrong. */
-    accept(connection: RobotConnection, frame: Episode, nowMs: number): void {
+    accept(connection: RobotMember, frame: Episode, nowMs: number): void {
       const { robotId } = connection
       const episode = toReportedEpisode(robotId, frame, unixMs(nowMs))
       const aheadMs = episode.endedAtMs - unixMs(nowMs)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import type { ReportedLogLine } from '../../src/modules/robots/robot-log.store.ts'
-import { RobotConnection } from '../robots/robot-connection.ts'
+import { robotConnection } from '../../test/support/gateway/member-connections.ts'
 import { createLogBacklog, MAX_WAITING_PER_ROBOT } from './robot-log-backlog.ts'
 import { createRobotLogs } from './robot-logs.ts'
 
@@ -105,7 +105,7 @@ test('lines wait while the store fails, and a later flush writes them', async ()
     unixMs: (ms) => ms,
     clockMs: () => nowMs,
   })
-  const connection = new RobotConnection('robot', 1, nowMs)
+  const connection = robotConnection(nowMs)
   for (const message of ['a', 'b']) logs.accept(connection, { level: 'info', message }, nowMs)
   logs.tick()
   await vi.waitFor(() => expect(warnings).toHaveLength(1), 30_000)

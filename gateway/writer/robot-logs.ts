@@ -3,7 +3,7 @@ import pTimeout from 'p-timeout'
 import type { Log } from '../../src/core/log.ts'
 import type { ReportedLogLine, RobotLogStore } from '../../src/modules/robots/index.ts'
 import type { GatewayClock } from '../base/clock.ts'
-import type { RobotConnection } from '../robots/robot-connection.ts'
+import type { RobotMember } from '../control/control-session.ts'
 import { isDataError } from './episodes.ts'
 import { createLogBacklog } from './robot-log-backlog.ts'
 
@@ -48,7 +48,7 @@ export function logLineOf(value: object): LogLine | undefined {
 export function createRobotLogs(deps: {
   store: RobotLogStore
   log: Log
-  connectionOf: (robotId: string) => RobotConnection | undefined
+  connectionOf: (robotId: string) => RobotMember | undefined
   unixMs: GatewayClock['unixMs']
   clockMs: () => number
 }) {
@@ -64,7 +64,7 @@ export function createRobotLogs(deps: {
   let stopped = false
   let retryAtMs = 0
 
-  function broadcast(connection: RobotConnection | undefined, line: ReportedLogLine, nowMs: number): void {
+  function broadcast(connection: RobotMember | undefined, line: ReportedLogLine, nowMs: number): void {
     if (!connection?.controlSession) return
     const { level, message, dropped, atMs: at } = line
     const frame = JSON.stringify({ type: 'log', level, message, dropped, at })
@@ -117,7 +117,7 @@ export function createRobotLogs(deps: {
     tickMs: TICK_MS,
 
     /** Sends and queues a line, unless its robot logs too fast. */
-    accept(connection: RobotConnection, line: LogLine, nowMs: number): void {
+    accept(connection: RobotMember, line: LogLine, nowMs: number): void {
       const reported = { robotId: connection.robotId, ...line, dropped: 0, atMs: unixMs(nowMs) }
       for (const queued of backlog.add(reported, nowMs)) broadcast(connection, queued, nowMs)
     },

@@ -113,11 +113,15 @@ export function createSessionWriter(deps: {
     const latencySummary = controlSession.latencyRecorder.take()
     if (latencySummary) {
       const speed = controlSession.speed.take()
-      const video = controlSession.videoRecorder.take()
+      const pictureAges = controlSession.pictureAgeCounts.take()
       try {
-        await controlPersistence.addLatency(controlSession.session.id, { ...latencySummary, speed, video })
+        await controlPersistence.addLatency(controlSession.session.id, {
+          ...latencySummary,
+          speed,
+          video: pictureAges,
+        })
       } catch (cause) {
-        controlSession.videoRecorder.restore(video)
+        controlSession.pictureAgeCounts.restore(pictureAges)
         controlSession.latencyRecorder.restore(latencySummary)
         controlSession.speed.restore(speed)
         throw cause
@@ -202,6 +206,7 @@ export function createSessionWriter(deps: {
       if (controlSession.stops.pending) beginNow(controlSession)
     },
 
+    /** Writes all pending data; settles also if the database fails. */
     flush,
 
     /**

@@ -63,8 +63,6 @@ function emittedStates(...states: (OpenSession | null)[]): string[] {
   const controlSessions = createControlSessionRegistry({
     nodeId: 'node',
     clockMs: () => 1,
-    onEnd: () => {},
-    onChange: () => {},
   })
   for (const session of states) controlSessions.applyLookup(link, session)
   return received
@@ -123,7 +121,6 @@ describe('a robot whose gateway misses states', () => {
       store: { linkStates } as unknown as PresenceStore,
       nodeId: 'node',
       connectionOf: () => fixture.current,
-      readmit: ({ epoch }) => void fixture.closed.push(`readmitted from epoch ${epoch}`),
       isReadmitting: () => fixture.readmitting,
       isAdmitting: () => fixture.admitting,
       bus: createMemoryBus(() => {}),
@@ -131,12 +128,11 @@ describe('a robot whose gateway misses states', () => {
       sessionRegistry: createControlSessionRegistry({
         nodeId: 'node',
         clockMs: () => 1,
-        onEnd: () => {},
-        onChange: () => {},
       }),
       log: createLog({ level: 'silent', pretty: false }),
       clockMs: () => 1,
     })
+    sync.onClosedByDatabase(({ epoch }) => void fixture.closed.push(`readmitted from epoch ${epoch}`))
     const state = { robotId: 'robot', tokenVersion: 1, connected: true, session: null }
     /** Answers the lookup of this number, once it was made. */
     const answer = async (number: number, epoch: number, nodeId = 'node') => {

@@ -2,7 +2,7 @@ import ajv from '@redocly/ajv'
 import { recordingTopics } from '@wheelhouse/protocol'
 import { expect, test } from 'vitest'
 import { topicDefinition } from '../../src/core/mcap/topics.ts'
-import { limitsFrame, stateFrame } from '../control/session-frames.ts'
+import { limitsFrame, stateFrame } from './session-frames.ts'
 
 const validator = new ajv.default({ strict: false })
 
