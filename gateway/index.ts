@@ -23,7 +23,7 @@ import { createHeartbeatAnswers, createHeartbeats } from './robots/heartbeats.ts
 import { ConnectedRobots, createRobotConnections, type RobotSettings } from './robots/robot-connections.ts'
 import { createRobotFrames } from './robots/robot-frames.ts'
 import { createReconciler, createRobotSync } from './robots/robot-sync.ts'
-import { createConnectionAdmission, createConnectLimit } from './server/connection-admission.ts'
+import { createConnectionAdmission } from './server/connection-admission.ts'
 import { drainConnections } from './server/drain.ts'
 import { type ListenForConnections, listenForConnections } from './server/server.ts'
 import { createBatteryFeed } from './writer/battery-feed.ts'
@@ -386,7 +386,7 @@ function createParts(deps: GatewayDeps, host: string, createChannelHost: CreateC
   const connectionAdmission = createConnectionAdmission({
     ...deps,
     clockMs,
-    connectLimit: createConnectLimit({ perMinute: settings.robotConnectsPerMinute, clockMs }),
+    connectsPerMinute: settings.robotConnectsPerMinute,
     isDraining: () => state.draining,
     revocations,
     onRevokedTicket: () => {

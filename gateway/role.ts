@@ -133,7 +133,7 @@ const CHECK_MS = 250
  * Renews the row of a gateway, without which workers declare its robots lost. A relay that makes no progress for half of the heartbeat
  * timeout cannot stop a robot either, so its row is not renewed until it continues. Resolves after the first attempt to renew.
  */
-export async function startLease(deps: {
+async function startLease(deps: {
   store: Pick<PresenceStore, 'renewNode' | 'removeNode'>
   nodeId: string
   /** The address under which operators reach the gateway. */

@@ -20,7 +20,7 @@ export interface ChannelReader<C extends GatewayConnection> {
 }
 
 /** Answers the offers of data channels that connections make over their WebSockets. */
-export function createChannelOffers(deps: {
+function createChannelOffers(deps: {
   /** Null on a gateway without data channels. */
   channelHost: ChannelHost | null
   clockMs: () => number

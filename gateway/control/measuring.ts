@@ -8,7 +8,7 @@ export const MEASURE_SLOTS = 50
 
 /**
  * Measures the round trips to robots and operators, limits the speed by them and by the age of the picture, and sends them to the
- * participants. The pong of a peer's library answers a ping; while a data channel delivers, its probes measure the round trip.
+ * participants.
  */
 export function createMeasuring(deps: {
   sessionRegistry: ControlSessionRegistry

@@ -240,7 +240,7 @@ const MIN_RESEND_MS = 250
  * The stop in force for the robot of one session. A latched stop stays until it is cleared; any other one ends with the
  * next control frame that passes.
  */
-export class StopLatch {
+class StopLatch {
   #stop: DriveStop | null = null
   /** When the latched stop was last sent; 0 while no stop is latched. */
   #sentMs = 0
@@ -326,7 +326,7 @@ export interface PendingStop {
  * is being recorded, and all later ones. A merged request contains one reason, the first requester and one owner or
  * admin: these decide who may clear the stop.
  */
-export class PendingStops {
+class PendingStops {
   readonly #parties: { readonly operatorId: string; readonly clientId: string }
   #first: PendingStop | null = null
   /** Requests since the recording of `#first` began. The stop that it records may be cleared before they arrive. */

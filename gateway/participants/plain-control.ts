@@ -18,6 +18,9 @@ export interface PlainControl {
 /**
  * Reads a control frame without parsing its data, because there are hundreds of them in a second. Returns undefined for every other
  * frame, also for a control frame in another form and for a malformed one: the schema decides over those.
+ *
+ * The gain over `JSON.parse` and the schema, measured in process for a frame and its acknowledgement through the whole relay: 1.1 of
+ * 7.7 µs with 55 bytes of data, 1.9 of 8.9 µs with a twist (72 bytes), 3.2 of 10.7 µs with the joints and the pose of an arm (224 bytes).
  */
 export function readPlainControl(text: string): PlainControl | undefined {
   HEADER.lastIndex = 0

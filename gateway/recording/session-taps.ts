@@ -5,12 +5,12 @@ import { FLAG_BINARY, type RecordKind, recordKinds } from '../../src/core/record
 import type { OpenSession } from '../../src/modules/presence/index.ts'
 
 /** The part of a stream of records that a tap uses. */
-export type TapRecords = Pick<RecordWriter, 'write' | 'close'>
+type TapRecords = Pick<RecordWriter, 'write' | 'close'>
 
 const NO_DETAIL = Number.NaN
 
 /** Where the records of a session go: into a recording, only to live readers, or nowhere. */
-export type TapMode = 'off' | 'live' | 'stored'
+type TapMode = 'off' | 'live' | 'stored'
 
 /** Sends to a recorder what happens in one session. The control relay calls it for every frame. */
 export class SessionTap {
@@ -88,7 +88,7 @@ const MAX_TAILED = 10_000
 const LONGEST_TAIL_MS = 30_000
 
 /** Opens a stream to a recorder. */
-export type OpenRecordStream = (options: {
+type OpenRecordStream = (options: {
   readonly sessionId: string
   readonly source: string
   readonly stored: boolean

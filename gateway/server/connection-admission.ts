@@ -43,13 +43,13 @@ export function createConnectionAdmission(deps: {
   /** Called for a ticket that is refused because of a revocation. */
   onRevokedTicket: () => void
   allowedOrigins: readonly string[]
-  /** Limits robots, by token. */
-  connectLimit: ConnectLimit
+  /** Limits robots, by token. 0 for no limit. */
+  connectsPerMinute: number
   isDraining: () => boolean
   clockMs: () => number
 }) {
-  const { tokens, tickets, revocations, onRevokedTicket, allowedOrigins, connectLimit, isDraining, clockMs } =
-    deps
+  const { tokens, tickets, revocations, onRevokedTicket, allowedOrigins, isDraining, clockMs } = deps
+  const connectLimit = createConnectLimit({ perMinute: deps.connectsPerMinute, clockMs })
   const used = createUsedTickets()
 
   /** Applies the checks for all connections; returns the offered credential, or a refusal. */
@@ -165,7 +165,7 @@ const MINUTE_MS = 60_000
  * Limits how often each credential may connect: a token bucket of `perMinute` connects that refills within a minute. It
  * bounds the load of a robot that reconnects in a loop, and lets a whole fleet reconnect at once. 0 disables it.
  */
-export function createConnectLimit({ perMinute, clockMs }: { perMinute: number; clockMs: () => number }) {
+function createConnectLimit({ perMinute, clockMs }: { perMinute: number; clockMs: () => number }) {
   /** Ordered by the last connect, the oldest first. */
   const buckets = new Map<string, TokenBucket>()
 
@@ -191,4 +191,3 @@ export function createConnectLimit({ perMinute, clockMs }: { perMinute: number; 
     },
   }
 }
-export type ConnectLimit = ReturnType<typeof createConnectLimit>

@@ -117,7 +117,7 @@ async function answerMetrics(page: MetricsPage, res: HttpResponse, req: HttpRequ
  * the body of the first one (request smuggling); undefined for an unambiguous request. uWebSockets uses the first of
  * several Content-Length headers, and the last word of a Transfer-Encoding.
  */
-export function ambiguity(req: HttpRequest): string | undefined {
+function ambiguity(req: HttpRequest): string | undefined {
   const lengths: string[] = []
   const encodings: string[] = []
   let hosts = 0
