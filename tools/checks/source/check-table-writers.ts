@@ -1,9 +1,9 @@
 import type { Finding } from '../finding.ts'
-import type { Repository } from '../source/repository.ts'
-import { dynamicTables, type WriterException, writerExceptions } from './exceptions.ts'
+import type { Repository } from './repository.ts'
+import { dynamicTables, type WriterException, writerExceptions } from './table-exceptions.ts'
 import { entitiesOf, tableWrites } from './table-writes.ts'
 
-const EXCEPTIONS_FILE = 'tools/checks/tables/exceptions.ts'
+const EXCEPTIONS_FILE = 'tools/checks/source/table-exceptions.ts'
 
 /** Checks that a table is written only by the module that defines its entity. */
 export function checkTableWriters(

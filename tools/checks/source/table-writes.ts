@@ -1,4 +1,4 @@
-import { cooked, type Node, nameOf, nodesIn, type SourceFile, stringOf, walk } from '../source/source-file.ts'
+import { cooked, type Node, nameOf, nodesIn, type SourceFile, stringOf, walk } from './source-file.ts'
 
 export interface TableWrite {
   /** Undefined when the table is a parameter. */

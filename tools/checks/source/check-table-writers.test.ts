@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Repository } from '../source/repository.ts'
 import { checkTableWriters } from './check-table-writers.ts'
+import { Repository } from './repository.ts'
 
 const ENTITY =
   "export const Session = defineEntity({ name: 'Session', tableName: 'sessions', properties: {} })"
