@@ -20,6 +20,11 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   Start: ['README.md', 'docs/demo.md', 'docs/console.md', 'docs/glossary.md'],
   Connect: [
     'docs/protocol.md',
+    'docs/protocol-robot.md',
+    'docs/protocol-operator.md',
+    'docs/protocol-hub.md',
+    'docs/protocol-schemas.md',
+    'docs/protocol-data-channel.md',
     'docs/video.md',
     'packages/sdk/README.md',
     'examples/python/README.md',
@@ -40,11 +45,21 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   Operate: [
     'docs/deploy.md',
     'docs/operations.md',
+    'docs/configuration.md',
+    'docs/monitoring.md',
+    'docs/deliveries.md',
     'docs/payments.md',
     'docs/chaos.md',
     'docs/benchmarks.md',
   ],
-  Contribute: ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/testing.md', 'SECURITY.md', 'CHANGELOG.md'],
+  Contribute: [
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'docs/testing.md',
+    'docs/install-size.md',
+    'SECURITY.md',
+    'CHANGELOG.md',
+  ],
 }
 
 /** Returns all existing documents. An installation may not contain all of them. */
