@@ -70,7 +70,6 @@ export interface GatewayDeps
   readonly metricsPage: MetricsPage
 }
 
-type ControlCounter = 'passed' | 'dropped' | 'videoStale' | 'limited' | 'deadman' | 'stops' | 'ticketsRefused'
 /** The counts of a gateway, for metrics. */
 type GatewayCounter =
   | 'frames'
@@ -81,7 +80,13 @@ type GatewayCounter =
   | 'heartbeatsCoalesced'
   | 'heartbeatsWritten'
   | 'lastFlushMs'
-  | ControlCounter
+  | 'passed'
+  | 'dropped'
+  | 'videoStale'
+  | 'limited'
+  | 'deadman'
+  | 'stops'
+  | 'ticketsRefused'
 
 export interface Gateway {
   readonly port: number

@@ -1,7 +1,7 @@
 import { type ControlRules, type DropReason, limitSpeed, type ScaledCommand } from '@wheelhouse/protocol'
 import type { Guard } from '../../src/core/process/guard.ts'
 import type { ControlSession, ParticipantMember, RobotMember } from './control-session.ts'
-import { ageOf, type Stamp } from './gate.ts'
+import { ageOf, type Gate, type Stamp } from './gate.ts'
 import { announceLimits } from './speed-envelope.ts'
 
 /**
@@ -51,7 +51,7 @@ export function createControlRelay(deps: {
   }
 
   /** Returns until when the operator's picture is fresh enough for a command that was given by it. */
-  function pictureValidUntilMs({ picture, videoLimitMs }: ControlSession['stream']): number {
+  function pictureValidUntilMs({ picture, videoLimitMs }: Pick<Gate, 'picture' | 'videoLimitMs'>): number {
     const nowMs = preciseMs()
     const ageMs = picture.at(nowMs)
     if (videoLimitMs === null || ageMs === undefined) return Number.POSITIVE_INFINITY

@@ -10,10 +10,10 @@ import {
   type BusMessage,
   type FromThread,
   gatewayTopics,
+  SharedCounts,
   type ThreadOptions,
   type ToThread,
 } from './messages.ts'
-import { SharedCounts } from './shared-counts.ts'
 
 /** How long the end of the process waits for the thread to close its sockets. */
 const CLOSE_LIMIT_MS = 1_000

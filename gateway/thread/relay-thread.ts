@@ -18,7 +18,7 @@ import { createFrameTime } from '../base/frame-time.ts'
 import { type GatewayServices, serviceMethods } from '../base/services.ts'
 import { type Gateway, startGateway } from '../index.ts'
 import type { BusMessage, FromThread, ThreadOptions, ToThread } from './messages.ts'
-import { SharedCounts } from './shared-counts.ts'
+import { SharedCounts } from './messages.ts'
 
 // The thread of the gateway: it relays control, and does no database work. The main thread does that for it, and starts it
 // with `startGatewayThread`.

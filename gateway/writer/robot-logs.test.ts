@@ -3,8 +3,7 @@ import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import type { ReportedLogLine } from '../../src/modules/robots/robot-log.store.ts'
 import { robotConnection } from '../../test/support/gateway/member-connections.ts'
-import { createLogBacklog, MAX_WAITING_PER_ROBOT } from './robot-log-backlog.ts'
-import { createRobotLogs } from './robot-logs.ts'
+import { createLogBacklog, createRobotLogs, MAX_WAITING_PER_ROBOT } from './robot-logs.ts'
 
 const lineOf = (robotId: string, n: number, atMs = n): ReportedLogLine => ({
   robotId,
