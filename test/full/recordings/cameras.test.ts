@@ -114,7 +114,7 @@ test('a keyframe is requested every five seconds, and when the recorder asks', a
   ).toBeLessThan(4_900)
 })
 
-test('recording of cameras follows the setting; the setting `control` samples no camera', async () => {
+test('recording of cameras follows the setting; the setting `control` records no camera', async () => {
   await setRecording('video')
   const first = await recorded()
   await setRecording('control')
