@@ -1,3 +1,1 @@
-export { auditEndpoints } from './audit.routes.ts'
-export { adminListEndpoints } from './lists.routes.ts'
-export { overviewEndpoint } from './overview.routes.ts'
+export { adminListEndpoints, auditEndpoints, overviewEndpoint } from './admin.routes.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../core/database/tables.ts'
 import type { Tx } from '../../core/events/transactor.ts'
-import type { LedgerAccount } from './ledger.entity.ts'
+import type { LedgerAccount } from './billing.entity.ts'
 
 /**
  * The ledger uses double entry. A posting has two or more lines that sum to zero; debits are positive.

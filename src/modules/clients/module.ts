@@ -1,12 +1,14 @@
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
-import { clientProfileEndpoints } from './client-profile.routes.ts'
 import { createClientProfiles } from './client-profile.service.ts'
-import { liveRobotEndpoint } from './live-robot.routes.ts'
+import {
+  clientOverviewEndpoint,
+  clientProfileEndpoints,
+  clientStatsEndpoints,
+  liveRobotEndpoint,
+} from './clients.routes.ts'
 import { createLiveRobots } from './live-robot.service.ts'
-import { clientOverviewEndpoint } from './overview.routes.ts'
 import { createClientOverview } from './overview.service.ts'
-import { clientStatsEndpoints } from './stats.routes.ts'
 import { createClientStats } from './stats.service.ts'
 
 /** Creates the services of clients: company profile, live robots, overview and statistics. */

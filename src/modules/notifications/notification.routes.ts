@@ -4,7 +4,7 @@ import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { queryInteger, timestamp } from '../../core/http/fields.ts'
 import { type Notifications, PAGE_LIMIT } from './notification.service.ts'
 import { pushEndpoints } from './push/push.routes.ts'
-import { settingsEndpoints } from './settings.routes.ts'
+import { SettingsChange, SettingsView } from './settings.schema.ts'
 import type { NotificationSettingsService } from './settings.service.ts'
 
 const NotificationView = NotificationEvent.extend({
@@ -74,6 +74,29 @@ export function notificationEndpoints(
       params: z.strictObject({ id: NotificationId.transform(Number) }),
       response: [200, NotificationView],
       run: ({ caller, params }) => notifications.markRead(caller.userId, params.id),
+    }),
+  ]
+}
+
+/** Creates the endpoints of the notification settings. */
+function settingsEndpoints({ settings }: { settings: NotificationSettingsService }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/notifications/settings',
+      summary: 'Returns your notification settings',
+      access: {},
+      response: [200, SettingsView],
+      run: ({ caller }) => settings.read(caller.userId),
+    }),
+    endpoint({
+      method: 'patch',
+      path: '/api/notifications/settings',
+      summary: 'Changes your notification settings',
+      access: {},
+      body: SettingsChange,
+      response: [200, SettingsView],
+      run: ({ caller, body }) => settings.change(caller.userId, body),
     }),
   ]
 }

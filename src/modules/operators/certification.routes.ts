@@ -4,7 +4,6 @@ import { camelKeys } from '../../core/database/camel-keys.ts'
 import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
-import type { Certification } from './certification.entity.ts'
 import {
   CertificationRequest,
   CertificationStatus,
@@ -13,6 +12,7 @@ import {
   RequestCertification,
 } from './certification.schema.ts'
 import type { Certifications } from './certification.service.ts'
+import type { Certification } from './operators.entity.ts'
 
 type Row = Selectable<Tables['certifications']>
 type Shown = Pick<

@@ -5,8 +5,8 @@ import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Bus } from '../../core/events/bus.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
-import { Certification } from './certification.entity.ts'
 import type { CertificationStatus, RequestCertification } from './certification.schema.ts'
+import { Certification } from './operators.entity.ts'
 
 /** Most rows of one list. */
 const LIST_LIMIT = 200

@@ -1,19 +1,21 @@
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
 import { createAvailability } from './availability.service.ts'
-import { availableRobotEndpoints } from './available-robots.routes.ts'
 import { createAvailableRobots } from './available-robots.service.ts'
 import { certificationEndpoints } from './certification.routes.ts'
 import { createCertifications } from './certification.service.ts'
-import { operatorProfileEndpoints } from './operator-profile.routes.ts'
 import { createOperatorProfiles } from './operator-profile.service.ts'
-import { operatorOverviewEndpoint } from './overview.routes.ts'
+import {
+  availableRobotEndpoints,
+  operatorOverviewEndpoint,
+  operatorProfileEndpoints,
+  operatorStatsEndpoints,
+  preFlightEndpoint,
+  scheduleEndpoints,
+} from './operators.routes.ts'
 import { createOperatorOverview } from './overview.service.ts'
-import { preFlightEndpoint } from './pre-flight.routes.ts'
 import { createPreFlights } from './pre-flight.service.ts'
-import { scheduleEndpoints } from './schedule.routes.ts'
 import { createSchedules } from './schedule.service.ts'
-import { operatorStatsEndpoints } from './stats.routes.ts'
 import { createOperatorStats } from './stats.service.ts'
 
 /** Creates the services of operators: profile, schedule, availability, available robots, certifications, overview, pre-flight, statistics. */

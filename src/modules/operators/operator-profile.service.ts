@@ -4,8 +4,8 @@ import type { Db } from '../../core/database/tables.ts'
 import { upsertFields } from '../../core/database/upsert-fields.ts'
 import { notFound } from '../../core/errors/errors.ts'
 import { averageRating, ratingCount } from '../sessions/index.ts'
-import { OperatorProfile } from './operator-profile.entity.ts'
 import type { SaveOperatorProfile } from './operator-profile.schema.ts'
+import { OperatorProfile } from './operators.entity.ts'
 
 /** Creates the service of operator profiles and their ratings. */
 export function createOperatorProfiles(deps: {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { timestamp } from '../../core/http/fields.ts'
 import { CURRENCY } from '../billing/index.ts'
-import { PayoutStatus } from './payout.entity.ts'
+import { PayoutStatus } from './payment.entity.ts'
 
 const hosted = z.url().meta({ description: 'A page of the payment provider. Redirect the browser to it.' })
 

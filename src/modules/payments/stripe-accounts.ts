@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../core/database/tables.ts'
 import { unavailable } from '../../core/errors/errors.ts'
-import type { StripeAccountKind } from './stripe-account.entity.ts'
+import type { StripeAccountKind } from './payment.entity.ts'
 import { isCachedResponse, requireText } from './stripe-client.ts'
 
 /**

@@ -2,20 +2,22 @@ import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
 import { cronQueue } from '../../core/jobs/cron-queue.ts'
 import { createBatteryJob } from './battery.worker.ts'
-import { robotEndpoints } from './robot.routes.ts'
+import {
+  robotEndpoints,
+  robotHealthEndpoint,
+  robotLogEndpoint,
+  robotModelEndpoints,
+  robotPairingEndpoints,
+} from './robot.routes.ts'
 import { createRobots } from './robot.service.ts'
 import { createRobotViews } from './robot.view.ts'
-import { robotHealthEndpoint } from './robot-health.routes.ts'
 import { SAMPLE_MINUTES } from './robot-health.schema.ts'
 import { createRobotHealth } from './robot-health.service.ts'
 import { createRobotLists } from './robot-list.service.ts'
-import { robotLogEndpoint } from './robot-log.routes.ts'
 import { createRobotLogs } from './robot-log.service.ts'
 import { createRobotLogStore } from './robot-log.store.ts'
 import { createRobotLogJobs } from './robot-log.worker.ts'
-import { robotModelEndpoints } from './robot-model.routes.ts'
 import { createRobotModels } from './robot-model.service.ts'
-import { robotPairingEndpoints } from './robot-pairing.routes.ts'
 import { createRobotPairings } from './robot-pairing.service.ts'
 import { createRobotTokens } from './robot-token.ts'
 import { createRobotWatch } from './robot-watch.ts'

@@ -1,7 +1,7 @@
 import { audit } from '../../core/audit/audit.ts'
 import type { CoreServices } from '../../core/core-services.ts'
 import { notFound } from '../../core/errors/errors.ts'
-import { RobotModel } from './robot-model.entity.ts'
+import { RobotModel } from './robot.entity.ts'
 import type { UpdateRobotModel } from './robot-model.schema.ts'
 
 const LIST_LIMIT = 500

@@ -1,8 +1,9 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { RecordingMode, RobotStatus, StopClear } from '@wheelhouse/protocol'
+import { RecordingMode, RobotLogLevel, RobotStatus, StopClear } from '@wheelhouse/protocol'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 import { LogEventLevel } from './robot-log.schema.ts'
+import { type ControlMode, RobotCategory } from './robot-model.schema.ts'
 
 /**
  * A robot and its owner's settings. Heartbeats are in `robot_presence`, so that the frequently written row is small,
@@ -58,6 +59,109 @@ export const Robot = defineEntity({
 })
 export type Robot = InferEntity<typeof Robot>
 
+/** A supported robot model. */
+export const RobotModel = defineEntity({
+  name: 'RobotModel',
+  tableName: 'robot_models',
+  properties: {
+    id: p.text().primary(),
+    name: p.text(),
+    manufacturer: p.text(),
+    robotType: p.text(),
+    category: p.enum(RobotCategory.options),
+    degreesOfFreedom: p.integer(),
+    controlModes: p.array<(typeof ControlMode.options)[number]>(),
+    notes: p.text().nullable(),
+    /** The commands that robots of this model accept; null while none is declared. Lists omit it. */
+    controlSchema: p.json<Record<string, unknown>>().nullable().lazy(),
+    /** The telemetry that robots of this model send; null while none is declared. Lists omit it. */
+    telemetrySchema: p.json<Record<string, unknown>>().nullable().lazy(),
+  },
+})
+export type RobotModel = InferEntity<typeof RobotModel>
+
+/** The newest pairing code of a robot. A new code replaces the row, so a robot has one code at most. */
+export const RobotPairing = defineEntity({
+  name: 'RobotPairing',
+  tableName: 'robot_pairings',
+  properties: {
+    robot: () => p.manyToOne(Robot).mapToPk().primary().deleteRule('cascade'),
+    /** A keyed hash: a copy of the database does not disclose codes. */
+    codeHash: p.text(),
+    /** The version of the token at the time of the code. A rotation of the token makes the code invalid. */
+    tokenVersion: p.integer(),
+    expiresAt: p.datetime(3),
+    usedAt: p.datetime(3).nullable(),
+  },
+})
+export type RobotPairing = InferEntity<typeof RobotPairing>
+
+/**
+ * The state of a robot's log: the newest number, the newest pruned number, and the lines that the next event reports.
+ * A robot without a row has not logged anything.
+ */
+export const RobotLogStream = defineEntity({
+  name: 'RobotLogStream',
+  tableName: 'robot_log_streams',
+  properties: {
+    robot: () => p.manyToOne(Robot).mapToPk().primary().deleteRule('cascade'),
+    head: p.bigint('number'),
+    prunedTo: p.bigint('number').default(0),
+    /** Size of the stored messages. */
+    bytes: p.bigint('number').default(0),
+    /** Number of lines at or above the robot's event level since the last event. The event shows the most severe one. */
+    eventLines: p.integer().default(0),
+    eventLevel: p.enum(RobotLogLevel.options).nullable(),
+    eventMessage: p.text().nullable(),
+    eventSince: p.datetime(3).nullable(),
+    /** When the last event was published. */
+    eventAt: p.datetime(3).nullable(),
+  },
+})
+export type RobotLogStream = InferEntity<typeof RobotLogStream>
+
+/** One line of a robot's log. `seq` has no gaps per robot. */
+export const RobotLogLine = defineEntity({
+  name: 'RobotLogLine',
+  tableName: 'robot_logs',
+  properties: {
+    robot: () => p.manyToOne(Robot).mapToPk().primary().deleteRule('cascade'),
+    seq: p.bigint('number').primary(),
+    level: p.enum(RobotLogLevel.options),
+    message: p.text(),
+    /** Number of lines that are missing here. Above 0, the gateway wrote this line in their place. */
+    dropped: p.integer().default(0),
+    /** When the gateway received the line. */
+    at: p.datetime(3),
+  },
+})
+export type RobotLogLine = InferEntity<typeof RobotLogLine>
+
+/**
+ * A time at which a robot was connected, with its charge. One row per robot and interval, kept for a day, so a robot has
+ * a few hundred rows at most.
+ */
+export const RobotHealthSample = defineEntity({
+  name: 'RobotHealthSample',
+  tableName: 'robot_health_samples',
+  properties: {
+    robot: () => p.manyToOne(Robot).mapToPk().primary().deleteRule('cascade'),
+    /** Start of the interval, so that several workers write the same row. */
+    at: p.datetime(3).primary(),
+    /** Charge, 0 to 1; null when the robot has not reported it lately. */
+    battery: p.float().columnType('double precision').nullable(),
+  },
+})
+export type RobotHealthSample = InferEntity<typeof RobotHealthSample>
+
 declare module '../../core/database/tables.ts' {
-  interface Tables extends TablesOf<typeof Robot> {}
+  interface Tables
+    extends TablesOf<
+      | typeof Robot
+      | typeof RobotModel
+      | typeof RobotPairing
+      | typeof RobotLogStream
+      | typeof RobotLogLine
+      | typeof RobotHealthSample
+    > {}
 }

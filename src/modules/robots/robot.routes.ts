@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { iso } from '../../core/database/iso.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import type { RobotModel } from './robot.entity.ts'
 import {
   RegisteredRobot,
   RegisterRobot,
@@ -10,8 +12,22 @@ import {
 } from './robot.schema.ts'
 import type { Robots } from './robot.service.ts'
 import type { RobotViews } from './robot.view.ts'
+import { RobotHealth } from './robot-health.schema.ts'
+import type { RobotHealthService } from './robot-health.service.ts'
 import { CountRobots, ListRobots, RobotCounts } from './robot-list.schema.ts'
 import type { RobotLists } from './robot-list.service.ts'
+import { RobotLogPage, RobotLogQuery } from './robot-log.schema.ts'
+import type { RobotLogs } from './robot-log.service.ts'
+import {
+  ModelParams,
+  RobotModelDetail,
+  RobotModelList,
+  type RobotModelView,
+  UpdateRobotModel,
+} from './robot-model.schema.ts'
+import type { RobotModels } from './robot-model.service.ts'
+import { PAIRING_CODE_MINUTES, PairedRobot, PairingCode, PairRobot } from './robot-pairing.schema.ts'
+import type { RobotPairings } from './robot-pairing.service.ts'
 import type { RobotTokens } from './robot-token.ts'
 
 const access = { role: 'client' } as const
@@ -119,3 +135,130 @@ function ownRobotEndpoints({ robots, views, tokens }: RobotRouteDeps): Endpoint[
     }),
   ]
 }
+
+/** Returns the endpoint that creates a pairing code, and the public one that exchanges it for the robot's token. */
+export function robotPairingEndpoints(
+  { robotPairings }: { readonly robotPairings: RobotPairings },
+  gatewayUrl: () => string,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/client/robots/{id}/pairing-code',
+      summary: `Creates a pairing code for one of your robots, valid once and for ${PAIRING_CODE_MINUTES} minutes`,
+      access: { role: 'client' },
+      params: idParams('robot'),
+      response: [201, PairingCode],
+      run: async ({ caller, params, http }) => {
+        const { code, expiresAt } = await robotPairings.createCode(caller.userId, params.id)
+        http.set('Cache-Control', 'no-store')
+        return { code, expires_at: iso(expiresAt) }
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/pairing',
+      summary: 'Exchanges a pairing code for the address and the token of its robot, once',
+      access: 'public',
+      publicLimit: 'pairing',
+      body: PairRobot,
+      response: [200, PairedRobot],
+      errors: {
+        404: { pairing_code_invalid: 'when the code is unknown, has expired or was replaced' },
+        409: { pairing_code_used: 'when the code was used before' },
+      },
+      run: async ({ body, http }) => {
+        const { robotId, name, token } = await robotPairings.exchange(body.code)
+        http.set('Cache-Control', 'no-store')
+        return {
+          robot_id: robotId,
+          name,
+          control_url: `${gatewayUrl()}/robots/${robotId}/control`,
+          robot_token: token,
+        }
+      },
+    }),
+  ]
+}
+
+/** Returns the endpoint for the log of a client's robot. */
+export const robotLogEndpoint = ({ robotLogs }: { robotLogs: RobotLogs }): Endpoint =>
+  endpoint({
+    method: 'get',
+    path: '/api/client/robots/{id}/logs',
+    list: true,
+    summary: 'Lists the log lines of one of your robots, newest first',
+    access: { role: 'client' },
+    params: idParams('robot'),
+    query: RobotLogQuery,
+    response: [200, RobotLogPage],
+    run: async ({ caller, params, query }) => ({
+      logs: await robotLogs.page(caller.userId, params.id, query),
+    }),
+  })
+
+/** Returns the endpoint for the health of a client's robot. */
+export const robotHealthEndpoint = ({ robotHealth }: { robotHealth: RobotHealthService }): Endpoint =>
+  endpoint({
+    method: 'get',
+    path: '/api/client/robots/{id}/health',
+    summary: 'Returns battery, connection, stops and losses of one of your robots in the last 24 hours',
+    access: { role: 'client' },
+    params: idParams('robot'),
+    response: [200, RobotHealth],
+    run: ({ caller, params }) => robotHealth.of(caller.userId, params.id),
+  })
+
+/** Returns the public endpoints for the supported robot models, and the one with which admins declare their schemas. */
+export function robotModelEndpoints({ robotModels }: { readonly robotModels: RobotModels }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'get',
+      path: '/api/robots',
+      list: true,
+      summary: 'Lists the supported robot models by name, up to 500',
+      access: 'public',
+      response: [200, RobotModelList],
+      run: async () => ({ models: (await robotModels.list()).map(view) }),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/api/robots/{id}',
+      summary: 'Returns public information about a supported robot model',
+      access: 'public',
+      params: ModelParams,
+      response: [200, RobotModelDetail],
+      errors: { 404: { not_found: 'when no supported model has this id' } },
+      run: async ({ params }) => detail(await robotModels.get(params.id)),
+    }),
+    endpoint({
+      method: 'patch',
+      path: '/api/admin/robot-models/{id}',
+      summary: 'Declares the commands that robots of a model accept, and the telemetry that they send',
+      access: { role: 'admin' },
+      params: ModelParams,
+      body: UpdateRobotModel,
+      response: [200, RobotModelDetail],
+      errors: { 404: { not_found: 'when no supported model has this id' } },
+      run: async ({ caller, params, body }) =>
+        detail(await robotModels.setSchemas(caller.userId, params.id, body)),
+    }),
+  ]
+}
+
+const view = (model: RobotModel): z.infer<typeof RobotModelView> => ({
+  id: model.id,
+  name: model.name,
+  manufacturer: model.manufacturer,
+  robot_type: model.robotType,
+  category: model.category,
+  degrees_of_freedom: model.degreesOfFreedom,
+  control_modes: model.controlModes,
+  notes: model.notes ?? null,
+})
+
+const detail = (model: RobotModel): z.infer<typeof RobotModelDetail> => ({
+  ...view(model),
+  control_schema: model.controlSchema ?? null,
+  telemetry_schema: model.telemetrySchema ?? null,
+})

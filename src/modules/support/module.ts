@@ -1,11 +1,9 @@
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
 import type { Mailer } from '../../core/mail/mailer.ts'
-import { contactEndpoints } from './contact.routes.ts'
 import { createContact } from './contact.service.ts'
 import { CONTACT_MAILS, createContactDelivery } from './contact-delivery.ts'
-import { inboxEndpoints } from './inbox.routes.ts'
-import { robotRequestEndpoints } from './robot-request.routes.ts'
+import { contactEndpoints, inboxEndpoints, robotRequestEndpoints } from './support.routes.ts'
 
 /** Creates the contact form. Without a mailer its messages are stored, and mailed once a mail server is configured. */
 export function createSupport(

@@ -35,7 +35,7 @@ import { MailLanguage } from '../../../src/modules/notifications/settings.schema
 import { renderNotification } from '../../../src/modules/notifications/texts/mail-texts.ts'
 import { CertificationStatus } from '../../../src/modules/operators/certification.schema.ts'
 import { UnavailableReason } from '../../../src/modules/operators/schedule.schema.ts'
-import { PayoutStatus } from '../../../src/modules/payments/payout.entity.ts'
+import { PayoutStatus } from '../../../src/modules/payments/payment.entity.ts'
 import { SessionExtension } from '../../../src/modules/sessions/extensions/extension.entity.ts'
 import { DeliveryStatus, DisabledReason } from '../../../src/modules/webhooks/webhook.entity.ts'
 import { rawWordsIn } from '../../support/browser/raw-texts.ts'

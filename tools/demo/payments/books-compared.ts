@@ -1,4 +1,4 @@
-import { LedgerAccount } from '../../../src/modules/billing/ledger.entity.ts'
+import { LedgerAccount } from '../../../src/modules/billing/billing.entity.ts'
 import type { LocalEnvironment } from '../environment.ts'
 import { type Chapter, must } from './scenario.ts'
 

@@ -20,6 +20,21 @@ export const ContactMessage = defineEntity({
 })
 export type ContactMessage = InferEntity<typeof ContactMessage>
 
+/** A request for a robot type that is not supported yet. */
+export const RobotRequest = defineEntity({
+  name: 'RobotRequest',
+  tableName: 'robot_requests',
+  properties: {
+    id: p.uuid().primary(),
+    email: p.text(),
+    robotType: p.text(),
+    name: p.text().nullable(),
+    details: p.text().nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type RobotRequest = InferEntity<typeof RobotRequest>
+
 declare module '../../core/database/tables.ts' {
-  interface Tables extends TablesOf<typeof ContactMessage> {}
+  interface Tables extends TablesOf<typeof ContactMessage | typeof RobotRequest> {}
 }

@@ -1,13 +1,59 @@
+import { randomUUID } from 'node:crypto'
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql'
 import { z } from 'zod'
 import type { CoreServices } from '../../core/core-services.ts'
+import { camelKeys } from '../../core/database/camel-keys.ts'
 import { iso } from '../../core/database/iso.ts'
+import type { Transact } from '../../core/events/transactor.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { queryInteger } from '../../core/http/fields.ts'
-import { ContactMessage } from './contact.entity.ts'
-import { ContactMessageView } from './contact.schema.ts'
-import { RobotRequest } from './robot-request.entity.ts'
-import { RobotRequestView } from './robot-request.schema.ts'
+import { ContactMessageView, ContactReceipt, SendContact } from './contact.schema.ts'
+import type { Contact } from './contact.service.ts'
+import { RequestRobot, RobotRequestReceipt, RobotRequestView } from './robot-request.schema.ts'
+import { ContactMessage, RobotRequest } from './support.entity.ts'
+
+const DELIVERED = 'Thank you. Your message has reached us.'
+const STORED = 'Thank you. Your message is stored and will be delivered to us shortly.'
+
+/** Returns the route of the contact form. */
+export function contactEndpoints({ contact }: { contact: Contact }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/contact',
+      summary: 'Submits a contact form message. It is stored, then delivered by e-mail',
+      access: 'public',
+      body: SendContact,
+      response: [201, ContactReceipt],
+      run: async ({ body }) => {
+        const { id, delivered } = await contact.submit(body)
+        return { success: true, message: delivered ? DELIVERED : STORED, id, stored: true, delivered }
+      },
+    }),
+  ]
+}
+
+/** Returns the route that requests a robot type that is not supported yet. */
+export function robotRequestEndpoints(deps: { transact: Transact; now: () => Date }): Endpoint[] {
+  const { transact, now } = deps
+  return [
+    endpoint({
+      method: 'post',
+      path: '/api/robot-request',
+      summary: 'Requests support for a robot type that is not on the platform yet',
+      access: 'public',
+      body: RequestRobot,
+      response: [201, RobotRequestReceipt],
+      run: async ({ body }) => {
+        const id = randomUUID()
+        await transact(async (tx) => {
+          tx.em.create(RobotRequest, { id, ...camelKeys(body), createdAt: now() })
+        })
+        return { success: true, message: 'Thank you. Your request has been recorded.', id }
+      },
+    }),
+  ]
+}
 
 const Page = z.strictObject({
   before: z
