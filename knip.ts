@@ -16,6 +16,7 @@ const config: KnipConfig = ({ production }) => ({
         'tools/demo/{drive,run-scenario}.ts',
         'tools/scripts/*.mjs',
         // Started by path, as separate processes.
+        'test/support/{gallery,runner/rerun}/main.ts',
         'test/support/database/repeat-query.ts',
         'test/support/network/datagrams.ts',
         'test/support/programs/channel-robot.ts',

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { comparePictures, STRICT } from '../../../tools/gallery/compare.ts'
-import { compareWithAccepted } from '../../../tools/gallery/differences.ts'
-import { type OpenGallery, openGallery } from '../../../tools/gallery/photographs.ts'
 import { seriousIssues } from '../../support/browser/console.ts'
+import { comparePictures, STRICT } from '../../support/gallery/compare.ts'
+import { compareWithAccepted } from '../../support/gallery/differences.ts'
+import { type OpenGallery, openGallery } from '../../support/gallery/photographs.ts'
 
 let gallery: OpenGallery
 beforeAll(async () => {

@@ -178,9 +178,6 @@ const tools = [
     { path: OURS, pathNot: '^lab/' },
     { path: '^lab/' },
   ),
-  only('gallery-uses-browser', 'the gallery imports the support of tests', 'tools/gallery', [
-    '^test/support/',
-  ]),
   only('demo-plays-with-sdk', 'the demo imports src, protocol and SDK', 'tools/demo', [
     '^src/',
     '^test/support/',

@@ -1,4 +1,4 @@
-import type { FailedFiles } from '../../test/support/runner/failed-files.ts'
+import type { FailedFiles } from '../failed-files.ts'
 
 /** More failures than these are no chance. */
 const MOST_FILES = 12

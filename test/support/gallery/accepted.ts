@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 
-const FOLDER = fileURLToPath(new URL('../../test/full/browser/gallery', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../../full/browser/gallery', import.meta.url))
 const VERSION_FILE = join(FOLDER, 'version.json')
 const ENDING = '.png'
 

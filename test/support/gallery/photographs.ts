@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
-import { serveFolder } from '../../test/support/browser/chromium.ts'
-import { launchChromium } from '../../test/support/browser/launch-chromium.ts'
-import { chromium } from '../../test/support/programs/external-programs.ts'
+import { serveFolder } from '../browser/chromium.ts'
+import { launchChromium } from '../browser/launch-chromium.ts'
+import { chromium } from '../programs/external-programs.ts'
 import { buildGallery } from './gallery-build.ts'
 
 const SCHEMES = ['light', 'dark'] as const

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { readFailedFiles } from '../../test/support/runner/failed-files.ts'
+import { readFailedFiles } from '../failed-files.ts'
 import { chooseFiles } from './choose-files.ts'
 
 // `npm run test:rerun`: runs the files again in which something failed in the last run, one after another. CI does so
 // once: it names flaky tests, which are defects to repair, without refusing a change because of them.
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
+const root = fileURLToPath(new URL('../../../..', import.meta.url))
+const vitest = fileURLToPath(new URL('../../../../node_modules/vitest/vitest.mjs', import.meta.url))
 
 process.exitCode = await rerun()
 
