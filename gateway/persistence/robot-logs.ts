@@ -10,6 +10,7 @@ import { createLogBacklog } from './robot-log-backlog.ts'
 const TICK_MS = 250
 const LINES_PER_STATEMENT = 1_000
 const RETRY_MS = 1_000
+/** How long the end of a gateway waits until the last lines are stored. */
 const FLUSH_LIMIT_MS = 3_000
 
 /** A log line of a robot, ready to be sent and persisted. */

@@ -51,6 +51,7 @@ export type RunStatement = <T>(work: (db: Db) => Promise<T | undefined>) => Prom
 
 /** Deadlock and serialization failures: PostgreSQL has rolled back, so the same work may run again. */
 const RETRYABLE = new Set(['40P01', '40001'])
+/** Attempts of a transaction that PostgreSQL rolls back as a deadlock. */
 const MAX_ATTEMPTS = 4
 
 /** Inserts any number of events in their order with one statement. */

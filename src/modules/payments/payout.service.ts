@@ -11,6 +11,7 @@ import type { Recipients } from './recipient.service.ts'
 
 /** Minimum amount of a payout. */
 const MINIMUM_CENTS = 1_000
+/** Most payouts in a list. */
 const LIST_LIMIT = 100
 
 /** Creates the service that pays out earnings on an operator's request. */

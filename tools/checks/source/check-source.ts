@@ -1,5 +1,6 @@
 import type { Finding } from '../finding.ts'
 import { checkTableWriters } from '../tables/check-table-writers.ts'
+import { checkLimits } from './check-limits.ts'
 import { checkOutsidePaths } from './check-paths.ts'
 import { checkTexts } from './check-texts.ts'
 import type { Repository } from './repository.ts'
@@ -9,4 +10,5 @@ export const sourceChecks: Readonly<Record<string, (repository: Repository) => F
   tables: (repository) => checkTableWriters(repository),
   paths: checkOutsidePaths,
   texts: checkTexts,
+  limits: checkLimits,
 }

@@ -10,7 +10,9 @@ import type { DatasetObjects } from './dataset-objects.ts'
 import { selectEpisodes } from './episode-selection.ts'
 import { initialState, jsonb } from './export-state.ts'
 
+/** Running dataset exports of one user. */
 const MAX_UNFINISHED = 2
+/** Stored dataset exports of one user. */
 const MAX_STORED = 50
 
 /** Stores who uses recordings, for their owners and operators. The module of recordings implements it. */

@@ -5,6 +5,7 @@ import type { Queue } from '../../../core/jobs/queue.ts'
 const ExportJob = z.strictObject({ exportId: z.uuid() })
 export type ExportJob = z.infer<typeof ExportJob>
 
+/** Most sessions of one export. */
 export const MAX_ROWS = 1_000_000
 
 /** The queue of exports to write. An attempt continues after the last stored chunk of the one before. */

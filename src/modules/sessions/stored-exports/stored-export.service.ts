@@ -14,7 +14,9 @@ import type { ExportSessions } from '../record/session.schema.ts'
 import { MAX_ROWS, SESSION_EXPORTS } from './export-queue.ts'
 import type { StoredExport } from './stored-export.schema.ts'
 
+/** Running exports of one user. */
 const MAX_UNFINISHED = 2
+/** Stored exports of one user. */
 const MAX_STORED = 5
 export const KEEP_MS = 86_400_000
 const EXPIRED_PER_STATEMENT = 20

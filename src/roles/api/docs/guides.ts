@@ -44,7 +44,14 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'docs/chaos.md',
     'docs/benchmarks.md',
   ],
-  Contribute: ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/testing.md', 'SECURITY.md', 'CHANGELOG.md'],
+  Contribute: [
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'docs/testing.md',
+    'docs/limits.md',
+    'SECURITY.md',
+    'CHANGELOG.md',
+  ],
 }
 
 /** Returns all existing documents. An installation may not contain all of them. */
