@@ -57,7 +57,7 @@ const config: KnipConfig = ({ production }) => ({
       // An optional package of the user's program.
       ignoreDependencies: ['node-datachannel'],
     },
-    'packages/cli': { entry: 'reference/write.ts!', project: ['**/*.ts!', '!**/*.test.ts!'] },
+    'packages/cli': { entry: 'reference.ts!', project: ['**/*.ts!', '!**/*.test.ts!'] },
     'packages/console': {
       // gallery.html loads it, for developers and tests.
       entry: 'src/gallery/main.tsx',

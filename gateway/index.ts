@@ -6,30 +6,30 @@ import type { Guard } from '../src/core/process/guard.ts'
 import type { Presence } from '../src/modules/presence/index.ts'
 import type { RobotTokens } from '../src/modules/robots/index.ts'
 import type { Tickets } from '../src/modules/sessions/index.ts'
+import { createGatewayClock, StallClock } from './base/clock.ts'
+import type { FrameTime } from './base/frame-time.ts'
+import type { GatewayServices } from './base/services.ts'
 import type { CreateChannelHost } from './channel/channel-host.ts'
-import { createGatewayChannels, type DataChannelSettings } from './channel/gateway-channels.ts'
-import { createConnectLimit } from './connections/connect-limit.ts'
-import { createConnectionAdmission } from './connections/connection-admission.ts'
-import { drainConnections } from './connections/drain.ts'
-import type { FrameTime } from './connections/frame-time.ts'
-import { createHeartbeatAnswers } from './connections/heartbeat-answers.ts'
-import { createHeartbeats } from './connections/heartbeats.ts'
-import { createReconciler } from './connections/reconciler.ts'
-import type { RobotConnection } from './connections/robot-connection.ts'
-import { createRobotConnections, type RobotSettings } from './connections/robot-connections.ts'
-import { createRobotFrames } from './connections/robot-frames.ts'
-import { createRobotSync } from './connections/robot-sync.ts'
-import { StallClock } from './connections/stall-clock.ts'
-import { createTimerWheel } from './connections/timer-wheel.ts'
-import { createControlSessionService, MEASURE_SLOTS } from './control/control-session-service.ts'
-import { createGatewayClock } from './gateway-clock.ts'
-import type { GatewayCounter } from './gateway-counter.ts'
-import { createBatteryFeed } from './persistence/battery-feed.ts'
-import { createEpisodes } from './persistence/episodes.ts'
-import { createRobotLogs } from './persistence/robot-logs.ts'
+import { createGatewayChannels, type DataChannelSettings } from './channel/channel-offers.ts'
+import { createControlRelay } from './control/control-relay.ts'
+import { createControlSessionRegistry } from './control/control-session-registry.ts'
+import { createMeasuring, MEASURE_SLOTS } from './control/measuring.ts'
+import { createStops } from './control/stops.ts'
+import { createParticipantFrames } from './participants/participant-frames.ts'
+import { createParticipants } from './participants/participants.ts'
+import { createPermissions, createRevocations } from './participants/permissions.ts'
 import { createSessionRecording } from './recording/session-recording.ts'
-import { type ListenForConnections, listenForConnections } from './server.ts'
-import type { GatewayServices } from './services.ts'
+import { createHeartbeatAnswers, createHeartbeats } from './robots/heartbeats.ts'
+import { ConnectedRobots, createRobotConnections, type RobotSettings } from './robots/robot-connections.ts'
+import { createRobotFrames } from './robots/robot-frames.ts'
+import { createReconciler, createRobotSync } from './robots/robot-sync.ts'
+import { createConnectionAdmission } from './server/connection-admission.ts'
+import { drainConnections } from './server/drain.ts'
+import { type ListenForConnections, listenForConnections } from './server/server.ts'
+import { createBatteryFeed } from './writer/battery-feed.ts'
+import { createEpisodes } from './writer/episodes.ts'
+import { createRobotLogs } from './writer/robot-logs.ts'
+import { createSessionWriter } from './writer/session-writer.ts'
 
 const WHEEL_TICK_MS = 50
 const HOUSEKEEPING_MS = 1_000
@@ -70,6 +70,24 @@ export interface GatewayDeps
   readonly metricsPage: MetricsPage
 }
 
+/** The counts of a gateway, for metrics. */
+type GatewayCounter =
+  | 'frames'
+  | 'framesRefused'
+  | 'logLines'
+  | 'logLinesDropped'
+  | 'heartbeats'
+  | 'heartbeatsCoalesced'
+  | 'heartbeatsWritten'
+  | 'lastFlushMs'
+  | 'passed'
+  | 'dropped'
+  | 'videoStale'
+  | 'limited'
+  | 'deadman'
+  | 'stops'
+  | 'ticketsRefused'
+
 export interface Gateway {
   readonly port: number
   /** The number of robot connections. */
@@ -100,154 +118,57 @@ export async function startGateway(
   listen: ListenForConnections = listenForConnections,
   createChannelHost?: CreateChannelHost,
 ): Promise<Gateway> {
-  const { presence, store, tokens, tickets, bus, log, guard, nodeId, settings, frameTime } = deps
-  const { clockMs, unixMs } = createGatewayClock()
-  const stallClock = new StallClock(WHEEL_TICK_MS, clockMs())
-  const { offers: channelOffers, close: closeChannels } = createGatewayChannels(
-    { settings: settings.dataChannel, host, webSocketPort: () => server.port, guard, log, clockMs },
-    createChannelHost,
-  )
-  const battery = createBatteryFeed({ unixMs })
-  const controlService = createControlSessionService({
-    controlPersistence: deps.controlPersistence,
-    ticketStore: deps.ticketStore,
-    accounts: deps.accounts,
-    bus,
-    log,
-    guard,
-    nodeId,
-    settings,
-    battery,
-    stallClock,
-    channelOffers,
-    frameTime,
-    clockMs,
-    requestLookup: (robotIds) => sync.requestLookup(robotIds),
-    pollChanges: () => sync.poll(),
-    onSessionChange: (controlSession) => recording.sync(controlSession),
-  })
-  const { sessionRegistry, controlRelay, participants } = controlService
-  const recording = createSessionRecording({ ...deps, sessionRegistry, clockMs })
-  const sync = createRobotSync({
-    store,
-    nodeId,
-    bus,
-    guard,
-    log,
-    sessionRegistry,
-    clockMs,
-    connectionOf: (robotId) => robots.current(robotId),
-    readmit: (connection) => robots.readmit(connection),
-    isReadmitting: (connection) => robots.isReadmitting(connection),
-    isAdmitting: (robotId) => robots.isAdmitting(robotId),
-  })
-  const heartbeats = createHeartbeats({
-    store,
-    log,
-    unixMs,
-    onMismatch: (connections) => sync.requestLookup(connections.map((connection) => connection.robotId)),
-  })
-  const heartbeatAnswers = createHeartbeatAnswers({ unixMs })
-  const wheel = createTimerWheel<RobotConnection>({
-    timeoutMs: settings.heartbeatTimeoutMs,
-    tickMs: WHEEL_TICK_MS,
-    onSilent: guard.handler(
-      'robot:silent',
-      (connection: RobotConnection) => robots.onSilence(connection),
-      (connection) => connection.terminate(),
-    ),
-  })
-  const episodes = createEpisodes({
-    store: deps.episodeStore,
-    log,
-    connectionOf: (robotId) => robots.current(robotId),
-    clockMs,
-    unixMs,
-  })
-  const logs = createRobotLogs({
-    store: deps.logStore,
-    log,
-    unixMs,
-    clockMs,
-    connectionOf: (robotId) => robots.current(robotId),
-  })
-  const frames = createRobotFrames({
-    enqueueHeartbeat: heartbeats.enqueue,
-    answerHeartbeat: heartbeatAnswers.answer,
-    acceptEpisode: episodes.accept,
-    acceptLogLine: logs.accept,
-    controlRelay,
-    guard,
-    frameTime,
-    clockMs,
-    channelOffers,
-    onRoundTrip: controlService.robotMeasured,
-    battery,
-    stallClock,
-  })
-  const robots = createRobotConnections({
-    presence,
-    frames,
-    frameTime,
-    channelOffers,
-    sessionRegistry,
-    wheel,
-    requestLookup: sync.requestLookup,
-    settings,
-    log,
-    unixMs,
-    clockMs,
-    isDraining: () => draining,
-    isHandingOver: () => handingOver,
-  })
-
-  let draining = false
-  let handingOver = false
+  const { bus, log, guard, settings, frameTime } = deps
+  const parts = createParts(deps, host, createChannelHost)
+  const { state, clockMs, stallClock, channels, sessionRegistry, connected, sync, sessionWriter } = parts
+  const { controlRelay, stops, measuring, participants, permissions, recording, robots } = parts
+  const { heartbeats, heartbeatAnswers, episodes, logs, robotFrames, connectionAdmission, reconciler } = parts
   let databaseOk = false
-  let revokedTickets = 0
-  const connectionAdmission = createConnectionAdmission({
-    tokens,
-    tickets,
-    allowedOrigins: deps.allowedOrigins,
-    clockMs,
-    connectLimit: createConnectLimit({ perMinute: settings.robotConnectsPerMinute, clockMs }),
-    isDraining: () => draining,
-    revocations: controlService.revocations,
-    onRevokedTicket: () => {
-      revokedTickets++
-    },
-  })
+  let closed = false
+
   const server = await listen(
     {
       connectionAdmission,
-      robots: { ...robots, drained: controlRelay.robotDrained, pong: controlService.robotAnswered },
-      participants: { ...participants, ...controlService.participantEvents },
+      robots: { ...robots, drained: controlRelay.robotDrained, pong: measuring.robotAnswered },
+      participants: {
+        ...participants,
+        pong: measuring.participantAnswered,
+        /** Counts as a sign of life: a slow participant gets no pings, but a dead one does not read either. */
+        drained(connection) {
+          connection.recordSign(clockMs())
+          controlRelay.participantDrained(connection)
+        },
+      },
       guard,
       metricsPage: deps.metricsPage,
-      isReady: () => databaseOk && !draining,
+      isReady: () => databaseOk && !state.draining,
     },
     host,
     port,
   )
+  state.webSocketPort = server.port
+
   function* connections() {
-    yield* robots.all()
+    yield* connected.all()
     yield* participants.all()
   }
-
-  const closeBlocked = () => {
+  function closeBlocked(): void {
     const nowMs = clockMs()
     for (const connection of connections()) {
       if (connection.blockedSinceMs !== 0 && nowMs - connection.blockedSinceMs > BLOCKED_LIMIT_MS)
         connection.close('tooSlow')
     }
   }
-  const findSilentRobots = () => {
+  function findSilentRobots(): void {
     const nowMs = clockMs()
-    if (!stallClock.tick(nowMs)) return wheel.advance(nowMs)
+    if (!stallClock.tick(nowMs)) return robots.terminateSilent(nowMs)
     // Frames that arrived during the stall are read before the next tick. Participants are asked for a sign of life first.
     for (const participant of participants.all()) participant.recordSign(nowMs)
   }
-  let closed = false
+  /** After a stall, the tick of the wheel comes first: it gives participants time for a sign of life. */
+  function findSilentParticipants(): void {
+    if (!stallClock.isLate(clockMs())) participants.terminateSilent()
+  }
   const housekeep = singleFlight(async () => {
     if (closed) return
     try {
@@ -259,46 +180,42 @@ export async function startGateway(
       databaseOk = false
     }
   })
-  const reconciler = createReconciler({
-    store,
-    nodeId,
-    presence,
-    epochOf: (id) => robots.current(id)?.epoch,
-    localConnections: () => robots.all(),
-    requestLookup: sync.requestLookup,
-  })
   const reconcile = singleFlight(() =>
     reconciler.run().catch((cause) => log.warn({ err: cause }, 'failed to reconcile presence')),
   )
+
   await housekeep()
-  const stopListening = [sync.listen(), controlService.listen(), recording.start()]
-  const measureMs = Math.min(MEASURE_MS, settings.heartbeatTimeoutMs / PINGS_PER_TIMEOUT)
-  const timers = [
-    guard.every('timer:wheel', WHEEL_TICK_MS, findSilentRobots),
-    guard.every('timer:heartbeats', heartbeats.sliceMs, heartbeats.tick),
-    guard.every('timer:heartbeat-answers', heartbeatAnswers.roundMs, () => heartbeatAnswers.round(clockMs())),
-    guard.every('timer:logs', logs.tickMs, logs.tick),
-    // Separate timers, so that a failure or a slow database affects only one of them.
-    guard.every('timer:repeat-stops', MAINTENANCE_MS, controlService.repeatStops),
-    guard.every('timer:admissions', MAINTENANCE_MS, controlService.retryAdmissions),
-    // After a stall, the tick of the wheel comes first: it gives participants time for a sign of life.
-    guard.every('timer:silence', MAINTENANCE_MS, () => {
-      if (!stallClock.isLate(clockMs())) controlService.terminateSilent()
-    }),
-    guard.every('timer:session-writer', MAINTENANCE_MS, controlService.startWrites),
-    guard.every('timer:pending-admissions', MAINTENANCE_MS, robots.expirePendingAdmissions),
-    guard.every('timer:blocked', MAINTENANCE_MS, closeBlocked),
-    guard.every('timer:latency', measureMs / MEASURE_SLOTS, controlService.measure),
-    guard.every('timer:housekeeping', HOUSEKEEPING_MS, housekeep),
-    guard.every('timer:permissions', CHECK_PERMISSIONS_MS, controlService.checkPermissions),
-    // While it drains, the gateway hands its robots over.
-    guard.every('timer:reconcile', RECONCILE_MS, () => draining || reconcile()),
+  const subscriptions = [
+    sync.listen(),
+    guard.subscribe(bus, 'robot.stop', stops.onRemoteStop),
+    permissions.listen(),
+    recording.start(),
   ]
+  const measureMs = Math.min(MEASURE_MS, settings.heartbeatTimeoutMs / PINGS_PER_TIMEOUT)
+  /** Separate timers, so that a failure or a slow database affects only one of them. */
+  const table: readonly (readonly [name: string, everyMs: number, run: () => unknown])[] = [
+    ['timer:wheel', WHEEL_TICK_MS, findSilentRobots],
+    ['timer:heartbeats', heartbeats.sliceMs, heartbeats.tick],
+    ['timer:heartbeat-answers', heartbeatAnswers.roundMs, () => heartbeatAnswers.round(clockMs())],
+    ['timer:logs', logs.tickMs, logs.tick],
+    ['timer:repeat-stops', MAINTENANCE_MS, stops.repeatUnconfirmed],
+    ['timer:admissions', MAINTENANCE_MS, participants.retryAdmissions],
+    ['timer:silence', MAINTENANCE_MS, findSilentParticipants],
+    ['timer:session-writer', MAINTENANCE_MS, sessionWriter.tick],
+    ['timer:pending-admissions', MAINTENANCE_MS, robots.expirePendingAdmissions],
+    ['timer:blocked', MAINTENANCE_MS, closeBlocked],
+    ['timer:latency', measureMs / MEASURE_SLOTS, measuring.measureSlot],
+    ['timer:housekeeping', HOUSEKEEPING_MS, housekeep],
+    ['timer:permissions', CHECK_PERMISSIONS_MS, permissions.check],
+    // While it drains, the gateway hands its robots over.
+    ['timer:reconcile', RECONCILE_MS, () => state.draining || reconcile()],
+  ]
+  const timers = table.map(([name, everyMs, run]) => guard.every(name, everyMs, run))
 
   return {
     port: server.port,
     get connections() {
-      return robots.size
+      return connected.size
     },
     get participants() {
       return participants.size
@@ -307,40 +224,37 @@ export async function startGateway(
       return sessionRegistry.size
     },
     get limitedSessions() {
-      return controlService.limitedSessions
+      return sessionRegistry.limitedSize
     },
     get counts() {
       const { written: heartbeatsWritten, lastFlushMs } = heartbeats.counts
-      const ticketsRefused = revokedTickets + participants.refused
-      const { counts } = controlService
-      const heartbeatCounts = { ...heartbeatAnswers.counts, heartbeatsWritten, lastFlushMs }
       return {
-        ...frames.counts,
+        ...robotFrames.counts,
         ...frameTime.counts,
-        ...counts,
+        ...controlRelay.counts,
+        ...stops.counts,
         ...logs.counts,
-        ...heartbeatCounts,
-        ticketsRefused,
+        ...heartbeatAnswers.counts,
+        heartbeatsWritten,
+        lastFlushMs,
+        ticketsRefused: state.revokedTickets + participants.refused,
       }
     },
     stalledMs: () => 0, // the caller runs in the same thread
     async drain() {
-      draining = true
+      state.draining = true
       server.stopListening()
       await drainConnections({
+        ...deps,
         connections,
         heartbeats,
         episodes,
         logs,
-        controlService,
-        presence,
-        store,
-        nodeId,
-        log,
+        sessionWriter,
         clockMs,
         recording,
         onHandOver: () => {
-          handingOver = true
+          state.handingOver = true
         },
       })
     },
@@ -349,11 +263,168 @@ export async function startGateway(
       closed = true
       episodes.stop()
       logs.stop()
-      for (const stop of stopListening) stop()
-      controlService.haltAll('gateway_draining') // in case the drain did not finish
+      for (const stop of subscriptions) stop()
+      stops.haltAll('gateway_draining') // in case the drain did not finish
       recording.stop()
       server.close()
-      closeChannels()
+      channels.close()
     },
+  }
+}
+
+/** Creates the parts of a gateway. Each part uses only those before it; `state` is what changes while the gateway runs. */
+function createParts(deps: GatewayDeps, host: string, createChannelHost: CreateChannelHost | undefined) {
+  const { store, controlPersistence, log, guard, nodeId, settings, frameTime } = deps
+  const state = { webSocketPort: 0, draining: false, handingOver: false, revokedTickets: 0 }
+  const { clockMs, unixMs } = createGatewayClock()
+  const preciseMs = () => performance.now()
+  const clocks = { clockMs, unixMs, preciseMs }
+  const stallClock = new StallClock(WHEEL_TICK_MS, clockMs())
+  const channels = createGatewayChannels(
+    { settings: settings.dataChannel, host, webSocketPort: () => state.webSocketPort, guard, log, clockMs },
+    createChannelHost,
+  )
+  const channelOffers = channels.offers
+
+  // Sessions, and what the database says about them.
+  const sessionRegistry = createControlSessionRegistry({ nodeId, clockMs })
+  const connected = new ConnectedRobots()
+  const connectionOf = (robotId: string) => connected.of(robotId)
+  const sync = createRobotSync({
+    ...deps,
+    sessionRegistry,
+    clockMs,
+    connectionOf,
+    isReadmitting: (connection) => connected.readmissions.has(connection),
+    isAdmitting: (robotId) => connected.isAdmitting(robotId),
+  })
+  const { requestLookup } = sync
+  const sessionWriter = createSessionWriter({
+    controlPersistence,
+    sessionRegistry,
+    requestLookup,
+    log,
+    clockMs,
+    operatorGraceMs: settings.operatorGraceMs,
+  })
+  const recording = createSessionRecording({ ...deps, sessionRegistry, clockMs })
+
+  // Control.
+  const controlRelay = createControlRelay({ guard, deadmanMs: settings.deadmanMs, preciseMs, clockMs })
+  const stops = createStops({ sessionRegistry, beginWrite: sessionWriter.begin, guard, clockMs })
+  const measuring = createMeasuring({ sessionRegistry, guard, preciseMs, clockMs })
+  const battery = createBatteryFeed({ unixMs })
+
+  // Operators and observers.
+  const revocations = createRevocations(clockMs)
+  const participantFrames = createParticipantFrames({
+    ...clocks,
+    controlRelay,
+    requestStop: stops.requestStop,
+    channelOffers,
+    frameTime,
+    guard,
+    onRoundTrip: measuring.operatorMeasured,
+    stallClock,
+    deadmanMs: settings.deadmanMs,
+  })
+  const participants = createParticipants({
+    sessionRegistry,
+    frames: participantFrames,
+    battery,
+    requestStop: stops.requestStop,
+    isRevoked: revocations.isRevoked,
+    pollChanges: sync.poll,
+    controlPersistence,
+    channelOffers,
+    log,
+    clockMs,
+    verdictOf: deps.ticketStore.verdictOf,
+    silenceLimitMs: settings.heartbeatTimeoutMs,
+  })
+  const permissions = createPermissions({ ...deps, participants, revocations })
+
+  // Robots.
+  const heartbeats = createHeartbeats({
+    store,
+    log,
+    unixMs,
+    onMismatch: (connections) => requestLookup(connections.map((connection) => connection.robotId)),
+  })
+  const heartbeatAnswers = createHeartbeatAnswers({ unixMs })
+  const episodes = createEpisodes({ store: deps.episodeStore, log, connectionOf, clockMs, unixMs })
+  const logs = createRobotLogs({ store: deps.logStore, log, connectionOf, clockMs, unixMs })
+  const robotFrames = createRobotFrames({
+    enqueueHeartbeat: heartbeats.enqueue,
+    answerHeartbeat: heartbeatAnswers.answer,
+    acceptEpisode: episodes.accept,
+    acceptLogLine: logs.accept,
+    controlRelay,
+    guard,
+    frameTime,
+    clockMs,
+    channelOffers,
+    onRoundTrip: measuring.robotMeasured,
+    battery,
+    stallClock,
+  })
+  const robots = createRobotConnections({
+    ...deps,
+    connected,
+    frames: robotFrames,
+    channelOffers,
+    sessionRegistry,
+    wheelTickMs: WHEEL_TICK_MS,
+    requestLookup,
+    unixMs,
+    clockMs,
+    isDraining: () => state.draining,
+    isHandingOver: () => state.handingOver,
+  })
+  const reconciler = createReconciler({
+    ...deps,
+    epochOf: (robotId) => connected.of(robotId)?.epoch,
+    localConnections: () => connected.all(),
+    requestLookup,
+  })
+
+  const connectionAdmission = createConnectionAdmission({
+    ...deps,
+    clockMs,
+    connectsPerMinute: settings.robotConnectsPerMinute,
+    isDraining: () => state.draining,
+    revocations,
+    onRevokedTicket: () => {
+      state.revokedTickets++
+    },
+  })
+
+  // What earlier parts report to later ones.
+  sessionRegistry.listen({ ended: sessionWriter.ended, changed: recording.sync })
+  sync.onClosedByDatabase(robots.readmit)
+
+  return {
+    state,
+    clockMs,
+    stallClock,
+    channels,
+    sessionRegistry,
+    connected,
+    sync,
+    sessionWriter,
+    recording,
+    controlRelay,
+    stops,
+    measuring,
+    participants,
+    permissions,
+    heartbeats,
+    heartbeatAnswers,
+    episodes,
+    logs,
+    robotFrames,
+    robots,
+    reconciler,
+    connectionAdmission,
   }
 }

@@ -1,4 +1,4 @@
-// A simulated robot without a page: browser and Node run it. docs/protocol.md describes the frames.
+// A simulated robot without a page: browser and Node run it. docs/protocol-robot.md describes the frames.
 import { nowMs, openLink } from './link.js'
 
 const STEP_MS = 20

@@ -1,6 +1,6 @@
 """The optional data channel of `robot.py`: commands over UDP, beside the WebSocket.
 
-Needs `aiortc` 1.4 or newer (Debian: apt-get install python3-aiortc). docs/protocol.md describes it under "Data channel".
+Needs `aiortc` 1.4 or newer (Debian: apt-get install python3-aiortc). docs/protocol-data-channel.md describes it.
 """
 import asyncio
 import json

@@ -3,7 +3,7 @@
 
 Needs Python 3.9 and `websockets` 10 or newer (Debian: apt-get install python3-websockets). With `aiortc`
 (python3-aiortc) and `data_channel.py` beside this file, commands also arrive over UDP.
-Reads CONTROL_URL and ROBOT_TOKEN from the environment. docs/protocol.md describes every frame.
+Reads CONTROL_URL and ROBOT_TOKEN from the environment. docs/protocol-robot.md describes every frame.
 """
 import asyncio
 import json

@@ -1,7 +1,6 @@
 import type { Log } from '../../src/core/log.ts'
 import { type ChildLink, startChild } from '../../src/core/process/child-link.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
-import type { ChannelSettings, FromChannelProcess, ToChannelProcess } from './channel-messages.ts'
 import { type ChannelEvents, type ChannelPort, type ChannelRefusal, DataChannel } from './data-channel.ts'
 
 /** Channels of one gateway. */
@@ -119,3 +118,28 @@ export function createChannelHost(deps: {
 }
 export type CreateChannelHost = typeof createChannelHost
 export type ChannelHost = ReturnType<CreateChannelHost>
+
+// The messages between the gateway and its channel process. `id` is the number of a data channel.
+
+/** Settings of the channel process, given as its argument. */
+export interface ChannelSettings {
+  /** The address to listen on; undefined for all. */
+  readonly bindAddress: string | undefined
+  /** The UDP port of all channels. */
+  readonly port: number
+  /** The IP address that clients use, if it is not an address of this machine. */
+  readonly publicAddress: string | undefined
+}
+
+export type ToChannelProcess =
+  | { readonly type: 'offer'; readonly id: number; readonly sdp: string }
+  | { readonly type: 'send'; readonly id: number; readonly frame: string | Uint8Array }
+  | { readonly type: 'close'; readonly id: number }
+
+export type FromChannelProcess =
+  /** The UDP port could not be opened. The process has exited. */
+  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'answer'; readonly id: number; readonly sdp: string }
+  | { readonly type: 'opened'; readonly id: number }
+  | { readonly type: 'message'; readonly id: number; readonly frame: string | Uint8Array }
+  | { readonly type: 'closed'; readonly id: number; readonly message?: string }

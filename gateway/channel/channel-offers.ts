@@ -1,5 +1,13 @@
-import type { GatewayConnection } from '../connections/connection.ts'
-import type { ChannelHost } from './channel-host.ts'
+import { isIP } from 'node:net'
+import type { Log } from '../../src/core/log.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
+import type { GatewayConnection } from '../base/connection.ts'
+import {
+  type ChannelHost,
+  type ChannelSettings,
+  type CreateChannelHost,
+  createChannelHost,
+} from './channel-host.ts'
 
 /** A peer may offer a channel this often: each offer costs keys, memory and a handshake. */
 const MIN_OFFER_INTERVAL_MS = 1_000
@@ -12,7 +20,7 @@ export interface ChannelReader<C extends GatewayConnection> {
 }
 
 /** Answers the offers of data channels that connections make over their WebSockets. */
-export function createChannelOffers(deps: {
+function createChannelOffers(deps: {
   /** Null on a gateway without data channels. */
   channelHost: ChannelHost | null
   clockMs: () => number
@@ -59,3 +67,51 @@ export function createChannelOffers(deps: {
   }
 }
 export type ChannelOffers = ReturnType<typeof createChannelOffers>
+
+/** Settings of the data channels. Without a port, they use the number of the WebSocket's port, over UDP. */
+export interface DataChannelSettings extends Pick<ChannelSettings, 'publicAddress'> {
+  readonly port: number | undefined
+}
+
+/**
+ * Creates the data channels of a gateway.
+ * @param createHost tests of control without sockets replace it
+ */
+export function createGatewayChannels(
+  deps: {
+    /** Null to use WebSockets only. */
+    settings: DataChannelSettings | null
+    host: string
+    /** Returns the port of the WebSockets, once it is known. */
+    webSocketPort: () => number
+    guard: Guard
+    log: Log
+    clockMs: () => number
+  },
+  createHost: CreateChannelHost = createChannelHost,
+) {
+  const { settings, host, webSocketPort, guard, log, clockMs } = deps
+  const channelHost =
+    settings &&
+    createHost({
+      settings: () => ({
+        bindAddress: bindAddressOf(host),
+        port: settings.port ?? webSocketPort(),
+        publicAddress: settings.publicAddress,
+      }),
+      guard,
+      log,
+      clockMs,
+      preciseMs: () => performance.now(),
+    })
+  return {
+    offers: createChannelOffers({ channelHost, clockMs }),
+    close(): void {
+      channelHost?.close()
+    },
+  }
+}
+
+/** Returns the address on which the data channels listen; undefined for all addresses. */
+const bindAddressOf = (host: string): string | undefined =>
+  isIP(host) === 0 ? (host === 'localhost' ? '127.0.0.1' : undefined) : host

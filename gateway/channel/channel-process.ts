@@ -6,7 +6,7 @@ import { createLog } from '../../src/core/log.ts'
 import { connectToParent } from '../../src/core/process/child-link.ts'
 import { createGuard } from '../../src/core/process/guard.ts'
 import { answerWithCandidates, withoutCandidates } from '../../src/core/webrtc/session-description.ts'
-import type { ChannelSettings, FromChannelProcess, ToChannelProcess } from './channel-messages.ts'
+import type { ChannelSettings, FromChannelProcess, ToChannelProcess } from './channel-host.ts'
 
 // The channel process: it has the WebRTC connections of one gateway. A separate process, because the library runs in one thread of a
 // process only and ends it with an abort, and because a crash of it must not end the gateway. `createChannelHost` starts it.

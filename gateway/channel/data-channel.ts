@@ -1,4 +1,6 @@
 import { ChannelHealth, MAX_CHANNEL_MESSAGE_BYTES } from '@wheelhouse/protocol'
+import type { ConnectionChannel, GatewayConnection } from '../base/connection.ts'
+import type { TextFrame } from '../base/parse-frame.ts'
 
 /** Carries the requests of channels to the process that has them. */
 export interface ChannelPort {
@@ -23,7 +25,7 @@ export interface ChannelEvents {
 }
 
 /** One data channel of a connection, from its offer to its end. */
-export class DataChannel {
+export class DataChannel implements ConnectionChannel {
   readonly id: number
   readonly events: ChannelEvents
   readonly #port: ChannelPort
@@ -84,4 +86,19 @@ export class DataChannel {
     this.#state = 'closed'
     this.#port.close(this.id)
   }
+}
+
+/**
+ * Handles a probe, or the answer to one.
+ * @returns the round trip of an answered probe in milliseconds; null for another probe; undefined for any other frame
+ */
+export function readProbe({ channel }: GatewayConnection, value: TextFrame): number | null | undefined {
+  if (value.type !== 'probe' && value.type !== 'probe_answer') return undefined
+  const number = 'n' in value ? value.n : undefined
+  if (channel === null || !Number.isSafeInteger(number) || (number as number) < 0) return null
+  if (value.type === 'probe') {
+    channel.answerProbe(number as number)
+    return null
+  }
+  return channel.probeAnswered(number as number) ?? null
 }

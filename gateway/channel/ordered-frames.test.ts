@@ -1,6 +1,6 @@
 import { decodeOrderedFrame } from '@wheelhouse/protocol'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { GatewayConnection } from '../connections/connection.ts'
+import type { GatewayConnection } from '../base/connection.ts'
 import { OrderedFrames } from './ordered-frames.ts'
 
 type Frame = string | ArrayBuffer | Uint8Array

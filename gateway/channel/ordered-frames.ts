@@ -1,5 +1,5 @@
 import { encodeOrderedFrame, type FrameOrder } from '@wheelhouse/protocol'
-import type { GatewayConnection } from '../connections/connection.ts'
+import type { GatewayConnection } from '../base/connection.ts'
 
 /** Highest order. At 1,000 frames a second a connection reaches it after seven weeks, and reconnects. */
 const MAX_ORDER = 0xff_ff_ff_ff

@@ -1,8 +1,8 @@
 import { type ControlRules, type DropReason, limitSpeed, type ScaledCommand } from '@wheelhouse/protocol'
 import type { Guard } from '../../src/core/process/guard.ts'
 import type { ControlSession, ParticipantMember, RobotMember } from './control-session.ts'
-import { ageOf, type Stamp } from './gate.ts'
-import { announceLimits } from './speed-limits.ts'
+import { ageOf, type Gate, type Stamp } from './gate.ts'
+import { announceLimits } from './speed-envelope.ts'
 
 /**
  * Relays control and telemetry from socket to socket within this process. Times here are `preciseMs`, milliseconds with
@@ -29,7 +29,7 @@ export function createControlRelay(deps: {
     operator.sendFast(`{"type":"dropped","seq":${seq},"why":"${why}"}`, clockMs())
     if (why === 'video_stale') {
       counts.videoStale++
-      controlSession.videoRecorder.dropped()
+      controlSession.pictureAgeCounts.dropped()
     } else if (why !== 'latency') return
     if (controlSession.stops.haltIfMoving(why, clockMs())) controlSession.broadcastState(clockMs())
   }
@@ -41,16 +41,17 @@ export function createControlRelay(deps: {
     frame: string | ArrayBuffer,
     createdAtMs: number,
   ): void {
+    const { stream } = controlSession
     const copy = typeof frame === 'string' ? frame : frame.slice(0) // uWebSockets reuses the memory
-    const validForMs = Math.min(ttlMs, controlSession.latencyLimitMs - controlSession.pathMs)
-    const validUntilMs = Math.min(createdAtMs + validForMs, pictureValidUntilMs(controlSession))
-    const replaced = controlSession.stream.buffer({ frame: copy, seq, createdAtMs, validUntilMs })
+    const validForMs = Math.min(ttlMs, stream.latencyLimitMs - stream.pathMs)
+    const validUntilMs = Math.min(createdAtMs + validForMs, pictureValidUntilMs(stream))
+    const replaced = stream.buffer({ frame: copy, seq, createdAtMs, validUntilMs })
     if (replaced && controlSession.operator)
       drop(controlSession, controlSession.operator, replaced, 'robot_slow')
   }
 
   /** Returns until when the operator's picture is fresh enough for a command that was given by it. */
-  function pictureValidUntilMs({ picture, videoLimitMs }: ControlSession): number {
+  function pictureValidUntilMs({ picture, videoLimitMs }: Pick<Gate, 'picture' | 'videoLimitMs'>): number {
     const nowMs = preciseMs()
     const ageMs = picture.at(nowMs)
     if (videoLimitMs === null || ageMs === undefined) return Number.POSITIVE_INFINITY
@@ -77,8 +78,9 @@ export function createControlRelay(deps: {
     ageMs: number,
     nowMs: number,
   ): string | ArrayBuffer {
-    const { speed, pathMs, picture } = controlSession
+    const { speed, stream } = controlSession
     if (!speed.enabled) return frame
+    const { pathMs, picture } = stream
     speed.observeCommand({ commandMs: ageMs + pathMs, pictureMs: picture.at(nowMs) ?? 0 }, nowMs)
     announceLimits(controlSession, clockMs())
     return slowDown(frame, controlSession)
@@ -88,8 +90,8 @@ export function createControlRelay(deps: {
     counts.passed++
     controlSession.tap.passed(frame, ageMs)
     controlSession.latencyRecorder.passed(ageMs)
-    const pictureMs = controlSession.picture.at(preciseMs())
-    if (typeof pictureMs === 'number') controlSession.videoRecorder.passed(pictureMs)
+    const pictureMs = controlSession.stream.picture.at(preciseMs())
+    if (typeof pictureMs === 'number') controlSession.pictureAgeCounts.passed(pictureMs)
     controlSession.controlSent(clockMs())
   }
 
@@ -135,7 +137,7 @@ export function createControlRelay(deps: {
         const why = verdict === 'pass' ? 'robot_offline' : verdict
         return drop(controlSession, operator, { seq: stamp.seq, frame }, why)
       }
-      const ageMs = ageOf(controlSession, stamp.t, nowMs)
+      const ageMs = ageOf(stream, stamp.t, nowMs)
       if (!stream.deadmanScheduled) stream.startDeadman(scheduleDeadmanCheck(deadmanMs, controlSession))
       const limited = limit(controlSession, judged, ageMs, nowMs)
       if (robot.ordered.sendControl(limited, clockMs())) onControlSent(controlSession, limited, ageMs)
@@ -145,7 +147,7 @@ export function createControlRelay(deps: {
     /** Notes how old the operator's picture is: binary control frames do not contain it. */
     videoAge(operator: ParticipantMember, ageMs: number | null): void {
       const { controlSession } = operator
-      if (controlSession?.operator === operator) controlSession.picture.report(ageMs, preciseMs())
+      if (controlSession?.operator === operator) controlSession.stream.picture.report(ageMs, preciseMs())
     },
 
     /** Sends the buffered frame to a robot that reads again, unless the frame has become too old. */

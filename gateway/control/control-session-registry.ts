@@ -1,25 +1,26 @@
 import type { LinkState, OpenSession } from '../../src/modules/presence/index.ts'
-import type { RobotConnection } from '../connections/robot-connection.ts'
-import { ControlSession } from './control-session.ts'
+import { ControlSession, type RobotMember } from './control-session.ts'
 
 /** Removed sessions whose stops the database does not have yet; of more than that, the newest. */
 const MAX_UNRECORDED = 1_000
+
+/** Learns of changes of the registry. Its methods must not throw. */
+interface SessionListener {
+  /** Handles a session that is removed. Its last measurements are not written yet. */
+  ended(controlSession: ControlSession): void
+  /** Handles a session that has a robot, or another status. No command has reached the robot since. */
+  changed(controlSession: ControlSession): void
+}
 
 /**
  * Creates the registry of open sessions whose robots are connected here, or were until a moment ago. A session is added when its robot
  * connects with it or starts it. It is removed when it is over, when its robot is at another gateway, or when neither
  * the robot nor a participant is left.
  */
-export function createControlSessionRegistry(deps: {
-  nodeId: string
-  clockMs: () => number
-  /** Called for a session that is removed. Its last measurements are not written yet. */
-  onEnd: (controlSession: ControlSession) => void
-  /** Called for a session that has a robot, or another status. No command has reached the robot since. It must not throw. */
-  onChange: (controlSession: ControlSession) => void
-}) {
-  const { nodeId, clockMs, onEnd, onChange } = deps
+export function createControlSessionRegistry(deps: { nodeId: string; clockMs: () => number }) {
+  const { nodeId, clockMs } = deps
   const bySession = new Map<string, ControlSession>()
+  let listener: SessionListener = { ended() {}, changed() {} }
   let createdCount = 0
   /** By robot: sessions whose robot is disconnected while participants still wait for it here. */
   const orphans = new Map<string, ControlSession>()
@@ -46,7 +47,7 @@ export function createControlSessionRegistry(deps: {
     const { session, stops } = controlSession
     if (stops.pending && session.status !== 'COMPLETED') keepUnrecorded(controlSession)
     if (orphans.get(controlSession.robotId) === controlSession) orphans.delete(controlSession.robotId)
-    onEnd(controlSession)
+    listener.ended(controlSession)
   }
 
   function complete(controlSession: ControlSession): void {
@@ -58,6 +59,16 @@ export function createControlSessionRegistry(deps: {
     get size() {
       return bySession.size
     },
+    /** The number of sessions whose robots may not drive at full speed. */
+    get limitedSize() {
+      let count = 0
+      for (const { speed } of bySession.values()) if (speed.scale < 1) count++
+      return count
+    },
+    /** Sets who learns of changes. Call it once, before robots connect. */
+    listen(newListener: SessionListener): void {
+      listener = newListener
+    },
     all: (): Iterable<ControlSession> => bySession.values(),
     of: (sessionId: string) => bySession.get(sessionId),
     orphanOf: (robotId: string) => orphans.get(robotId),
@@ -68,9 +79,9 @@ export function createControlSessionRegistry(deps: {
      * the replaced connection if that is another one. The caller sends the welcome.
      */
     onRobotConnected(
-      connection: RobotConnection,
+      connection: RobotMember,
       session: OpenSession | null,
-      replaced?: RobotConnection,
+      replaced?: RobotMember,
     ): ControlSession | null {
       const previous = replaced?.controlSession ?? orphans.get(connection.robotId)
       if (previous && previous.session.id !== session?.id) complete(previous)
@@ -78,12 +89,12 @@ export function createControlSessionRegistry(deps: {
       if (!session) return null
       const controlSession = bySession.get(session.id) ?? add(connection.robotId, session)
       controlSession.connectRobot(connection, session, clockMs())
-      onChange(controlSession)
+      listener.changed(controlSession)
       return controlSession
     },
 
     /** Unbinds a connection that has closed. Participants wait here until the robot's new gateway is known. */
-    onRobotDisconnected(connection: RobotConnection): void {
+    onRobotDisconnected(connection: RobotMember): void {
       const { controlSession } = connection
       connection.leaveSession()
       if (controlSession?.robot !== connection) return
@@ -105,7 +116,7 @@ export function createControlSessionRegistry(deps: {
     },
 
     /** Applies the session in the database to a robot that is connected here. */
-    applyLookup(connection: RobotConnection, session: OpenSession | null): void {
+    applyLookup(connection: RobotMember, session: OpenSession | null): void {
       if (connection.controlSession && connection.controlSession.session.id !== session?.id)
         complete(connection.controlSession)
       if (!session) return
@@ -113,7 +124,7 @@ export function createControlSessionRegistry(deps: {
         connection.controlSession ?? bySession.get(session.id) ?? add(connection.robotId, session)
       controlSession.bindRobot(connection)
       controlSession.applySession(session, clockMs())
-      onChange(controlSession)
+      listener.changed(controlSession)
     },
 
     /** Applies the state in the database to a session whose participants wait here for the robot. */

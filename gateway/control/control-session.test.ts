@@ -3,10 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
 import { recordKinds } from '../../src/modules/recordings/transport/record-wire.ts'
-import type { GatewayConnection, SocketData } from '../connections/connection.ts'
-import { RobotConnection } from '../connections/robot-connection.ts'
+import { participantConnection, robotConnection } from '../../test/support/gateway/member-connections.ts'
+import type { GatewayConnection, SocketData } from '../base/connection.ts'
 import { ControlSession } from './control-session.ts'
-import { ParticipantConnection } from './participant-connection.ts'
 
 const OPERATOR_ID = 'operator'
 const OWNER_ID = 'owner'
@@ -62,7 +61,7 @@ function createScenario(initial: Partial<OpenSession> = {}) {
   let robot: ReturnType<typeof connectRobot> | undefined
 
   function connectRobot() {
-    const link = record(new RobotConnection('robot', 1, nowMs))
+    const link = record(robotConnection(nowMs))
     session.connectRobot(link.connection, session.session, nowMs)
     const welcome = { latched: session.stops.latched }
     /** Derives from the frames whether the robot knows a latched stop. */
@@ -76,7 +75,7 @@ function createScenario(initial: Partial<OpenSession> = {}) {
   }
   function participant(part: 'control' | 'watch') {
     const claims = { sessionId: 'session', userId: OPERATOR_ID, part, permissionsVersion: 0, number: 1 }
-    const link = record(new ParticipantConnection(claims, nowMs))
+    const link = record(participantConnection(claims, nowMs))
     link.connection.assignNumber(participants.length + 1)
     const joined =
       part === 'control'
@@ -304,7 +303,7 @@ describe('the operator', () => {
   test('is replaced by a newer connection, and not by an older one', () => {
     const { session, join } = createScenario()
     const older = record(
-      new ParticipantConnection(
+      participantConnection(
         { sessionId: 'session', userId: OPERATOR_ID, part: 'control', permissionsVersion: 0, number: 1 },
         1,
       ),

@@ -7,17 +7,16 @@ import {
   type SessionStatus,
 } from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
+import { GatewayConnection } from '../base/connection.ts'
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
-import type { GatewayConnection } from '../connections/connection.ts'
-import { SessionTap } from '../recording/session-tap.ts'
+import { SessionTap } from '../recording/session-taps.ts'
 import { ControlStream } from './control-stream.ts'
-import type { Gate, Stamp } from './gate.ts'
+import type { Stamp } from './gate.ts'
 import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.ts'
+import { PictureAgeCounts } from './picture-age.ts'
 import { sessionFrame, stateFrame } from './session-frames.ts'
 import { type RecordedStop, SessionStops } from './session-stops.ts'
-import { SpeedEnvelope } from './speed-envelope.ts'
-import { announceLimits, sendLimitsToRobot } from './speed-limits.ts'
-import { VideoRecorder } from './video-recorder.ts'
+import { announceLimits, SpeedEnvelope, sendLimitsToRobot } from './speed-envelope.ts'
 
 /** Compiled schemas in this process; of more than that, the most recently used. */
 const MAX_COMPILED = 256
@@ -42,14 +41,28 @@ function controlRulesOf(schema: ControlSchema | null): ControlRules | null {
 /** Observers of one session at one gateway. */
 const MAX_OBSERVERS = 100
 
-interface Member extends GatewayConnection {
-  readonly controlSession: ControlSession | null
-  enterSession(controlSession: ControlSession): void
-  leaveSession(): void
+/** A connection that belongs to at most one session at a time. */
+export abstract class SessionMember extends GatewayConnection {
+  #controlSession: ControlSession | null = null
+
+  /** The session of the connection; null before the gateway has found it, and after the connection has left it. */
+  get controlSession(): ControlSession | null {
+    return this.#controlSession
+  }
+
+  /** Binds the connection to a session. Only the session itself calls this. */
+  enterSession(controlSession: ControlSession): void {
+    this.#controlSession = controlSession
+  }
+
+  leaveSession(): void {
+    this.#controlSession = null
+  }
 }
 
 /** A robot's connection, as its session sees it. */
-export interface RobotMember extends Member {
+export interface RobotMember extends SessionMember {
+  readonly robotId: string
   readonly ordered: OrderedFrames
   /** Charge as last reported, 0 to 1, and when; -1 while unknown. */
   readonly battery: number
@@ -59,7 +72,7 @@ export interface RobotMember extends Member {
 }
 
 /** The connection of an operator or an observer, as its session sees it. */
-export interface ParticipantMember extends Member {
+export interface ParticipantMember extends SessionMember {
   /** The order in which connections opened: a newer one has a higher number. */
   readonly number: number
   bufferTelemetry(frame: string | ArrayBuffer): void
@@ -72,15 +85,14 @@ export interface ParticipantMember extends Member {
  * no frame needs the database or another process. Times are in the gateway's clock, except for control frames: theirs
  * are in the relay's.
  */
-export class ControlSession implements Gate {
+export class ControlSession {
   readonly robotId: string
   /** The number of sessions that began in this process before: it staggers periodic work over all sessions. */
   readonly ordinal: number
   readonly latencyRecorder: LatencyRecorder = createLatencyRecorder()
-  readonly videoRecorder = new VideoRecorder()
-  readonly stream = new ControlStream(({ frame }, why) => this.tap.dropped(frame, why))
-  readonly picture = this.stream.picture
+  readonly pictureAgeCounts = new PictureAgeCounts()
   readonly tap = new SessionTap()
+  readonly stream: ControlStream
   readonly stops: SessionStops
   readonly speed: SpeedEnvelope
   #session: OpenSession
@@ -100,6 +112,11 @@ export class ControlSession implements Gate {
     this.ordinal = ordinal
     this.#session = session
     this.#rules = controlRulesOf(session.controlSchema)
+    this.stream = new ControlStream({
+      limits: session,
+      pathMs: this.latencyRecorder.pathMs,
+      onDiscarded: ({ frame }, why) => this.tap.dropped(frame, why),
+    })
     this.speed = new SpeedEnvelope(session.latencyBudgetMs)
     this.stops = new SessionStops(this)
   }
@@ -156,36 +173,12 @@ export class ControlSession implements Gate {
   get active(): boolean {
     return this.#session.status === 'ACTIVE'
   }
-  get stopLatched(): boolean {
-    return this.stops.latched
-  }
-  get lastSeq(): number {
-    return this.stream.lastSeq
-  }
-  get offsetMs(): number {
-    return this.stream.offsetMs
-  }
-  get offsetSeenMs(): number {
-    return this.stream.offsetSeenMs
-  }
-  get tooLate(): boolean {
-    return this.stream.tooLate
-  }
-  get pathMs(): number {
-    return this.latencyRecorder.pathMs()
-  }
-  get latencyLimitMs(): number {
-    return this.#session.latencyLimitMs
-  }
-  get videoLimitMs(): number | null {
-    return this.#session.videoLimitMs
-  }
 
   // The robot and the record of the session.
 
   /** Replaces the robot's connection. Its welcome, which the caller sends, contains the session and the stop. */
   connectRobot(robot: RobotMember, session: OpenSession, nowMs: number): void {
-    if (session.eventSeq >= this.#session.eventSeq) this.#session = session
+    if (session.eventSeq >= this.#session.eventSeq) this.#setSession(session)
     this.#rules = controlRulesOf(this.#session.controlSchema)
     this.stream.clearMotion('robot_offline') // the new connection has received no frame
     this.bindRobot(robot)
@@ -233,9 +226,9 @@ export class ControlSession implements Gate {
 
   /** Ends the session: the only way out of the open states. Clears the latched stop; the robot stays halted. */
   complete(nowMs: number): void {
-    this.#session = { ...this.#session, status: 'COMPLETED' }
+    this.#setSession({ ...this.#session, status: 'COMPLETED' })
     this.#robot?.ordered.sendSession(sessionFrame(this.#session), nowMs)
-    if (this.stopLatched) this.stops.unlatch(nowMs)
+    if (this.stops.latched) this.stops.unlatch(nowMs)
     this.stops.halt('session_over', nowMs)
     this.broadcastState(nowMs)
     this.disconnectParticipants('sessionOver')
@@ -244,19 +237,24 @@ export class ControlSession implements Gate {
   /** Notes the stop that the database has. */
   setRecordedStop({ eventSeq, reason, byRole, byOwner }: RecordedStop): void {
     const stop = { stopReason: reason, stopByRole: byRole, stopByOwner: byOwner }
-    this.#session = { ...this.#session, eventSeq, ...stop }
+    this.#setSession({ ...this.#session, eventSeq, ...stop })
   }
 
   /** Notes that the database has recorded the first operator. */
   markDriven(): void {
-    this.#session = { ...this.#session, driven: true }
+    this.#setSession({ ...this.#session, driven: true })
+  }
+
+  #setSession(session: OpenSession): void {
+    this.#session = session
+    this.stream.setLimits(session)
   }
 
   #apply(session: OpenSession, nowMs: number): void {
     const before = this.#lastSentStatus
     const { status } = session
     const frameBefore = this.stateFrame()
-    this.#session = session
+    this.#setSession(session)
     const cleared = this.stops.applyStored(session.stopReason, nowMs)
     if (status !== 'ACTIVE')
       this.stream.clearMotion(session.stopReason === null ? 'session_paused' : 'stopped')
@@ -268,7 +266,7 @@ export class ControlSession implements Gate {
       if (!announceLimits(this, nowMs)) sendLimitsToRobot(this, nowMs)
     } else announceLimits(this, nowMs)
     // Also after a stop was cleared: only the operator, by resuming, allows the robot to move again.
-    const motionForbidden = status === 'PAUSED' && !this.stopLatched
+    const motionForbidden = status === 'PAUSED' && !this.stops.latched
     if (motionForbidden && (cleared || (before !== null && before !== status)))
       this.stops.halt('session_paused', nowMs)
     if (status === 'ACTIVE' && this.stops.current?.reason === 'session_paused') this.stops.endHalt()
@@ -361,7 +359,8 @@ export class ControlSession implements Gate {
 
   /** Decides one control frame of the operator, and notes what the next decision needs of it. */
   receiveControl(stamp: Stamp, nowMs: number, isAllowed: () => boolean): 'pass' | DropReason {
-    return this.stream.receive(this, stamp, nowMs, isAllowed)
+    const state = { connected: this.robotConnected, active: this.active, latched: this.stops.latched }
+    return this.stream.receive(state, stamp, nowMs, isAllowed)
   }
 
   /** Notes that a control frame was sent to the robot. It ends a stop that is not latched. */

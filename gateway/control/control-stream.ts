@@ -1,5 +1,5 @@
 import type { DropReason } from '@wheelhouse/protocol'
-import { decide, type Gate, isFastest, type Stamp } from './gate.ts'
+import { type DriveState, decide, type Gate, isFastest, type Stamp } from './gate.ts'
 import { PictureAge } from './picture-age.ts'
 
 /** A control frame that waits until its robot reads again. */
@@ -11,11 +11,14 @@ export interface BufferedControl {
   readonly validUntilMs: number
 }
 
+/** How old commands and the operator's picture may be. */
+type StreamLimits = Pick<Gate, 'latencyLimitMs' | 'videoLimitMs'>
+
 /**
- * The control frames of one session: the numbers and the clock of the operator's connection, whether the frames may
- * have set the robot in motion, and the deadman timer. Times are in the relay's clock.
+ * The control frames of one session: the state of their gate, with the numbers and the clock of the operator's connection, whether the
+ * frames may have set the robot in motion, and the deadman timer. Times are in the relay's clock.
  */
-export class ControlStream {
+export class ControlStream implements Gate {
   readonly picture = new PictureAge()
   #lastSeq = -1
   #lastPassMs = 0
@@ -25,11 +28,20 @@ export class ControlStream {
   #moving = false
   #buffered: BufferedControl | null = null
   #deadman: NodeJS.Timeout | undefined = undefined
+  #limits: StreamLimits
+  readonly #pathMs: () => number
   readonly #onDiscarded: (control: BufferedControl, why: DropReason) => void
 
-  /** `onDiscarded` receives each buffered frame that will not be sent. It must not change the session. */
-  constructor(onDiscarded: (control: BufferedControl, why: DropReason) => void) {
-    this.#onDiscarded = onDiscarded
+  constructor(options: {
+    readonly limits: StreamLimits
+    /** Returns the least time that a command takes, as last measured. */
+    readonly pathMs: () => number
+    /** Receives each buffered frame that will not be sent. It must not change the session. */
+    readonly onDiscarded: (control: BufferedControl, why: DropReason) => void
+  }) {
+    this.#limits = options.limits
+    this.#pathMs = options.pathMs
+    this.#onDiscarded = options.onDiscarded
   }
 
   get lastSeq(): number {
@@ -47,11 +59,25 @@ export class ControlStream {
   get tooLate(): boolean {
     return this.#tooLate
   }
+  get pathMs(): number {
+    return this.#pathMs()
+  }
+  get latencyLimitMs(): number {
+    return this.#limits.latencyLimitMs
+  }
+  get videoLimitMs(): number | null {
+    return this.#limits.videoLimitMs
+  }
   get moving(): boolean {
     return this.#moving
   }
   get deadmanScheduled(): boolean {
     return this.#deadman !== undefined
+  }
+
+  /** Applies the limits of the session as the database describes it now. */
+  setLimits(limits: StreamLimits): void {
+    this.#limits = limits
   }
 
   /** Forgets the operator's connection: the next one has its own numbers and clock. */
@@ -67,10 +93,10 @@ export class ControlStream {
    * Decides one control frame of the operator, and notes what the next decision needs of it.
    * @param isAllowed checks its content, which costs more than all gates before it
    */
-  receive(gate: Gate, stamp: Stamp, nowMs: number, isAllowed: () => boolean): 'pass' | DropReason {
+  receive(state: DriveState, stamp: Stamp, nowMs: number, isAllowed: () => boolean): 'pass' | DropReason {
     this.#observeClock(stamp, nowMs)
     if (stamp.videoAgeMs !== undefined) this.picture.report(stamp.videoAgeMs, nowMs)
-    const gated = decide(gate, stamp, nowMs)
+    const gated = decide(state, this, stamp, nowMs)
     const verdict = gated === 'pass' && !isAllowed() ? 'invalid' : gated
     if (verdict === 'pass') this.#accept(stamp, nowMs)
     else if (verdict === 'latency') this.#tooLate = true

@@ -1,7 +1,7 @@
 import type { DropReason } from '@wheelhouse/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ageOf, ageOffsetMs, decide, type Gate, isFastest, type Stamp } from './gate.ts'
+import { ageOf, ageOffsetMs, type DriveState, decide, type Gate, isFastest, type Stamp } from './gate.ts'
 
 /** The clock drift that the protocol tolerates: 0.2 ms in a second. */
 const CLOCK_DRIFT = 0.0002
@@ -11,6 +11,8 @@ const DAY_MS = 24 * HOUR_MS
 const ROUNDING_MS = 1e-3
 
 type Verdict = 'pass' | DropReason
+/** All that decides over a frame, from the session and from its stream. */
+type AnyGate = DriveState & Gate
 
 /** The operator's clock is this far behind the gateway's. */
 const OFFSET_MS = 5_000
@@ -22,11 +24,11 @@ const pictureOf = (ageMs: number | null | undefined, tooOld = false): Gate['pict
   at: () => ageMs,
 })
 
-function gateWith(change: Partial<Gate> = {}): Gate {
+function gateWith(change: Partial<AnyGate> = {}): AnyGate {
   return {
-    robotConnected: true,
+    connected: true,
     active: true,
-    stopLatched: false,
+    latched: false,
     lastSeq: 10,
     tooLate: false,
     offsetMs: OFFSET_MS,
@@ -47,11 +49,11 @@ const frame = (ageMs: number, change: Partial<Stamp> = {}): Stamp => ({
 })
 
 /** Implements the rules a second time, independently: returns all reasons why a frame must not pass. */
-function forbidden(gate: Gate, { seq, ttlMs }: Stamp, ageMs: number): Set<DropReason> {
+function forbidden(gate: AnyGate, { seq, ttlMs }: Stamp, ageMs: number): Set<DropReason> {
   const reasons = new Set<DropReason>()
-  if (!gate.robotConnected) reasons.add('robot_offline')
+  if (!gate.connected) reasons.add('robot_offline')
   if (!gate.active) reasons.add('session_paused')
-  if (gate.stopLatched) reasons.add('stopped')
+  if (gate.latched) reasons.add('stopped')
   if (seq <= gate.lastSeq) reasons.add('out_of_order')
   if (ageMs > ttlMs) reasons.add('expired')
   const limitMs = gate.tooLate ? gate.latencyLimitMs * 0.8 : gate.latencyLimitMs
@@ -79,9 +81,9 @@ describe('the decision over a control frame', () => {
     const booleans = [true, false]
     const verdicts = new Map<Verdict, number>()
     for (const item of combinations({
-      robotConnected: booleans,
+      connected: booleans,
       active: booleans,
-      stopLatched: booleans,
+      latched: booleans,
       tooLate: booleans,
       lastSeq: [-1, 0, 10, 2 ** 32 - 1, Number.MAX_SAFE_INTEGER],
       seqAbove: [-1, 0, 1, 1_000],
@@ -105,7 +107,7 @@ describe('the decision over a control frame', () => {
       const seq = gate.lastSeq + seqAbove
       if (seq < 0 || seq > Number.MAX_SAFE_INTEGER) continue
       const stamp = frame(ageMs, { seq, ttlMs })
-      const verdict = decide(gateWith(gate), stamp, nowMs)
+      const verdict = decide(gateWith(gate), gateWith(gate), stamp, nowMs)
       const reasons = forbidden(gateWith(gate), stamp, ageMs)
       if (reasons.size === 0 ? verdict !== 'pass' : !reasons.has(verdict as DropReason)) {
         expect.fail(JSON.stringify({ ...item, verdict, reasons: [...reasons] }))
@@ -127,17 +129,17 @@ describe('the decision over a control frame', () => {
     )
   })
 
-  test.each<[string, Partial<Gate>, Partial<Stamp>, number, Verdict]>([
+  test.each<[string, Partial<AnyGate>, Partial<Stamp>, number, Verdict]>([
     [
       'a disconnected robot takes precedence over a stop',
-      { robotConnected: false, stopLatched: true },
+      { connected: false, latched: true },
       {},
       0,
       'robot_offline',
     ],
     [
       'a stop takes precedence over the pause that it causes',
-      { stopLatched: true, active: false },
+      { latched: true, active: false },
       {},
       0,
       'stopped',
@@ -173,7 +175,7 @@ describe('the decision over a control frame', () => {
       'pass',
     ],
   ])('%s', (_name, gate, stamp, ageMs, verdict) => {
-    expect(decide(gateWith(gate), frame(ageMs, stamp), nowMs)).toBe(verdict)
+    expect(decide(gateWith(gate), gateWith(gate), frame(ageMs, stamp), nowMs)).toBe(verdict)
   })
 })
 
@@ -267,10 +269,10 @@ test('a command whose age is 0 exists since the way of the fastest frame and the
 })
 
 const booleans = fc.boolean()
-const anyGate: fc.Arbitrary<Gate> = fc.record({
-  robotConnected: booleans,
+const anyGate: fc.Arbitrary<AnyGate> = fc.record({
+  connected: booleans,
   active: booleans,
-  stopLatched: booleans,
+  latched: booleans,
   tooLate: booleans,
   lastSeq: fc.oneof(fc.constant(-1), fc.nat({ max: 20 }), fc.maxSafeNat()),
   offsetMs: fc.oneof(
@@ -302,7 +304,7 @@ describe('for any values', () => {
   test('a frame passes exactly if no rule forbids it', () => {
     fc.assert(
       fc.property(anyGate, anyStamp, fc.double({ noNaN: true, min: 0, max: DAY_MS }), (gate, stamp, atMs) => {
-        const verdict = decide(gate, stamp, atMs)
+        const verdict = decide(gate, gate, stamp, atMs)
         const reasons = forbidden(gate, stamp, ageOf(gate, stamp.t, atMs))
         return reasons.size === 0 ? verdict === 'pass' : reasons.has(verdict as DropReason)
       }),

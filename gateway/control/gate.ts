@@ -9,12 +9,18 @@ const MAX_CLOCK_DRIFT = 0.0002
 /** After commands or the picture were too old, they must be below this share of the limit before the robot moves again. */
 const RECOVERED_SHARE = 0.8
 
-/** The state that decides over a control frame. Times are milliseconds of a clock that never jumps. */
-export interface Gate {
-  readonly robotConnected: boolean
+/** What the session says about a control frame. */
+export interface DriveState {
+  /** Whether the robot is connected. */
+  readonly connected: boolean
   /** Whether the session is ACTIVE. */
   readonly active: boolean
-  readonly stopLatched: boolean
+  /** Whether a stop is latched. */
+  readonly latched: boolean
+}
+
+/** What the control frames themselves say: the stream's state. Times are milliseconds of a clock that never jumps. */
+export interface Gate {
   /** The number of the last frame that passed on this operator's connection; -1 before the first one. */
   readonly lastSeq: number
   /** Smallest difference between the gateway's clock and `t` on this connection; Infinity before the first frame. */
@@ -43,10 +49,15 @@ export interface Stamp {
 }
 
 /** Decides whether a control frame reaches the robot; returns the reason if it does not. */
-export function decide(gate: Gate, { seq, t, ttlMs }: Stamp, nowMs: number): 'pass' | DropReason {
-  if (!gate.robotConnected) return 'robot_offline'
-  if (gate.stopLatched) return 'stopped'
-  if (!gate.active) return 'session_paused'
+export function decide(
+  { connected, active, latched }: DriveState,
+  gate: Gate,
+  { seq, t, ttlMs }: Stamp,
+  nowMs: number,
+): 'pass' | DropReason {
+  if (!connected) return 'robot_offline'
+  if (latched) return 'stopped'
+  if (!active) return 'session_paused'
   if (seq <= gate.lastSeq) return 'out_of_order'
   const ageMs = ageOf(gate, t, nowMs)
   if (ageMs > ttlMs) return 'expired'

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { decide, type Gate } from './gate.ts'
+import { type DriveState, decide, type Gate } from './gate.ts'
 import { PictureAge } from './picture-age.ts'
 
 const LIMIT_MS = 700
 
 /** Decides over a frame that only the picture can stop. */
 const verdictOf = (picture: PictureAge, nowMs: number, videoLimitMs: number | null = LIMIT_MS) => {
-  const gate: Gate = {
-    robotConnected: true,
+  const gate: DriveState & Gate = {
+    connected: true,
     active: true,
-    stopLatched: false,
+    latched: false,
     lastSeq: -1,
     tooLate: false,
     offsetMs: 0,
@@ -19,7 +19,7 @@ const verdictOf = (picture: PictureAge, nowMs: number, videoLimitMs: number | nu
     videoLimitMs,
     picture,
   }
-  return decide(gate, { seq: 0, t: nowMs, ttlMs: 250 }, nowMs)
+  return decide(gate, gate, { seq: 0, t: nowMs, ttlMs: 250 }, nowMs)
 }
 
 describe('the picture by which an operator drives', () => {

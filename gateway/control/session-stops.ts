@@ -1,11 +1,9 @@
 import type { DriveStop, DropReason, Role, StopReason } from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
-import { clearableBy } from '../../src/modules/sessions/index.ts'
+import { clearableBy, requesterRole } from '../../src/modules/sessions/index.ts'
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import type { ControlStream } from './control-stream.ts'
-import { type PendingStop, PendingStops } from './pending-stops.ts'
 import { STOP_CLEARED_FRAME, stopFrame } from './session-frames.ts'
-import { StopLatch } from './stop-latch.ts'
 
 /** How long the process that records a stop may take to report it, before the gateway records it. */
 const AWAIT_RECORD_MS = 2_000
@@ -231,4 +229,182 @@ function dropReasonOf(reason: StopReason): DropReason {
   if (reason === 'latency' || reason === 'video_stale') return reason
   if (reason === 'session_paused' || reason === 'session_over') return 'session_paused'
   return reason === 'deadman' ? 'expired' : 'robot_slow'
+}
+
+/** The robot must confirm a latched stop within this time, or the gateway sends the stop again. */
+const REPEAT_STOP_MS = 1_000
+/** A stop that is requested again is sent again at once, but at most this often. */
+const MIN_RESEND_MS = 250
+
+/**
+ * The stop in force for the robot of one session. A latched stop stays until it is cleared; any other one ends with the
+ * next control frame that passes.
+ */
+class StopLatch {
+  #stop: DriveStop | null = null
+  /** When the latched stop was last sent; 0 while no stop is latched. */
+  #sentMs = 0
+  /** Whether the robot still has to confirm the latched stop. */
+  #unconfirmed = false
+
+  get stop(): DriveStop | null {
+    return this.#stop
+  }
+
+  get latched(): boolean {
+    return this.#stop?.latched === true
+  }
+
+  /** Latches a stop. Returns false if a stop with this reason was latched already, so that the robot knows it. */
+  latch(reason: string, recorded: boolean, nowMs: number): boolean {
+    const known = this.latched && this.#stop?.reason === reason
+    this.#stop = { reason, latched: true, recorded }
+    if (!known) this.#markSent(nowMs)
+    return !known
+  }
+
+  /** Notes a stop that ends with the next control frame, unless a stop is latched. */
+  halt(reason: string): void {
+    if (!this.latched) this.#stop = { reason, latched: false, recorded: false }
+  }
+
+  clear(): void {
+    this.#stop = null
+    this.#sentMs = 0
+    this.#unconfirmed = false
+  }
+
+  markRecorded(): void {
+    if (this.#stop) this.#stop = { ...this.#stop, recorded: true }
+  }
+
+  /** Notes that the robot's new connection learns of the latched stop from its welcome. */
+  announced(nowMs: number): void {
+    if (this.latched) this.#markSent(nowMs)
+  }
+
+  /** Ends the repetition: the robot has confirmed the stop, or is disconnected. */
+  confirm(): void {
+    this.#unconfirmed = false
+  }
+
+  /** Returns the stop to send again now, if one is due. */
+  takeRepetition(nowMs: number): DriveStop | null {
+    if (!this.#unconfirmed || nowMs - this.#sentMs < REPEAT_STOP_MS) return null
+    this.#markSent(nowMs)
+    return this.#stop
+  }
+
+  /**
+   * Returns the stop to send again now because it is requested again: the requester may see a moving robot. Returns
+   * null if it was sent a moment ago; it is then repeated later unless the robot confirms it.
+   */
+  takeRequestedAgain(nowMs: number): DriveStop | null {
+    if (!this.latched) return null
+    this.#unconfirmed = true
+    if (nowMs - this.#sentMs < MIN_RESEND_MS) return null
+    this.#markSent(nowMs)
+    return this.#stop
+  }
+
+  #markSent(nowMs: number): void {
+    this.#sentMs = nowMs
+    this.#unconfirmed = true
+  }
+}
+
+/** A stop that was requested at this gateway and that the database does not have yet. */
+export interface PendingStop {
+  readonly userId: string
+  readonly reason: string | undefined
+  /** The owner or admin who requested the stop after the operator did. Only the owner's side may clear it then. */
+  readonly ownerId?: string | undefined
+}
+
+/**
+ * The stop requests of one session that the database does not have yet. Merges them into at most two: the request that
+ * is being recorded, and all later ones. A merged request contains one reason, the first requester and one owner or
+ * admin: these decide who may clear the stop.
+ */
+class PendingStops {
+  readonly #parties: { readonly operatorId: string; readonly clientId: string }
+  #first: PendingStop | null = null
+  /** Requests since the recording of `#first` began. The stop that it records may be cleared before they arrive. */
+  #next: PendingStop | null = null
+  #recording = false
+  /** Until when another process may record `#first`; null if this gateway records it. */
+  #awaitedUntilMs: number | null = null
+
+  constructor({ operatorId, clientId }: { operatorId: string; clientId: string }) {
+    this.#parties = { operatorId, clientId }
+  }
+
+  get isEmpty(): boolean {
+    return this.#first === null
+  }
+
+  /** The role of the first requester; null while no request is pending. */
+  get requesterRole(): Role | null {
+    return this.#first && requesterRole(this.#parties, this.#first.userId)
+  }
+
+  /** Whether the owner or an admin is among the requesters. */
+  get byOwner(): boolean {
+    return this.#ownerOf(this.#first) !== undefined || this.#ownerOf(this.#next) !== undefined
+  }
+
+  /** Returns the role in which the first user of a request stops the session, and whether an owner joined it. */
+  authorityOf(request: PendingStop): { role: Role; byOwner: boolean } {
+    const role = requesterRole(this.#parties, request.userId)
+    return { role, byOwner: this.#ownerOf(request) !== undefined }
+  }
+
+  /** @param awaitedUntilMs until when another process, which is recording the request, may take; null if this gateway is to record it */
+  add(request: PendingStop, awaitedUntilMs: number | null = null): void {
+    if (this.#first === null) this.#awaitedUntilMs = awaitedUntilMs
+    else if (awaitedUntilMs === null) this.#awaitedUntilMs = null
+    if (this.#first === null) this.#first = request
+    else if (this.#recording) this.#next = this.#merge(request, this.#next)
+    else this.#first = this.#merge(this.#first, request)
+  }
+
+  /** Returns the request to record now. Call `recorded` or `recordingFailed` afterwards. */
+  beginRecording(nowMs: number): PendingStop | null {
+    if (this.#awaitedUntilMs !== null && nowMs < this.#awaitedUntilMs) return null
+    this.#awaitedUntilMs = null
+    this.#recording = this.#first !== null
+    return this.#first
+  }
+
+  /** Removes the request that another process has recorded or, with a user, whose request of that user was refused. Returns whether there was one. */
+  settleAwaited(userId?: string): boolean {
+    if (this.#awaitedUntilMs === null) return false
+    if (userId !== undefined && this.#first?.userId !== userId) return false
+    this.#first = null
+    this.#awaitedUntilMs = null
+    return true
+  }
+
+  recorded(): void {
+    this.#first = this.#next
+    this.#next = null
+    this.#recording = false
+  }
+
+  /** Merges all pending requests into one, which the next attempt records. */
+  recordingFailed(): void {
+    if (this.#first) this.#first = this.#merge(this.#first, this.#next)
+    this.#next = null
+    this.#recording = false
+  }
+
+  #ownerOf(request: PendingStop | null): string | undefined {
+    if (request === null) return undefined
+    return requesterRole(this.#parties, request.userId) === 'operator' ? request.ownerId : request.userId
+  }
+
+  #merge(request: PendingStop, later: PendingStop | null): PendingStop {
+    const ownerId = this.#ownerOf(request) ?? this.#ownerOf(later)
+    return ownerId === undefined || ownerId === request.userId ? request : { ...request, ownerId }
+  }
 }

@@ -1,5 +1,9 @@
 import { MIN_SPEED_SCALE, type SpeedLimits } from '@wheelhouse/protocol'
 import type { SpeedIncrement } from '../../src/modules/sessions/index.ts'
+import type { GatewayConnection } from '../base/connection.ts'
+import type { OrderedFrames } from '../channel/ordered-frames.ts'
+import type { SessionTap } from '../recording/session-taps.ts'
+import { limitsFrame } from './session-frames.ts'
 
 /** Scales are multiples of 1/20, rounded down, so that a small change of the latency changes nothing. */
 const STEPS = 20
@@ -176,4 +180,33 @@ export class SpeedEnvelope {
     this.#increment.pictureLimitedMs += pictureLimitedMs
     this.#increment.minScale = Math.min(this.#increment.minScale, minScale)
   }
+}
+
+/** The parts of a control session that the allowed speed concerns. */
+interface LimitedSession {
+  readonly speed: SpeedEnvelope
+  readonly robot: { readonly ordered: OrderedFrames } | null
+  readonly tap: SessionTap
+  participants(): Iterable<GatewayConnection>
+}
+
+/** Sends a newcomer the allowed speed, if this robot has a latency budget. */
+export function sendLimits({ speed }: LimitedSession, connection: GatewayConnection, nowMs: number): void {
+  if (speed.enabled) connection.send(limitsFrame(speed.limits), nowMs)
+}
+
+/** Sends the robot the allowed speed of its session, if it has a latency budget. */
+export function sendLimitsToRobot({ speed, robot }: LimitedSession, nowMs: number): void {
+  if (speed.enabled) robot?.ordered.sendLimits(limitsFrame(speed.limits), nowMs)
+}
+
+/** Sends the robot and the participants the allowed speed if it has changed. Returns whether it has. */
+export function announceLimits(controlSession: LimitedSession, nowMs: number): boolean {
+  const limits = controlSession.speed.takeChange()
+  if (limits === null) return false
+  const frame = limitsFrame(limits)
+  controlSession.tap.frame('limits', frame)
+  controlSession.robot?.ordered.sendLimits(frame, nowMs)
+  for (const participant of controlSession.participants()) participant.send(frame, nowMs)
+  return true
 }

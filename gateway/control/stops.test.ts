@@ -1,9 +1,9 @@
 import type { WebSocket } from 'uWebSockets.js'
 import { expect, test } from 'vitest'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
-import type { SocketData } from '../connections/connection.ts'
-import { RobotConnection } from '../connections/robot-connection.ts'
-import type { SessionWriter } from '../persistence/session-writer.ts'
+import { robotConnection } from '../../test/support/gateway/member-connections.ts'
+import { plainGuard } from '../../test/support/gateway/plain-guard.ts'
+import type { SocketData } from '../base/connection.ts'
 import { ControlSession } from './control-session.ts'
 import type { ControlSessionRegistry } from './control-session-registry.ts'
 import { createStops } from './stops.ts'
@@ -22,7 +22,7 @@ function createFixture() {
     stopReason: null,
   } as OpenSession)
   const stopFrames: unknown[] = []
-  const robot = new RobotConnection('robot', 1, 1)
+  const robot = robotConnection()
   const send = (text: string) => {
     const frame = JSON.parse(text)
     if (frame.type === 'stop') stopFrames.push(frame)
@@ -33,7 +33,8 @@ function createFixture() {
   session.connectRobot(robot, session.session, nowMs)
   const stops = createStops({
     sessionRegistry: { of: () => session, removeIfAbandoned() {} } as unknown as ControlSessionRegistry,
-    sessionWriter: { begin: () => {} } as unknown as SessionWriter,
+    beginWrite: () => {},
+    guard: plainGuard(),
     clockMs: () => nowMs,
   })
   return {

@@ -5,9 +5,8 @@ import type { Bus } from '../../src/core/events/bus.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
 import { createRecordSender, createUnsentGaps } from '../../src/modules/recordings/transport/index.ts'
-import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
-import type { GatewayServices } from '../services.ts'
-import { createSessionTaps } from './session-taps.ts'
+import type { GatewayServices } from '../base/services.ts'
+import { createSessionTaps, type TappedSessions } from './session-taps.ts'
 
 /** Records that are kept until they are durable: about two minutes of a session, and a segment of four hundred sessions. */
 const LIMITS = { streamBytes: 2 * 1024 * 1024, totalBytes: 64 * 1024 * 1024 }
@@ -27,7 +26,7 @@ export function createSessionRecording(deps: {
   streams: GatewayServices['streams']
   /** Returns the header Authorization of a new connection. */
   recorderAuthorization: () => string
-  sessionRegistry: ControlSessionRegistry
+  sessionRegistry: TappedSessions
   bus: Bus
   guard: Guard
   log: Log

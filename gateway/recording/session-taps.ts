@@ -1,8 +1,86 @@
 import type { Bus } from '../../src/core/events/bus.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
-import type { ControlSession } from '../control/control-session.ts'
-import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
-import type { TapMode, TapRecords } from './session-tap.ts'
+import type { OpenSession } from '../../src/modules/presence/index.ts'
+import type { RecordWriter } from '../../src/modules/recordings/transport/index.ts'
+import { FLAG_BINARY, type RecordKind, recordKinds } from '../../src/modules/recordings/transport/index.ts'
+
+/** The part of a stream of records that a tap uses. */
+type TapRecords = Pick<RecordWriter, 'write' | 'close'>
+
+const NO_DETAIL = Number.NaN
+
+/** Where the records of a session go: into a recording, only to live readers, or nowhere. */
+type TapMode = 'off' | 'live' | 'stored'
+
+/** Sends to a recorder what happens in one session. The control relay calls it for every frame. */
+export class SessionTap {
+  #stream: TapRecords | null = null
+  #mode: TapMode = 'off'
+
+  get mode(): TapMode {
+    return this.#mode
+  }
+
+  /** Begins to send. `state` is the state frame at this moment. */
+  begin(stream: TapRecords, mode: 'live' | 'stored', state: string): void {
+    this.end()
+    this.#stream = stream
+    this.#mode = mode
+    this.frame('stop', state)
+  }
+
+  end(): void {
+    this.#stream?.close()
+    this.#stream = null
+    this.#mode = 'off'
+  }
+
+  /** Records a control frame that was sent to the robot, with its age in milliseconds. */
+  passed(frame: string | ArrayBuffer, ageMs: number): void {
+    if (this.#stream) this.#write('control', frame, ageMs, '')
+  }
+
+  /** Records a control frame that did not reach the robot, and why. */
+  dropped(frame: string | ArrayBuffer, why: string): void {
+    if (this.#stream) this.#write('dropped', frame, NO_DETAIL, why)
+  }
+
+  /** Records a sample, with its age in milliseconds; NaN if that is unknown. */
+  telemetry(frame: string | ArrayBuffer, ageMs: number): void {
+    if (this.#stream) this.#write('telemetry', frame, ageMs, '')
+  }
+
+  /** Records a frame that participants receive: limits, latency or the state with its stop. */
+  frame(kind: 'limits' | 'latency' | 'stop', frame: string): void {
+    if (this.#stream) this.#write(kind, frame, NO_DETAIL, '')
+  }
+
+  #write(kind: RecordKind, frame: string | ArrayBuffer, detail: number, note: string): void {
+    const isText = typeof frame === 'string'
+    this.#stream?.write({
+      kind: recordKinds[kind],
+      flags: isText ? 0 : FLAG_BINARY,
+      detail,
+      note,
+      payload: isText ? frame : new Uint8Array(frame),
+    })
+  }
+}
+
+/** A control session, as its recording sees it. */
+interface TappedSession {
+  readonly session: Pick<OpenSession, 'id' | 'status' | 'recording'>
+  readonly robotConnected: boolean
+  readonly tap: SessionTap
+  /** Returns the frame that participants receive when the session changes. */
+  stateFrame(): string
+}
+
+/** The open sessions whose robots are connected here. */
+export interface TappedSessions {
+  all(): Iterable<TappedSession>
+  of(sessionId: string): TappedSession | undefined
+}
 
 /** Sessions with live readers. Beyond it, the oldest is forgotten: its readers ask again. */
 const MAX_TAILED = 10_000
@@ -10,7 +88,7 @@ const MAX_TAILED = 10_000
 const LONGEST_TAIL_MS = 30_000
 
 /** Opens a stream to a recorder. */
-export type OpenRecordStream = (options: {
+type OpenRecordStream = (options: {
   readonly sessionId: string
   readonly source: string
   readonly stored: boolean
@@ -18,7 +96,7 @@ export type OpenRecordStream = (options: {
 
 /** Taps the sessions that are recorded, or that have live readers. */
 export function createSessionTaps(deps: {
-  sessionRegistry: ControlSessionRegistry
+  sessionRegistry: TappedSessions
   open: OpenRecordStream
   guard: Guard
   clockMs: () => number
@@ -30,7 +108,7 @@ export function createSessionTaps(deps: {
   const isTailed = (sessionId: string) => (tailedUntilMs.get(sessionId) ?? 0) > clockMs()
 
   /** Begins or ends the tap of a session, as its robot's setting and its readers require. */
-  function sync(controlSession: ControlSession): void {
+  function sync(controlSession: TappedSession): void {
     const { id, status, recording } = controlSession.session
     const isOpen = (status === 'ACTIVE' || status === 'PAUSED') && controlSession.robotConnected
     const mode: TapMode = !isOpen ? 'off' : recording !== 'off' ? 'stored' : isTailed(id) ? 'live' : 'off'

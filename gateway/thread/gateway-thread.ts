@@ -4,16 +4,16 @@ import type { Guard } from '../../src/core/process/guard.ts'
 import { createBatchSender } from '../../src/core/threads/batch-sender.ts'
 import { createCallRunner } from '../../src/core/threads/remote-calls.ts'
 import { restoreError } from '../../src/core/threads/transferred-error.ts'
+import type { GatewayServices } from '../base/services.ts'
 import type { Gateway } from '../index.ts'
-import type { GatewayServices } from '../services.ts'
 import {
   type BusMessage,
   type FromThread,
   gatewayTopics,
+  SharedCounts,
   type ThreadOptions,
   type ToThread,
 } from './messages.ts'
-import { SharedCounts } from './shared-counts.ts'
 
 /** How long the end of the process waits for the thread to close its sockets. */
 const CLOSE_LIMIT_MS = 1_000

@@ -14,11 +14,11 @@ import { createPresence, type Presence } from '../../src/modules/presence/index.
 import { createRecorderAuthorization } from '../../src/modules/recordings/transport/index.ts'
 import { createRobotTokens } from '../../src/modules/robots/index.ts'
 import { createTickets } from '../../src/modules/sessions/index.ts'
-import { createFrameTime } from '../connections/frame-time.ts'
+import { createFrameTime } from '../base/frame-time.ts'
+import { type GatewayServices, serviceMethods } from '../base/services.ts'
 import { type Gateway, startGateway } from '../index.ts'
-import { type GatewayServices, serviceMethods } from '../services.ts'
 import type { BusMessage, FromThread, ThreadOptions, ToThread } from './messages.ts'
-import { SharedCounts } from './shared-counts.ts'
+import { SharedCounts } from './messages.ts'
 
 // The thread of the gateway: it relays control, and does no database work. The main thread does that for it, and starts it
 // with `startGatewayThread`.

@@ -163,7 +163,7 @@ const method = `### How the lab measures
   The peers are a relay on bare \`ws\`, roslib with a server of the rosbridge protocol, and Socket.IO, with their defaults.
   Their robots obey every command and halt after 250 ms without one, which is Wheelhouse’s deadman.
 * A command’s lifetime (ttl) is 250 ms, for all transports. The age is exact: from the operator’s call until the robot
-  executes the command. The protocol’s [age](protocol.md#age-and-clocks) has no common clock and starts with the fastest
+  executes the command. The protocol’s [age](protocol-robot.md#age-and-clocks) has no common clock and starts with the fastest
   frame of a link.
 * A stop is a moving robot that halts. The operators never pause: a stop is false unless an outage or an upload caused it. A
   stop right after a pause of the lab’s own processes counts as a stop, and not as a false one.

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runProgram } from './run-program.ts'
+import { runProgram } from './program.ts'
 
 // Libraries read the variable only.
 if (process.argv.includes('--no-color')) process.env.NO_COLOR = '1'

@@ -50,7 +50,7 @@ const rootField = z.union([...leaves, OuterObject])
 /** One field of a telemetry schema. */
 export type TelemetryField = z.infer<typeof rootField>
 
-/** The numbers that a field of a kind must declare; see `docs/protocol.md`. */
+/** The numbers that a field of a kind must declare; see `docs/protocol-schemas.md`. */
 const KIND_SHAPES: Readonly<
   Record<TelemetryKind, { readonly is: (field: TelemetryField) => boolean; readonly needs: string }>
 > = {

@@ -1,7 +1,7 @@
 /**
  * Decides which frames a robot handles when they arrive over two transports: none that a newer one has overtaken, none twice, and no
  * command before the session that it belongs to. The gateway numbers the frames of a connection once it has answered an offer; frames
- * without a number are handled as they arrive. See "Order at the robot" in docs/protocol.md.
+ * without a number are handled as they arrive. See "Order at the robot" in docs/protocol-data-channel.md.
  */
 export class FrameSequence {
   #last = 0

@@ -95,6 +95,13 @@ describe('with retry', () => {
     expect(refused.sent).toHaveLength(1)
   })
 
+  test('repeats only the failures that the caller names', async () => {
+    const when = (failure: Response | { cause: unknown }) => !(failure instanceof Response)
+    const { sent, read } = client([noNetwork, answer(503)], { retry: { ...retry, when } })
+    await expect(settled(read())).rejects.toMatchObject({ status: 503 })
+    expect(sent).toHaveLength(2)
+  })
+
   test('stops waiting when the caller aborts', async () => {
     const giveUp = new AbortController()
     const { sent, read } = client([answer(429, {}, { 'Retry-After': '20' })], { retry })

@@ -9,7 +9,12 @@ export interface RetryOptions extends BackoffOptions {
   readonly attempts?: number
   /** If the platform requests a longer delay, the client returns its refusal. Milliseconds, default 30,000. */
   readonly maxWaitMs?: number
+  /** Narrows the repeated failures: gets a response, or the cause of none. Default: every transient failure. */
+  readonly when?: (failure: Failed) => boolean
 }
+
+/** A response, or the cause of the failure without one. */
+type Failed = Response | { readonly cause: unknown }
 
 /** Attempts of a request, unless the program sets another number. */
 const DEFAULT_ATTEMPTS = 4
@@ -25,7 +30,7 @@ const IDEMPOTENCY_KEY = 'Idempotency-Key'
  * refuses with 429, so every request is repeatable after 429.
  */
 export function retrying(send: Send, options: RetryOptions = {}): Send {
-  const { attempts = DEFAULT_ATTEMPTS, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options
+  const { attempts = DEFAULT_ATTEMPTS, maxWaitMs = DEFAULT_MAX_WAIT_MS, when } = options
   return async (request) => {
     if (request.method === 'POST' && !request.headers.has(IDEMPOTENCY_KEY))
       request.headers.set(IDEMPOTENCY_KEY, crypto.randomUUID())
@@ -33,7 +38,11 @@ export function retrying(send: Send, options: RetryOptions = {}): Send {
     for (let attempt = 1; ; attempt++) {
       const outcome = await attemptOf(send, request.clone())
       const requestedDelayMs = outcome instanceof Response ? retryAfterMs(outcome) : 0
-      const shouldRetry = attempt < attempts && requestedDelayMs <= maxWaitMs && mayRepeat(request, outcome)
+      const shouldRetry =
+        attempt < attempts &&
+        requestedDelayMs <= maxWaitMs &&
+        mayRepeat(request, outcome) &&
+        (when?.(outcome) ?? true)
       if (!shouldRetry) {
         if (outcome instanceof Response) return outcome
         throw outcome.cause
@@ -45,7 +54,7 @@ export function retrying(send: Send, options: RetryOptions = {}): Send {
 }
 
 /** Returns the response, or the cause of the failure. */
-async function attemptOf(send: Send, request: Request): Promise<Response | { readonly cause: unknown }> {
+async function attemptOf(send: Send, request: Request): Promise<Failed> {
   try {
     return await send(request)
   } catch (cause) {
@@ -53,7 +62,7 @@ async function attemptOf(send: Send, request: Request): Promise<Response | { rea
   }
 }
 
-function mayRepeat(request: Request, outcome: Response | { readonly cause: unknown }): boolean {
+function mayRepeat(request: Request, outcome: Failed): boolean {
   const idempotent = ['GET', 'HEAD'].includes(request.method) || request.headers.has(IDEMPOTENCY_KEY)
   // `fetch` rejects with a TypeError for a network failure, and with other errors for faults of the caller.
   if (!(outcome instanceof Response))

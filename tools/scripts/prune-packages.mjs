@@ -1,5 +1,5 @@
-// Deletes files of installed packages that nothing here loads; docs/operations.md, "Install size", lists them. Runs under
-// the Node of node_modules after npm ci, and again when the lockfile or this file has changed; a second run does nothing.
+// Deletes files of installed packages that nothing here loads; see docs/install-size.md. Runs under the Node
+// of node_modules after npm ci, and again when the lockfile or this file has changed; a second run does nothing.
 // `--image` also deletes what only development needs, `--without-biome` the program of Biome (ensure-biome.mjs).
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
-import { encodeFrame } from '../../../src/core/mcap/compressed-frame.ts'
-import { openMcapFile } from '../../../src/core/mcap/mcap-writer.ts'
-import { topicDefinition } from '../../../src/core/mcap/topics.ts'
+import { encodeFrame } from '../../../src/modules/recordings/mcap/index.ts'
+import { openMcapFile } from '../../../src/modules/recordings/mcap/index.ts'
+import { topicDefinition } from '../../../src/modules/recordings/mcap/index.ts'
 import type { RecordedChannel } from '../../../src/modules/recordings/recording.entity.ts'
 import { encodePictures, PICTURE } from './encode-pictures.ts'
 

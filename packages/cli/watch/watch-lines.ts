@@ -1,9 +1,9 @@
 import { reasonText } from '@wheelhouse/protocol'
-import type { Output } from '../output.ts'
-import { styled } from '../text.ts'
-import { clockOf, eventText } from './event-text.ts'
-import { telemetryText } from './telemetry-text.ts'
-import type { WatchEvent } from './watch-event.ts'
+import type { Output } from '../lib/output.ts'
+import { styled } from '../lib/text.ts'
+import { clockOf } from '../lib/views.ts'
+import type { WatchEvent } from './session-watch.ts'
+import { eventText, telemetryText } from './watch-text.ts'
 
 /** Creates a handler that writes events line by line: JSON Lines with `--json`, else text. */
 export function watchLines(out: Output, { samplesPerSecond }: { samplesPerSecond: number }) {

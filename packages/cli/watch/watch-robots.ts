@@ -1,12 +1,10 @@
 import type { RobotStatusEvent } from '@wheelhouse/protocol'
 import { answerOf, type RobotsUpdate } from '@wheelhouse/sdk'
-import type { Context } from '../context.ts'
-import { ownRobots } from '../robots/own-robots.ts'
-import { openKeys } from '../screen/keys.ts'
-import { canDraw, openLiveScreen, type ScreenSize } from '../screen/live-screen.ts'
-import { type Piece, styled } from '../text.ts'
-import { statusPiece } from '../views.ts'
-import { clockOf } from './event-text.ts'
+import type { Context } from '../lib/context.ts'
+import { ownRobots } from '../lib/ids.ts'
+import { canDraw, openKeys, openLiveScreen, type ScreenSize } from '../lib/screen.ts'
+import { type Piece, styled } from '../lib/text.ts'
+import { clockOf, statusPiece } from '../lib/views.ts'
 
 type RobotsById = ReadonlyMap<string, RobotStatusEvent>
 

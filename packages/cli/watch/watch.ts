@@ -1,16 +1,38 @@
-import type { Context } from '../context.ts'
-import { EXIT } from '../exit-codes.ts'
-import { Failure } from '../failure.ts'
-import { openKeys } from '../screen/keys.ts'
-import { canDraw, openLiveScreen } from '../screen/live-screen.ts'
-import { resolveSessionId } from './resolve-session.ts'
+import { CHAT_BODY_MAX } from '@wheelhouse/protocol'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { CreateAction } from '../lib/action.ts'
+import type { Context } from '../lib/context.ts'
+import { EXIT, Failure } from '../lib/failure.ts'
+import { resolveSessionId } from '../lib/ids.ts'
+import { integer } from '../lib/options.ts'
+import { canDraw, openKeys, openLiveScreen } from '../lib/screen.ts'
 import { SessionWatch } from './session-watch.ts'
-import { WatchKeys } from './watch-keys.ts'
 import { watchLines } from './watch-lines.ts'
-import { watchScreen } from './watch-screen.ts'
-import { emptyView, reduceWatchView } from './watch-view.ts'
+import { watchRobots } from './watch-robots.ts'
+import { emptyView, reduceWatchView, watchScreen } from './watch-screen.ts'
 
-export interface WatchOptions {
+export const commands = { watch: declareWatch }
+
+/** Declares `wheelhouse watch`: shows a session or robots live. */
+function declareWatch(command: Command, action: CreateAction): void {
+  command
+    .argument('[session]', 'its id, or a prefix of the id (default: your only open session)')
+    .option('--robots', 'show the board of your robots instead')
+    .option('--lines', 'print line by line, also on a terminal')
+    .option('--after <seq>', 'only log entries after this number', integer(0, Number.MAX_SAFE_INTEGER), 0)
+    .option('--telemetry <rate>', 'largest number of printed samples per second; 0 for none', rate, 1)
+    .action(action(watch))
+}
+
+function rate(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !(value >= 0 && value <= 100)) {
+    throw new InvalidArgumentError('Enter a number from 0 to 100.')
+  }
+  return value
+}
+
+interface WatchOptions {
   readonly robots?: true
   readonly lines?: true
   readonly after: number
@@ -18,14 +40,9 @@ export interface WatchOptions {
 }
 
 /** Watches a session until it is over, or with `--robots` the robots, until the user quits. */
-export async function run(
-  cli: Context,
-  idOrPrefix: string | undefined,
-  options: WatchOptions,
-): Promise<void> {
+async function watch(cli: Context, idOrPrefix: string | undefined, options: WatchOptions): Promise<void> {
   if (options.robots) {
     if (idOrPrefix !== undefined) throw new Failure('usage', 'Use either a session or --robots, not both')
-    const { watchRobots } = await import('./watch-robots.ts')
     return watchRobots(cli, options)
   }
   const sessionId = await resolveSessionId(cli, idOrPrefix)
@@ -107,5 +124,56 @@ async function runUntilAborted(cli: Context, watch: SessionWatch): Promise<void>
     await watch.run()
   } finally {
     cli.signal.removeEventListener('abort', leave)
+  }
+}
+
+type WatchAction = { readonly action: 'stop' | 'quit' } | { readonly action: 'chat'; readonly text: string }
+
+const ESCAPE = '\u001b'
+const CTRL_D = '\u0004'
+/** An escape sequence (arrow and function keys), a single Escape, or any one character. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal sends escape sequences for such keys
+const strokes = /\u001b[[O][0-9;]*[A-Za-z~]|[\s\S]/gu
+const ACTIONS: Readonly<Record<string, 'stop' | 'quit'>> = {
+  s: 'stop',
+  S: 'stop',
+  ' ': 'stop',
+  q: 'quit',
+  Q: 'quit',
+  [CTRL_D]: 'quit',
+}
+
+/** Handles typed text during a watch: single keys, or a line of chat after `c`. */
+class WatchKeys {
+  #input: string | null = null
+
+  /** The line of chat in progress; null in key mode. */
+  get input(): string | null {
+    return this.#input
+  }
+
+  /** Handles typed text. @returns the actions in it, in order */
+  typed(text: string): WatchAction[] {
+    return (text.match(strokes) ?? []).flatMap((stroke) =>
+      this.#input === null ? this.#key(stroke) : this.#write(stroke, this.#input),
+    )
+  }
+
+  #key(stroke: string): WatchAction[] {
+    if (stroke === 'c' || stroke === 'C') this.#input = ''
+    const action = ACTIONS[stroke]
+    return action ? [{ action }] : []
+  }
+
+  #write(stroke: string, line: string): WatchAction[] {
+    if (stroke === '\r' || stroke === '\n') {
+      this.#input = null
+      return line.trim() === '' ? [] : [{ action: 'chat', text: line }]
+    }
+    if (stroke === ESCAPE) this.#input = null
+    else if (stroke === '\u007f' || stroke === '\b') this.#input = Array.from(line).slice(0, -1).join('')
+    else if (!/\p{Cc}/u.test(stroke) && line.length + stroke.length <= CHAT_BODY_MAX)
+      this.#input = line + stroke
+    return []
   }
 }

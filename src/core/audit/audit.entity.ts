@@ -6,12 +6,6 @@ import type { TablesOf } from '../database/tables.ts'
 export const AuditEntry = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit_log',
-  indexes: [
-    { name: 'audit_log_by_subject', properties: ['subjectType', 'subjectId', 'id'] },
-    { name: 'audit_log_by_actor', properties: ['actor', 'id'] },
-    { name: 'audit_log_by_action', properties: ['action', 'id'] },
-    { name: 'audit_log_by_time', properties: ['at'] },
-  ],
   properties: {
     id: p.bigint('number').primary().autoincrement(),
     at: p.datetime(3).defaultRaw('now()'),

@@ -5,7 +5,6 @@ import type { TablesOf } from '../database/tables.ts'
 export const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_keys',
-  indexes: [{ name: 'idempotency_keys_by_age', properties: ['createdAt'] }],
   properties: {
     /** The owner of the key: the id of a user, or the network of an anonymous caller of a public route. */
     scope: p.text().primary(),

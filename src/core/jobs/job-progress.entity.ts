@@ -5,7 +5,6 @@ import type { TablesOf } from '../database/tables.ts'
 export const JobProgress = defineEntity({
   name: 'JobProgress',
   tableName: 'job_progress',
-  checks: [{ name: 'job_progress_range', expression: '"done" >= 0 and "total" >= 0' }],
   properties: {
     jobId: p.uuid().primary(),
     done: p.bigint('number'),

@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
-import { type GatewayServices, serviceMethods } from '../../../gateway/services.ts'
+import { type GatewayServices, serviceMethods } from '../../../gateway/base/services.ts'
 import { plainGuard } from '../../../test/support/gateway/plain-guard.ts'
 import { type Call, type CallResult, createCallRunner, createRemoteServices } from './remote-calls.ts'
 

@@ -10,20 +10,6 @@ import { InvoiceStatus } from './invoice.schema.ts'
 export const Invoice = defineEntity({
   name: 'Invoice',
   tableName: 'invoices',
-  uniques: [{ name: 'one_invoice_per_month', properties: ['client', 'month'] }],
-  indexes: [
-    {
-      name: 'invoices_to_collect',
-      expression: `create index "invoices_to_collect" on "invoices" ("issued_at") where "status" = 'OPEN'`,
-    },
-  ],
-  checks: [
-    { name: 'invoices_month', expression: `"month" ~ '^[0-9]{4}-(0[1-9]|1[0-2])$'` },
-    { name: 'invoices_total', expression: '"total_cents" >= 0' },
-    { name: 'invoices_issued', expression: `"status" = 'DRAFT' or "issued_at" is not null` },
-    { name: 'invoices_paid', expression: `"status" <> 'PAID' or "paid_at" is not null` },
-    { name: 'invoices_billing_name', expression: `"status" = 'DRAFT' or "billing_name" is not null` },
-  ],
   properties: {
     id: p.uuid().primary(),
     client: () => referenceTo('User'),

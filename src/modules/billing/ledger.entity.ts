@@ -23,39 +23,6 @@ export type LedgerAccount = z.infer<typeof LedgerAccount>
 export const LedgerEntry = defineEntity({
   name: 'LedgerEntry',
   tableName: 'ledger_entries',
-  indexes: [
-    {
-      name: 'one_charge_per_session',
-      expression: `create unique index "one_charge_per_session" on "ledger_entries" ("session_id", "account") where "kind" = 'session_charge'`,
-    },
-    {
-      name: 'one_settlement_per_invoice',
-      expression: `create unique index "one_settlement_per_invoice" on "ledger_entries" ("invoice_id", "account") where "kind" in ('invoice_paid', 'invoice_voided')`,
-    },
-    { name: 'ledger_entries_by_posting', properties: ['postingId'] },
-    {
-      name: 'ledger_entries_by_account',
-      expression:
-        'create index "ledger_entries_by_account" on "ledger_entries" ("user_id", "account") include ("amount_cents")',
-    },
-    {
-      name: 'ledger_entries_by_invoice',
-      expression:
-        'create index "ledger_entries_by_invoice" on "ledger_entries" ("invoice_id") where "invoice_id" is not null',
-    },
-    {
-      name: 'ledger_entries_by_payout',
-      expression:
-        'create index "ledger_entries_by_payout" on "ledger_entries" ("payout_id") where "payout_id" is not null',
-    },
-  ],
-  checks: [
-    { name: 'ledger_entries_amount', expression: '"amount_cents" <> 0' },
-    {
-      name: 'ledger_entries_owner',
-      expression: `("user_id" is not null) = ("account" in ('client_receivable', 'client_balance', 'operator_pending', 'operator_payable', 'payout_reserved'))`,
-    },
-  ],
   properties: {
     id: p.bigint('number').primary().autoincrement(),
     postingId: p.uuid(),

@@ -5,17 +5,6 @@ import type { TablesOf } from '../../core/database/tables.ts'
 export const PricingPlan = defineEntity({
   name: 'PricingPlan',
   tableName: 'pricing_plans',
-  indexes: [
-    {
-      name: 'one_default_plan',
-      expression: `create unique index "one_default_plan" on "pricing_plans" ("is_default") where "is_default"`,
-    },
-  ],
-  checks: [
-    // At 100 EUR a minute a session exceeds its charge column after 149 days.
-    { name: 'pricing_plans_rate', expression: '"client_rate_cents_per_minute" between 0 and 10000' },
-    { name: 'pricing_plans_share', expression: '"operator_share_percent" between 0 and 100' },
-  ],
   properties: {
     /** A short slug, such as `standard`. */
     id: p.text().primary(),

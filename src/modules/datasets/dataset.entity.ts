@@ -7,13 +7,6 @@ import type { TablesOf } from '../../core/database/tables.ts'
 export const Dataset = defineEntity({
   name: 'Dataset',
   tableName: 'datasets',
-  uniques: [{ name: 'one_dataset_per_robot', properties: ['robot'] }],
-  // No index covers a column that changes with every episode, so that updates stay heap-only (HOT).
-  indexes: [{ name: 'datasets_by_client', properties: ['client'] }],
-  checks: [
-    { name: 'datasets_episode_count', expression: '"episode_count" >= 0' },
-    { name: 'datasets_size_bytes', expression: '"size_bytes" >= 0' },
-  ],
   properties: {
     id: p.uuid().primary(),
     robot: () => referenceTo('Robot'),
@@ -35,28 +28,6 @@ export type Dataset = InferEntity<typeof Dataset>
 export const Episode = defineEntity({
   name: 'Episode',
   tableName: 'episodes',
-  uniques: [{ name: 'one_episode_per_robot_and_id', properties: ['robot', 'episodeId'] }],
-  indexes: [
-    {
-      name: 'episodes_by_dataset',
-      expression:
-        'create index "episodes_by_dataset" on "episodes" ("dataset_id", "started_at" desc, "id" desc)',
-    },
-    {
-      name: 'episodes_by_recording',
-      expression:
-        'create index "episodes_by_recording" on "episodes" ("recording_id") where "recording_id" is not null',
-    },
-    {
-      name: 'episodes_by_session',
-      expression:
-        'create index "episodes_by_session" on "episodes" ("session_id", "started_at") where "session_id" is not null',
-    },
-  ],
-  checks: [
-    { name: 'episodes_times', expression: '"ended_at" >= "started_at"' },
-    { name: 'episodes_size_bytes', expression: '"size_bytes" >= 0' },
-  ],
   properties: {
     id: p.uuid().primary(),
     dataset: () => p.manyToOne(Dataset).mapToPk(),

@@ -7,9 +7,14 @@ import { createDatasets } from './dataset.service.ts'
 import { createEpisodeStore } from './episode.store.ts'
 import { type AppendEpisodeNote, createEpisodeMarks } from './episode-marks.service.ts'
 import { datasetExportEndpoints } from './exports/dataset-export.routes.ts'
-import { createDatasetExports, type IsStorageFull, type LogExport } from './exports/dataset-export.service.ts'
-import { createDatasetExportFailures } from './exports/dataset-export-failures.ts'
-import { DATASET_EXPORT_CLEAN_UP, DATASET_EXPORTS } from './exports/dataset-export-queue.ts'
+import {
+  createDatasetExportJobs,
+  createDatasetExports,
+  DATASET_EXPORT_CLEAN_UP,
+  DATASET_EXPORTS,
+  type IsStorageFull,
+  type LogExport,
+} from './exports/dataset-export.service.ts'
 import { createDatasetExportRunner } from './exports/dataset-export-runner.ts'
 import { createDatasetObjects } from './exports/dataset-objects.ts'
 import { createExportFinish } from './exports/export-finish.ts'
@@ -32,22 +37,21 @@ export function createDatasetServices(
 ) {
   const deps = { ...core, storage, logExport, isStorageFull }
   const objects = createDatasetObjects(deps)
-  const failures = createDatasetExportFailures(core)
+  const exportJobs = createDatasetExportJobs(core)
   const finish = createExportFinish({ ...deps, objects })
   const tempDir = join(dataDir, 'tmp', 'exports')
-  core.jobs.register(
-    DATASET_EXPORTS,
-    createDatasetExportRunner({ ...deps, objects, failures, finish, tempDir }),
-  )
+  const write = createDatasetExportRunner({ ...deps, objects, finish, tempDir })
+  const removeParts = (exportId: string) => objects.removeAll([exportId]).catch(core.report) // the clean-up deletes the rest
+  core.jobs.register(DATASET_EXPORTS, exportJobs.handler(write, removeParts))
   core.jobs.register(DATASET_EXPORT_CLEAN_UP, async () => {
-    await failures.failAbandoned()
+    await exportJobs.failAbandoned()
     await objects.removeOrphans()
   })
   return {
     datasets: createDatasets(core),
     episodeStore: createEpisodeStore(core),
     episodeMarks: createEpisodeMarks({ ...core, appendNote }),
-    datasetExports: createDatasetExports({ ...deps, objects }),
+    datasetExports: createDatasetExports({ ...deps, objects, exportJobs }),
     hubFiles: createHubFiles(core),
   }
 }

@@ -7,19 +7,6 @@ import { deliveryColumns } from '../../core/mail/mail-columns.ts'
 export const NotificationMail = defineEntity({
   name: 'NotificationMail',
   tableName: 'notification_mails',
-  indexes: [
-    {
-      name: 'notification_mails_of_user',
-      expression:
-        'create index "notification_mails_of_user" on "notification_mails" ("user_id", "created_at")',
-    },
-    {
-      name: 'notification_mails_delivered',
-      expression:
-        'create index "notification_mails_delivered" on "notification_mails" ("delivered_at") where "delivered_at" is not null',
-    },
-  ],
-  checks: [{ name: 'notification_mails_seqs', expression: 'cardinality("seqs") > 0' }],
   properties: {
     id: p.uuid().primary(),
     user: () => referenceTo('User').deleteRule('cascade'),

@@ -6,13 +6,6 @@ import type { TablesOf } from '../../core/database/tables.ts'
 export const Notification = defineEntity({
   name: 'Notification',
   tableName: 'notifications',
-  indexes: [
-    {
-      name: 'notifications_unread',
-      expression:
-        'create index "notifications_unread" on "notifications" ("user_id", "seq") where "read_at" is null',
-    },
-  ],
   properties: {
     user: () => referenceTo('User').primary().deleteRule('cascade'),
     seq: p.integer().primary(),

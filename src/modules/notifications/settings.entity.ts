@@ -7,7 +7,6 @@ import { MailLanguage, type QuietHours } from './settings.schema.ts'
 export const NotificationSettings = defineEntity({
   name: 'NotificationSettings',
   tableName: 'notification_settings',
-  checks: [{ name: 'notification_settings_muted', expression: 'cardinality("muted") <= 100' }],
   properties: {
     user: () => referenceTo('User').primary().deleteRule('cascade'),
     /** The cells of the matrix that are turned off, as `group.channel`. */

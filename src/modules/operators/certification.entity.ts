@@ -7,15 +7,6 @@ import { CertificationStatus } from './certification.schema.ts'
 export const Certification = defineEntity({
   name: 'Certification',
   tableName: 'certifications',
-  indexes: [
-    {
-      name: 'one_live_certification_per_type',
-      expression: `create unique index "one_live_certification_per_type" on "certifications" ("operator_id", "robot_type") where "status" in ('PENDING', 'APPROVED')`,
-    },
-    { name: 'certifications_by_operator', properties: ['operator', 'requestedAt'] },
-    { name: 'certifications_by_status', properties: ['status', 'requestedAt'] },
-  ],
-  checks: [{ name: 'certifications_reason', expression: `"status" <> 'REVOKED' or "reason" is not null` }],
   properties: {
     id: p.uuid().primary(),
     operator: () => referenceTo('User'),

@@ -6,7 +6,6 @@ import type { TablesOf } from '../../core/database/tables.ts'
 export const InvoiceCollection = defineEntity({
   name: 'InvoiceCollection',
   tableName: 'invoice_collections',
-  uniques: [{ name: 'invoice_collections_stripe_id', properties: ['stripeId'] }],
   properties: {
     invoice: () => referenceTo('Invoice').primary().deleteRule('restrict'),
     /** Part of the idempotency keys of all requests about this invoice. */

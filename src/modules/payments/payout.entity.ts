@@ -13,14 +13,6 @@ export type PayoutStatus = z.infer<typeof PayoutStatus>
 export const Payout = defineEntity({
   name: 'Payout',
   tableName: 'payouts',
-  indexes: [{ name: 'payouts_by_operator', properties: ['operator', 'createdAt'] }],
-  uniques: [{ name: 'payouts_transfer_id', properties: ['transferId'] }],
-  checks: [
-    { name: 'payouts_amount', expression: '"amount_cents" > 0' },
-    { name: 'payouts_reversed', expression: '"reversed_cents" between 0 and "amount_cents"' },
-    { name: 'payouts_settled', expression: `("status" = 'PENDING') = ("settled_at" is null)` },
-    { name: 'payouts_paid', expression: `"status" <> 'PAID' or "transfer_id" is not null` },
-  ],
   properties: {
     id: p.uuid().primary(),
     operator: () => referenceTo('User').deleteRule('restrict'),

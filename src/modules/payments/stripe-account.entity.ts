@@ -14,7 +14,6 @@ export type StripeAccountKind = z.infer<typeof StripeAccountKind>
 export const StripeAccount = defineEntity({
   name: 'StripeAccount',
   tableName: 'stripe_accounts',
-  uniques: [{ name: 'stripe_accounts_stripe_id', properties: ['stripeId'] }],
   properties: {
     user: () => referenceTo('User').primary().deleteRule('restrict'),
     kind: p.enum(StripeAccountKind.options).primary(),

@@ -5,7 +5,6 @@ import type { TablesOf } from '../../core/database/tables.ts'
 export const StripeEvent = defineEntity({
   name: 'StripeEvent',
   tableName: 'stripe_events',
-  indexes: [{ name: 'stripe_events_by_age', properties: ['at'] }],
   properties: {
     id: p.text().primary(),
     type: p.text(),

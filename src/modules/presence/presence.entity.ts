@@ -24,23 +24,6 @@ export type GatewayNode = InferEntity<typeof GatewayNode>
 export const RobotPresence = defineEntity({
   name: 'RobotPresence',
   tableName: 'robot_presence',
-  indexes: [
-    {
-      name: 'presence_connected_by_node',
-      expression:
-        'create index "presence_connected_by_node" on "robot_presence" ("node_id") where "connected"',
-    },
-    {
-      name: 'presence_battery_low',
-      expression:
-        'create index "presence_battery_low" on "robot_presence" ("robot_id") where "battery_low" and not "battery_low_notified"',
-    },
-    {
-      name: 'presence_with_low_battery',
-      expression:
-        'create index "presence_with_low_battery" on "robot_presence" ("robot_id") where "battery_low"',
-    },
-  ],
   properties: {
     robot: () => referenceTo('Robot').primary().deleteRule('cascade'),
     epoch: p.integer().default(0),

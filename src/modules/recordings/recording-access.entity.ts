@@ -7,13 +7,6 @@ import { Recording } from './recording.entity.ts'
 export const RecordingDownload = defineEntity({
   name: 'RecordingDownload',
   tableName: 'recording_downloads',
-  indexes: [
-    {
-      name: 'recording_downloads_by_recording',
-      expression:
-        'create index "recording_downloads_by_recording" on "recording_downloads" ("recording_id", "at" desc)',
-    },
-  ],
   properties: {
     id: p.bigint('number').primary().autoincrement(),
     recording: () => p.manyToOne(Recording).mapToPk().deleteRule('cascade'),
@@ -31,14 +24,6 @@ export type RecordingDownload = InferEntity<typeof RecordingDownload>
 export const RecordingShare = defineEntity({
   name: 'RecordingShare',
   tableName: 'recording_shares',
-  uniques: [{ name: 'one_recording_share_per_token', properties: ['tokenHash'] }],
-  indexes: [
-    {
-      name: 'recording_shares_by_recording',
-      expression:
-        'create index "recording_shares_by_recording" on "recording_shares" ("recording_id", "created_at" desc)',
-    },
-  ],
   properties: {
     id: p.uuid().primary(),
     recording: () => p.manyToOne(Recording).mapToPk().deleteRule('cascade'),
@@ -56,7 +41,6 @@ export type RecordingShare = InferEntity<typeof RecordingShare>
 export const RecordingBookmark = defineEntity({
   name: 'RecordingBookmark',
   tableName: 'recording_bookmarks',
-  indexes: [{ name: 'recording_bookmarks_by_recording', properties: ['recording', 'at'] }],
   properties: {
     id: p.uuid().primary(),
     recording: () => p.manyToOne(Recording).mapToPk().deleteRule('cascade'),

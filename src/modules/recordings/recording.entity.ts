@@ -27,33 +27,6 @@ export interface RecordedChannel {
 export const Recording = defineEntity({
   name: 'Recording',
   tableName: 'recordings',
-  uniques: [{ name: 'one_recording_per_session', properties: ['session'] }],
-  indexes: [
-    {
-      name: 'recordings_by_client',
-      expression:
-        'create index "recordings_by_client" on "recordings" ("client_id", "started_at" desc, "id" desc)',
-    },
-    {
-      name: 'recordings_by_robot',
-      expression:
-        'create index "recordings_by_robot" on "recordings" ("robot_id", "started_at" desc, "id" desc)',
-    },
-    {
-      name: 'recordings_unfinished',
-      expression: `create index "recordings_unfinished" on "recordings" ("status", "session_id") where "status" in ('RECORDING', 'FINISHING')`,
-    },
-    {
-      name: 'recordings_by_expiry',
-      expression:
-        'create index "recordings_by_expiry" on "recordings" ("expires_at") where "expires_at" is not null',
-    },
-  ],
-  checks: [
-    { name: 'recordings_ready', expression: `("status" = 'READY') = ("file_key" is not null)` },
-    { name: 'recordings_failed', expression: `("status" = 'FAILED') = ("error" is not null)` },
-    { name: 'recordings_sizes', expression: '"size_bytes" >= 0 and "segments" >= 0' },
-  ],
   properties: {
     id: p.uuid().primary(),
     session: () => referenceTo('Session'),
@@ -99,20 +72,6 @@ export type RecordingDeletion = InferEntity<typeof RecordingDeletion>
 export const RecordingStream = defineEntity({
   name: 'RecordingStream',
   tableName: 'recording_streams',
-  indexes: [
-    { name: 'recording_streams_by_recording', properties: ['recording', 'openedAt'] },
-    {
-      name: 'recording_streams_open',
-      expression:
-        'create index "recording_streams_open" on "recording_streams" ("node_id") where "closed_at" is null',
-    },
-    // The newest stream of an origin is the only one that may add segments.
-    {
-      name: 'one_open_stream_per_origin',
-      expression:
-        'create unique index "one_open_stream_per_origin" on "recording_streams" ("origin_id") where "closed_at" is null',
-    },
-  ],
   properties: {
     id: p.uuid().primary(),
     recording: () => p.manyToOne(Recording).mapToPk().deleteRule('cascade'),
@@ -132,14 +91,6 @@ export type RecordingStream = InferEntity<typeof RecordingStream>
 export const RecordingSegment = defineEntity({
   name: 'RecordingSegment',
   tableName: 'recording_segments',
-  indexes: [{ name: 'recording_segments_by_recording', properties: ['recording', 'fromAt'] }],
-  checks: [
-    { name: 'recording_segments_times', expression: '"to_at" >= "from_at"' },
-    {
-      name: 'recording_segments_sizes',
-      expression: '"size_bytes" > 0 and "messages" > 0 and "number" >= 0',
-    },
-  ],
   properties: {
     stream: () => p.manyToOne(RecordingStream).mapToPk().primary().deleteRule('cascade'),
     /** Counts from 0 in each stream, without gaps. */
@@ -163,8 +114,6 @@ export type RecordingSegment = InferEntity<typeof RecordingSegment>
 export const RecordingGap = defineEntity({
   name: 'RecordingGap',
   tableName: 'recording_gaps',
-  indexes: [{ name: 'recording_gaps_by_recording', properties: ['recording', 'fromAt'] }],
-  checks: [{ name: 'recording_gaps_times', expression: '"to_at" >= "from_at"' }],
   properties: {
     id: p.bigint('number').primary().autoincrement(),
     recording: () => p.manyToOne(Recording).mapToPk().deleteRule('cascade'),

@@ -9,7 +9,6 @@ import { Robot } from './robot.entity.ts'
 export const RobotHealthSample = defineEntity({
   name: 'RobotHealthSample',
   tableName: 'robot_health_samples',
-  indexes: [{ name: 'robot_health_samples_by_age', properties: ['at'] }],
   properties: {
     robot: () => p.manyToOne(Robot).mapToPk().primary().deleteRule('cascade'),
     /** Start of the interval, so that several workers write the same row. */

@@ -10,20 +10,6 @@ import { Robot } from './robot.entity.ts'
 export const RobotLogStream = defineEntity({
   name: 'RobotLogStream',
   tableName: 'robot_log_streams',
-  indexes: [
-    {
-      name: 'robot_log_streams_events',
-      expression:
-        'create index "robot_log_streams_events" on "robot_log_streams" ("robot_id") where "event_lines" > 0',
-    },
-  ],
-  checks: [
-    { name: 'robot_log_streams_range', expression: '"pruned_to" between 0 and "head"' },
-    {
-      name: 'robot_log_streams_event',
-      expression: '("event_lines" > 0) = ("event_level" is not null)',
-    },
-  ],
   properties: {
     robot: () => p.manyToOne(Robot).mapToPk().primary().deleteRule('cascade'),
     head: p.bigint('number'),
@@ -45,7 +31,6 @@ export type RobotLogStream = InferEntity<typeof RobotLogStream>
 export const RobotLogLine = defineEntity({
   name: 'RobotLogLine',
   tableName: 'robot_logs',
-  indexes: [{ name: 'robot_logs_by_age', properties: ['at'] }],
   properties: {
     robot: () => p.manyToOne(Robot).mapToPk().primary().deleteRule('cascade'),
     seq: p.bigint('number').primary(),

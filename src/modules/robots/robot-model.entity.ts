@@ -1,19 +1,11 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import type { TablesOf } from '../../core/database/tables.ts'
-import { ControlMode, RobotCategory } from './robot-model.schema.ts'
+import { type ControlMode, RobotCategory } from './robot-model.schema.ts'
 
 /** A supported robot model. */
 export const RobotModel = defineEntity({
   name: 'RobotModel',
   tableName: 'robot_models',
-  uniques: [{ name: 'robot_models_robot_type', properties: ['robotType'] }],
-  checks: [
-    { name: 'robot_models_degrees', expression: '"degrees_of_freedom" > 0' },
-    {
-      name: 'robot_models_control_modes',
-      expression: `"control_modes" <@ array[${ControlMode.options.map((mode) => `'${mode}'`).join(', ')}]`,
-    },
-  ],
   properties: {
     id: p.text().primary(),
     name: p.text(),

@@ -6,7 +6,6 @@ import { Robot } from './robot.entity.ts'
 export const RobotPairing = defineEntity({
   name: 'RobotPairing',
   tableName: 'robot_pairings',
-  uniques: [{ name: 'one_robot_per_pairing_code', properties: ['codeHash'] }],
   properties: {
     robot: () => p.manyToOne(Robot).mapToPk().primary().deleteRule('cascade'),
     /** A keyed hash: a copy of the database does not disclose codes. */

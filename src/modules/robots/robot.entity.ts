@@ -11,63 +11,6 @@ import { LogEventLevel } from './robot-log.schema.ts'
 export const Robot = defineEntity({
   name: 'Robot',
   tableName: 'robots',
-  indexes: [
-    {
-      name: 'one_robot_per_hardware_id',
-      expression:
-        'create unique index "one_robot_per_hardware_id" on "robots" (lower(btrim("hardware_id"))) where "deleted_at" is null',
-    },
-    {
-      name: 'robots_by_owner',
-      expression:
-        'create index "robots_by_owner" on "robots" ("owner_id", "created_at" desc, "id" desc) where "deleted_at" is null',
-    },
-    // Also counts robots by status and type with an index-only scan.
-    {
-      name: 'robots_by_owner_status',
-      expression:
-        'create index "robots_by_owner_status" on "robots" ("owner_id", "status", "created_at" desc, "id" desc) include ("robot_type") where "deleted_at" is null',
-    },
-    {
-      name: 'robots_by_owner_name',
-      expression:
-        'create index "robots_by_owner_name" on "robots" ("owner_id", lower("name"), "id") where "deleted_at" is null',
-    },
-    {
-      name: 'robots_by_owner_type',
-      expression:
-        'create index "robots_by_owner_type" on "robots" ("owner_id", "robot_type", "created_at" desc, "id" desc) where "deleted_at" is null',
-    },
-    {
-      name: 'robots_available',
-      expression: `create index "robots_available" on "robots" ("created_at" desc, "id" desc) where "status" = 'AVAILABLE' and "deleted_at" is null`,
-    },
-    {
-      name: 'robots_available_by_type',
-      expression: `create index "robots_available_by_type" on "robots" ("robot_type", "created_at" desc, "id" desc) where "status" = 'AVAILABLE' and "deleted_at" is null`,
-    },
-    {
-      name: 'robots_newest',
-      expression: `create index "robots_newest" on "robots" (("created_at" at time zone 'UTC') desc, "id" desc) where "deleted_at" is null`,
-    },
-    {
-      name: 'robots_by_name',
-      expression:
-        'create index "robots_by_name" on "robots" (lower("name") text_pattern_ops) where "deleted_at" is null',
-    },
-    // Robots without tags are not in it, so that their connections do not write to it.
-    {
-      name: 'robots_by_tag',
-      expression: `create index "robots_by_tag" on "robots" using gin ("tags") where "deleted_at" is null and "tags" <> '{}'`,
-    },
-    // Counts the tags of an owner.
-    {
-      name: 'robots_with_tags',
-      expression: `create index "robots_with_tags" on "robots" ("owner_id") where "deleted_at" is null and "tags" <> '{}'`,
-    },
-    { name: 'robots_link_changed', properties: ['linkChangedAt'] },
-  ],
-  checks: [{ name: 'robots_recording_days_check', expression: '"recording_days" between 1 and 3650' }],
   properties: {
     id: p.uuid().primary(),
     owner: () => referenceTo('User'),

@@ -19,11 +19,14 @@ import { ratingEndpoints } from './ratings/rating.routes.ts'
 import { createRatings } from './ratings/rating.service.ts'
 import { createSessionLists } from './record/session-list.service.ts'
 import { createSessionQueries } from './record/session-queries.ts'
-import { createExportFailures } from './stored-exports/export-failures.ts'
-import { EXPORT_CLEAN_UP, SESSION_EXPORTS } from './stored-exports/export-queue.ts'
 import { createExportWriter } from './stored-exports/export-writer.ts'
 import { storedExportEndpoints } from './stored-exports/stored-export.routes.ts'
-import { createStoredExports } from './stored-exports/stored-export.service.ts'
+import {
+  createSessionExportJobs,
+  createStoredExports,
+  EXPORT_CLEAN_UP,
+  SESSION_EXPORTS,
+} from './stored-exports/stored-export.service.ts'
 import { ticketEndpoints } from './tickets/ticket.routes.ts'
 import { createSessionTickets } from './tickets/ticket.service.ts'
 import { createTicketStore } from './tickets/ticket.store.ts'
@@ -50,11 +53,11 @@ export function createSessions(
   const tickets = createTickets(core)
   const ticketStore = createTicketStore(core)
   const exports = createSessionExports(core)
-  const storedExports = createStoredExports({ ...core, exports })
-  const failures = createExportFailures(core)
-  core.jobs.register(SESSION_EXPORTS, createExportWriter({ ...core, exports, failures }))
+  const exportJobs = createSessionExportJobs(core)
+  const storedExports = createStoredExports({ ...core, exports, exportJobs })
+  core.jobs.register(SESSION_EXPORTS, exportJobs.handler(createExportWriter({ ...core, exports })))
   core.jobs.register(EXPORT_CLEAN_UP, async () => {
-    await failures.failAbandoned()
+    await exportJobs.failAbandoned()
     await storedExports.removeExpired()
   })
   const lifecycle = createSessionLifecycle({ ...core, queries, starts, settle })

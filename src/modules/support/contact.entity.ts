@@ -7,18 +7,6 @@ import { ContactCategory } from './contact.schema.ts'
 export const ContactMessage = defineEntity({
   name: 'ContactMessage',
   tableName: 'contact_messages',
-  indexes: [
-    {
-      name: 'contact_messages_newest',
-      expression:
-        'create index "contact_messages_newest" on "contact_messages" ("created_at" desc, "id" desc)',
-    },
-    {
-      name: 'contact_messages_undelivered',
-      expression:
-        'create index "contact_messages_undelivered" on "contact_messages" ("created_at" desc, "id" desc) where "delivered_at" is null',
-    },
-  ],
   properties: {
     id: p.uuid().primary(),
     name: p.text(),

@@ -5,12 +5,6 @@ import type { TablesOf } from '../../core/database/tables.ts'
 export const RobotRequest = defineEntity({
   name: 'RobotRequest',
   tableName: 'robot_requests',
-  indexes: [
-    {
-      name: 'robot_requests_newest',
-      expression: 'create index "robot_requests_newest" on "robot_requests" ("created_at" desc, "id" desc)',
-    },
-  ],
   properties: {
     id: p.uuid().primary(),
     email: p.text(),

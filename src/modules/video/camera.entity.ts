@@ -1,8 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { CAMERA_NAME } from '@wheelhouse/protocol'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
-import { MAX_CAMERAS } from './camera-name.ts'
 
 /** A running media role. It renews `seenAt`. */
 export const MediaNode = defineEntity({
@@ -19,12 +17,6 @@ export type MediaNode = InferEntity<typeof MediaNode>
 export const Camera = defineEntity({
   name: 'Camera',
   tableName: 'cameras',
-  // Checked at the end of a statement, so that two cameras can change places.
-  uniques: [{ name: 'one_camera_per_position', properties: ['robot', 'position'], deferMode: 'immediate' }],
-  checks: [
-    { name: 'cameras_name_check', expression: `"name" ~ '${CAMERA_NAME.source}'` },
-    { name: 'cameras_position_check', expression: `"position" between 0 and ${MAX_CAMERAS - 1}` },
-  ],
   properties: {
     robot: () => referenceTo('Robot').primary().deleteRule('cascade'),
     name: p.text().primary(),

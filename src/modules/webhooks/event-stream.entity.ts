@@ -25,16 +25,6 @@ export type OutboundEvent = InferEntity<typeof OutboundEvent>
 export const EventStream = defineEntity({
   name: 'EventStream',
   tableName: 'event_streams',
-  indexes: [
-    {
-      name: 'event_streams_subscribed',
-      expression: 'create index "event_streams_subscribed" on "event_streams" ("user_id") where "subscribed"',
-    },
-  ],
-  checks: [
-    { name: 'event_streams_range', expression: '"pruned_to" between 0 and "head"' },
-    { name: 'event_streams_subscribed', expression: 'not "subscribed" or "renewed_at" is not null' },
-  ],
   properties: {
     user: () => referenceTo('User').primary().deleteRule('cascade'),
     head: p.bigint('number'),
@@ -50,7 +40,6 @@ export type EventStream = InferEntity<typeof EventStream>
 export const UserEvent = defineEntity({
   name: 'UserEvent',
   tableName: 'user_events',
-  indexes: [{ name: 'user_events_by_age', properties: ['storedAt'] }],
   properties: {
     user: () => referenceTo('User').primary().deleteRule('cascade'),
     seq: p.bigint('number').primary(),

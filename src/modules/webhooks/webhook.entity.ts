@@ -11,19 +11,6 @@ export type DisabledReason = z.infer<typeof DisabledReason>
 export const Webhook = defineEntity({
   name: 'Webhook',
   tableName: 'webhooks',
-  indexes: [
-    { name: 'webhooks_by_user', properties: ['user', 'createdAt'] },
-    {
-      name: 'webhooks_due',
-      expression: 'create index "webhooks_due" on "webhooks" ("due_at") where "due_at" is not null',
-    },
-  ],
-  checks: [
-    { name: 'webhooks_disabled', expression: '"enabled" = ("disabled_reason" is null)' },
-    { name: 'webhooks_disabled_at', expression: '"enabled" = ("disabled_at" is null)' },
-    { name: 'webhooks_disabled_rests', expression: '"enabled" or "due_at" is null' },
-    { name: 'webhooks_old_secret', expression: '("old_secret" is null) = ("old_secret_until" is null)' },
-  ],
   properties: {
     id: p.uuid().primary(),
     user: () => referenceTo('User').deleteRule('cascade'),
@@ -60,27 +47,6 @@ export type DeliveryStatus = z.infer<typeof DeliveryStatus>
 export const WebhookDelivery = defineEntity({
   name: 'WebhookDelivery',
   tableName: 'webhook_deliveries',
-  indexes: [
-    { name: 'webhook_deliveries_by_webhook', properties: ['webhook', 'number'] },
-    {
-      name: 'webhook_deliveries_due',
-      expression: `create index "webhook_deliveries_due" on "webhook_deliveries" ("webhook_id", "next_attempt_at", "number") where "status" = 'PENDING'`,
-    },
-    {
-      name: 'webhook_deliveries_settled',
-      expression:
-        'create index "webhook_deliveries_settled" on "webhook_deliveries" ("settled_at") where "settled_at" is not null',
-    },
-    { name: 'webhook_deliveries_by_event', properties: ['webhook', 'eventId'] },
-  ],
-  uniques: [{ name: 'webhook_deliveries_id', properties: ['id'] }],
-  checks: [
-    {
-      name: 'webhook_deliveries_due',
-      expression: `("status" = 'PENDING') = ("next_attempt_at" is not null)`,
-    },
-    { name: 'webhook_deliveries_open', expression: `("status" = 'PENDING') = ("settled_at" is null)` },
-  ],
   properties: {
     number: p.bigint('number').primary().autoincrement(),
     id: p.uuid(),

@@ -159,8 +159,8 @@ describe('settings', () => {
   // npm sets this one.
   const settings = Object.keys(Env.shape).filter((name) => name !== 'npm_lifecycle_event')
 
-  test('are exactly those in the table of docs/operations.md', () => {
-    expect(firstCells(section('docs/operations.md', 'Environment')).sort()).toEqual([...settings].sort())
+  test('are exactly those in the table of docs/configuration.md', () => {
+    expect(firstCells(section('docs/configuration.md', 'Environment')).sort()).toEqual([...settings].sort())
   })
 
   test('are exactly those in .env.example', () => {
@@ -256,37 +256,43 @@ describe('docs/webhooks.md', () => {
   })
 })
 
-describe('docs/protocol.md', () => {
-  const page = 'docs/protocol.md'
-  const robots = section(page, 'Robots: WebSocket at the gateway')
-  const users = section(page, 'Operators and observers: WebSocket at the gateway')
+describe('the pages of the protocol', () => {
+  const [overview, robots, operators] = [
+    'docs/protocol.md',
+    'docs/protocol-robot.md',
+    'docs/protocol-operator.md',
+  ]
   const typesOf = (union: { options: readonly { shape: { type: { value: string } } }[] }) =>
     union.options.map(({ shape }) => shape.type.value)
-  /** Returns the first word of the first cell of each row under a heading of level 3. */
-  const words = (text: string, heading: string) =>
-    firstCells(text.split(`\n### ${heading}\n`)[1]!.split('\n### ')[0] as string).map(
-      (cell) => cell.split(' ')[0] as string,
-    )
+  /** Returns the first word of the first cell of each row in a section. */
+  const words = (page: string, heading: string) =>
+    firstCells(section(page, heading)).map((cell) => cell.split(' ')[0] as string)
 
-  test('names every kind of log entry', () => {
-    const text = read(page)
+  test('are all named by the overview', () => {
+    const names = readdirSync(join(root, 'docs')).filter((name) => /^protocol-.*\.md$/.test(name))
+    expect(names.length).toBeGreaterThan(3)
+    expect(names.filter((name) => !read(overview).includes(`](${name})`))).toEqual([])
+  })
+
+  test('name every kind of log entry', () => {
+    const text = section('docs/protocol-hub.md', 'Log entries')
     expect(SessionEventType.options.filter((kind) => !text.includes(`\`${kind}\``))).toEqual([])
   })
 
-  test('lists exactly the frames of both directions', () => {
+  test('list exactly the frames of both directions', () => {
     expect(words(robots, 'Robot → gateway').sort()).toEqual(typesOf(RobotFrame).sort())
     expect(words(robots, 'Gateway → robot').sort()).toEqual(typesOf(ToRobotFrame).sort())
-    expect(words(users, 'Operator or observer → gateway').sort()).toEqual(typesOf(OperatorFrame).sort())
-    expect(words(users, 'Gateway → operator or observer').sort()).toEqual(typesOf(ToDriverFrame).sort())
+    expect(words(operators, 'Operator or observer → gateway').sort()).toEqual(typesOf(OperatorFrame).sort())
+    expect(words(operators, 'Gateway → operator or observer').sort()).toEqual(typesOf(ToDriverFrame).sort())
   })
 
-  test('lists every reason for a dropped control frame', () => {
-    expect(words(users, 'The rules of the control relay').sort()).toEqual([...DropReason.options].sort())
+  test('list every reason for a dropped control frame', () => {
+    expect(words(operators, 'The rules of the control relay').sort()).toEqual([...DropReason.options].sort())
   })
 
-  test('says for every close code whether to reconnect', () => {
+  test('say for every close code whether to reconnect', () => {
     const rows = [
-      ...section(page, 'Close codes of the gateway').matchAll(/^\| (\d{4}) \|.*\| (yes|no)[^|]*\|$/gm),
+      ...section(overview, 'Close codes of the gateway').matchAll(/^\| (\d{4}) \|.*\| (yes|no)[^|]*\|$/gm),
     ]
     const documentedCodes = rows.map(([, code, again]) => [Number(code), again === 'yes'])
     const known = [1006, ...Object.values(closeCodes).map(({ code }) => code)]
@@ -301,14 +307,14 @@ describe('docs/protocol.md', () => {
     return Buffer.from(bytes.join('').replaceAll(' ', ''), 'hex')
   }
 
-  test('shows a valid header of a numbered frame', () => {
-    const order = section(page, 'Data channel').split('### Order at the robot')[1]!
+  test('show a valid header of a numbered frame', () => {
+    const order = section('docs/protocol-data-channel.md', 'Order at the robot')
     const header = bytesOf(order.split('```')[3]!)
     expect(header).toEqual(Buffer.from(encodeOrderedFrame({ order: 42, after: 5 }, new Uint8Array())))
   })
 
-  test('shows a valid binary frame', () => {
-    const frame = bytesOf(robots.split('### Binary frames')[1]!.split('```')[1]!)
+  test('show a valid binary frame', () => {
+    const frame = bytesOf(section(robots, 'Binary frames').split('```')[1]!)
     const payload = new DataView(new ArrayBuffer(8))
     payload.setFloat32(0, 0.5)
     payload.setFloat32(4, -0.25)

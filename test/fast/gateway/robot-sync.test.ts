@@ -1,9 +1,9 @@
 import type { WebSocket as GatewaySocket } from 'uWebSockets.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SocketData } from '../../../gateway/connections/connection.ts'
-import { RobotConnection } from '../../../gateway/connections/robot-connection.ts'
-import { createRobotSync } from '../../../gateway/connections/robot-sync.ts'
+import type { SocketData } from '../../../gateway/base/connection.ts'
 import { createControlSessionRegistry } from '../../../gateway/control/control-session-registry.ts'
+import { RobotConnection } from '../../../gateway/robots/robot-connection.ts'
+import { createRobotSync } from '../../../gateway/robots/robot-sync.ts'
 import { createMemoryBus } from '../../../src/core/events/bus.ts'
 import { createLog } from '../../../src/core/log.ts'
 import type { LinkState, OpenSession, PresenceStore } from '../../../src/modules/presence/presence.store.ts'
@@ -63,8 +63,6 @@ function emittedStates(...states: (OpenSession | null)[]): string[] {
   const controlSessions = createControlSessionRegistry({
     nodeId: 'node',
     clockMs: () => 1,
-    onEnd: () => {},
-    onChange: () => {},
   })
   for (const session of states) controlSessions.applyLookup(link, session)
   return received
@@ -123,7 +121,6 @@ describe('a robot whose gateway misses states', () => {
       store: { linkStates } as unknown as PresenceStore,
       nodeId: 'node',
       connectionOf: () => fixture.current,
-      readmit: ({ epoch }) => void fixture.closed.push(`readmitted from epoch ${epoch}`),
       isReadmitting: () => fixture.readmitting,
       isAdmitting: () => fixture.admitting,
       bus: createMemoryBus(() => {}),
@@ -131,12 +128,11 @@ describe('a robot whose gateway misses states', () => {
       sessionRegistry: createControlSessionRegistry({
         nodeId: 'node',
         clockMs: () => 1,
-        onEnd: () => {},
-        onChange: () => {},
       }),
       log: createLog({ level: 'silent', pretty: false }),
       clockMs: () => 1,
     })
+    sync.onClosedByDatabase(({ epoch }) => void fixture.closed.push(`readmitted from epoch ${epoch}`))
     const state = { robotId: 'robot', tokenVersion: 1, connected: true, session: null }
     /** Answers the lookup of this number, once it was made. */
     const answer = async (number: number, epoch: number, nodeId = 'node') => {

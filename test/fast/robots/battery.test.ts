@@ -69,7 +69,7 @@ describe('the battery of a robot', () => {
     await waitFor(async () => expect((await read()).battery).toBe(0.5))
   })
 
-  // gateway/persistence/battery-feed.test.ts has the other values.
+  // gateway/writer/battery-feed.test.ts has the other values.
   test('beyond 1 is shown as 1', async () => {
     const { read, link } = await connectedRobot()
     await report(link, read, 85, 1)

@@ -1,6 +1,6 @@
 import { HubClient } from '@wheelhouse/sdk'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createSessionRooms } from '../../../packages/console/src/live/live.ts'
+import { createSessionRooms } from '../../../packages/console/src/platform/live.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 

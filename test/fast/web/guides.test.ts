@@ -75,12 +75,12 @@ test('pictures of the guides are served', async () => {
 })
 
 test('a guide is compressed, is revalidated, and runs no script', async () => {
-  const answer = await get('/docs/protocol', { 'Accept-Encoding': 'br' })
+  const answer = await get('/docs/protocol-robot', { 'Accept-Encoding': 'br' })
   expect(answer.headers.get('Content-Encoding')).toBe('br')
   expect(Number(answer.headers.get('Content-Length'))).toBeLessThan((await answer.text()).length / 3)
   expect(answer.headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'; style-src 'sha256-/)
   const headers = { 'If-None-Match': answer.headers.get('ETag') as string, 'Cache-Control': 'max-age=0' }
-  const again = await get('/docs/protocol', headers)
+  const again = await get('/docs/protocol-robot', headers)
   expect([again.status, await again.text()]).toEqual([304, ''])
   for (const html of pages.values()) expect(html).not.toMatch(/<script|<iframe| on\w+=/)
 })

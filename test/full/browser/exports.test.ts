@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { SESSION_EXPORTS } from '../../../src/modules/sessions/stored-exports/export-queue.ts'
+import { SESSION_EXPORTS } from '../../../src/modules/sessions/stored-exports/stored-export.service.ts'
 import { expectAccessibleLayout, openConsole } from '../../support/browser/console.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { ownerOf } from '../../support/world/past-sessions.ts'

@@ -1,6 +1,6 @@
 import type { Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import type { DatasetExport, Recording } from '../../../packages/console/src/replay/data/api-types.ts'
+import type { DatasetExport, Recording } from '../../../packages/console/src/recording/recordings.ts'
 import {
   forgiveSlowStops,
   openCockpit,

@@ -85,7 +85,7 @@ test('the front page works without scripts, and shows the picture of the cockpit
   await expectAccessibleLayout(page, 'front page')
 })
 
-test.each(['/docs', '/docs/protocol', '/docs/readme', '/docs/operations'])(
+test.each(['/docs', '/docs/protocol-robot', '/docs/readme', '/docs/configuration', '/docs/monitoring'])(
   '%s is accessible',
   async (path) => {
     const { page } = await visit(path)

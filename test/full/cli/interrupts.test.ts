@@ -53,7 +53,7 @@ function argumentsOf(path: string, command: Command): string[] {
 }
 
 /** One command of each family runs as a process, with a real signal. The others run in this process. */
-const PROCESSES = [...commandsOf(declaredProgram()).keys()].filter(
+const PROCESSES = [...commandsOf(declaredProgram).keys()].filter(
   (path, index, paths) => index === paths.findIndex((each) => each.split(' ')[0] === path.split(' ')[0]),
 )
 
@@ -79,7 +79,7 @@ async function calledInSilence(path: string, command: Command) {
 }
 
 describe.concurrent('Ctrl-C while the platform keeps silent', () => {
-  const commands = [...commandsOf(declaredProgram())]
+  const commands = [...commandsOf(declaredProgram)]
 
   test.each(commands.filter(([path]) => !LOCAL.includes(path)))(
     'ends wheelhouse %s',

@@ -1,6 +1,6 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { McpForwarder } from '../../../packages/cli/mcp/mcp-forwarder.ts'
+import { McpForwarder } from '../../../packages/cli/mcp.ts'
 import { cliProcess, createCliUser, endCommands, startCli } from '../../support/cli/terminal.ts'
 import { createScriptedMcp } from '../../support/mcp/scripted-mcp.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'

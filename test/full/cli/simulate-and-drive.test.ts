@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { DriveKeys } from '../../../packages/cli/drive/drive-keys.ts'
-import { emptyDriveView, screen } from '../../../packages/cli/drive/drive-screen.ts'
+import { DriveKeys, driveScreen, emptyDriveView } from '../../../packages/cli/drive.ts'
 import { atCommandLine, entriesOf, robotOnline } from '../../support/cli/cli-world.ts'
 import {
   CTRL_C,
@@ -255,7 +254,7 @@ describe('held keys', () => {
 })
 
 test('the drive screen marks old telemetry and shows a latched stop', () => {
-  const lines = screen(
+  const lines = driveScreen(
     {
       ...emptyDriveView,
       telemetry: { pose: { x_m: 1, y_m: 2, heading_rad: Math.PI } },

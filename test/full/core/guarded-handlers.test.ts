@@ -490,13 +490,13 @@ describe('the sources of gateway, hub and media', () => {
     )
     expect(new Set(wraps)).toEqual(
       new Set([
-        'gateway/server.ts ws behavior',
-        'gateway/connections/http-routes.ts get route',
-        'gateway/connections/http-routes.ts any route',
-        'gateway/connections/http-routes.ts any notAllowed',
+        'gateway/server/server.ts ws behavior',
+        'gateway/server/http-routes.ts get route',
+        'gateway/server/http-routes.ts any route',
+        'gateway/server/http-routes.ts any notAllowed',
       ]),
     )
-    const server = sources.find(({ path }) => path === 'gateway/server.ts')?.text ?? ''
+    const server = sources.find(({ path }) => path === 'gateway/server/server.ts')?.text ?? ''
     const body = /^function behavior[\s\S]*?^}/m.exec(server)?.[0] ?? ''
     const handlers = [
       ...body.matchAll(/^ {4}(upgrade|open|message|dropped|drain|close|ping|pong|subscription)\b/gm),

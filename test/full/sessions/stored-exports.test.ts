@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import {
   EXPORT_CLEAN_UP,
   SESSION_EXPORTS,
-} from '../../../src/modules/sessions/stored-exports/export-queue.ts'
+} from '../../../src/modules/sessions/stored-exports/stored-export.service.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { query } from '../../support/processes/processes.ts'
 import { abandonJobs, recoverAbandoned, runningJobs } from '../../support/world/jobs.ts'

@@ -16,28 +16,27 @@ export interface ConsoleDialog {
 
 /** The dialogs that need more than a press of a button. These tests open them and check their accessibility. */
 export const DIALOGS_OF_OTHER_TESTS: Readonly<Record<string, string>> = {
-  'admin/job-buttons.tsx': 'admin.test.ts',
-  'auth/sign-in-dialog.tsx': 'onboarding-and-settings.test.ts',
+  'admin/jobs.page.tsx': 'admin.test.ts',
+  'app/sign-in-dialog.tsx': 'onboarding-and-settings.test.ts',
   'data/dataset-exports.page.tsx': 'recordings.test.ts',
   'data/export-dialog.tsx': 'recordings.test.ts',
   'drive/bottom-bar.tsx': 'cockpit-layout.test.ts',
-  'drive/leave-guard.tsx': 'cockpit-layout.test.ts',
+  'drive/cockpit-view.tsx': 'cockpit-layout.test.ts',
   'drive/sheets.tsx': 'cockpit-layout.test.ts',
-  'operator/payout-form.tsx': 'operator.test.ts',
+  'operator/payments.tsx': 'operator.test.ts',
   'operator/schedule-session.tsx': 'operator.test.ts',
-  'push/push-section.tsx': 'push.test.ts',
-  'replay/view/downloads-dialog.tsx': 'replay.test.ts',
+  'replay/replay.page.tsx': 'replay.test.ts',
+  'replay/share-dialog.tsx': 'replay.test.ts',
   'replay/view/header.tsx': 'replay.test.ts',
-  'replay/view/keys-sheet.tsx': 'replay.test.ts',
   'replay/view/plot-menu.tsx': 'replay.test.ts',
-  'replay/view/remove-dialog.tsx': 'replay.test.ts',
-  'replay/view/share-dialog.tsx': 'replay.test.ts',
+  'replay/view/replay-view.tsx': 'replay.test.ts',
   'session/clear-stop.tsx': 'sessions.test.ts',
-  'session/release-robot.tsx': 'abandoned-session.test.ts',
+  'session/notices.tsx': 'abandoned-session.test.ts',
+  'settings/push-section.tsx': 'push.test.ts',
 }
 
 /** The building blocks that the others use. */
-const BLOCKS = ['ui/confirm-button.tsx', 'ui/reason-button.tsx', 'ui/secret-dialog.tsx']
+const BLOCKS = ['ui/confirm-button.tsx', 'ui/secret.tsx']
 const RENDERS_DIALOG = /<(Modal|Modal\.Root|Drawer|Menu|Popover|ConfirmButton|ReasonButton|SecretDialog)[\s>]/
 
 /** Returns the files of the console that render a dialog. */
@@ -58,44 +57,44 @@ const ownerDialogs = ({ names, robots, sessions, webhookId }: ConsoleData) => {
   const webhook = `/settings/webhooks/${webhookId}`
   return [
     dialog('app/user-menu', '/', `Account of ${names.owner}`),
-    dialog('app/palette/palette', '/', 'keys:Control+k'),
-    dialog('app/shortcuts/shortcuts-sheet', '/', 'keys:?'),
+    dialog('app/palette', '/', 'keys:Control+k'),
+    dialog('app/shortcuts-sheet', '/', 'keys:?'),
     dialog('notifications/drawer', '/', 'Notifications…'),
-    dialog('ui/list/views-menu', '/sessions', 'Views'),
-    dialog('session/session-columns', '/sessions', `Cancel: ${names.ready}`),
+    dialog('list/list-header', '/sessions', 'Views'),
+    dialog('session/sessions.page', '/sessions', `Cancel: ${names.ready}`),
     dialog('session/session-actions', `/sessions/${sessions.open}`, 'End'),
-    dialog('foxglove/foxglove-dialog', `/sessions/${sessions.open}`, 'Open in Foxglove'),
+    dialog('session/foxglove-dialog', `/sessions/${sessions.open}`, 'Open in Foxglove'),
     dialog('session/session-actions', `/sessions/${sessions.planned}`, `Cancel: ${names.ready}`),
-    dialog('exports/export-row', '/exports', 'Remove: CSV export'),
-    dialog('robots/robot-hold', `/robots/${robots.driven}?tab=access`, 'Hold robot'),
-    dialog('robots/robot-hold', `/robots/${robots.offline}`, 'Release hold'),
-    dialog('robots/robot-token', `/robots/${robots.offline}?tab=connect`, 'Replace token'),
-    dialog('robots/delete-robot', `/robots/${robots.offline}?tab=settings`, 'Remove robot'),
-    dialog('settings/roles', '/settings', 'Remove role: Owner'),
-    dialog('settings/new-api-key', '/settings', 'Create API key'),
+    dialog('session/exports.page', '/exports', 'Remove: CSV export'),
+    dialog('robots/access-tab', `/robots/${robots.driven}?tab=access`, 'Hold robot'),
+    dialog('robots/access-tab', `/robots/${robots.offline}`, 'Release hold'),
+    dialog('robots/robot.page', `/robots/${robots.offline}?tab=connect`, 'Replace token'),
+    dialog('robots/robot-settings-form', `/robots/${robots.offline}?tab=settings`, 'Remove robot'),
+    dialog('settings/settings.page', '/settings', 'Remove role: Owner'),
+    dialog('settings/api-keys', '/settings', 'Create API key'),
     dialog('settings/api-keys', '/settings', 'Revoke test'),
-    dialog('webhooks/new-webhook', '/settings', 'Add webhook'),
-    dialog('webhooks/replay-missed', webhook, 'Resend missed events'),
-    dialog('webhooks/webhook-actions', webhook, 'Disable'),
-    dialog('webhooks/webhook-actions', webhook, 'Replace secret'),
-    dialog('webhooks/webhook-actions', webhook, 'Remove webhook'),
+    dialog('webhooks/webhooks', '/settings', 'Add webhook'),
+    dialog('webhooks/deliveries', webhook, 'Resend missed events'),
+    dialog('webhooks/webhook.page', webhook, 'Disable'),
+    dialog('webhooks/webhook.page', webhook, 'Replace secret'),
+    dialog('webhooks/webhook.page', webhook, 'Remove webhook'),
   ]
 }
 
 const operatorDialogs = [
-  dialog('operator/week-day', '/schedule', 'Copy Monday to other days'),
-  dialog('operator/unsaved-changes-guard', '/schedule', 'Add hours on Sunday', 'Home'),
+  dialog('operator/week-editor', '/schedule', 'Copy Monday to other days'),
+  dialog('operator/week-editor', '/schedule', 'Add hours on Sunday', 'Home'),
 ]
 
 const adminDialogs = ({ names, operator }: ConsoleData) => {
   const user = `/admin/users/${operator.id}`
   return [
-    dialog('admin/user-roles', user, 'Remove role: Operator'),
-    dialog('admin/suspension-buttons', user, 'Suspend'),
+    dialog('admin/user.page', user, 'Remove role: Operator'),
+    dialog('admin/user.page', user, 'Suspend'),
     dialog('admin/revoke-button', user, `Revoke ${names.operator} for ${names.type}`),
-    dialog('admin/session-buttons', '/admin', `End the session on ${names.driven}`),
-    dialog('admin/certification-card', '/admin/certifications', `Approve ${names.operator} for crane`),
-    dialog('admin/certification-card', '/admin/certifications', `Reject ${names.operator} for crane`),
+    dialog('admin/overview.page', '/admin', `End the session on ${names.driven}`),
+    dialog('admin/certifications.page', '/admin/certifications', `Approve ${names.operator} for crane`),
+    dialog('admin/certifications.page', '/admin/certifications', `Reject ${names.operator} for crane`),
   ]
 }
 

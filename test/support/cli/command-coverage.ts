@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Command } from 'commander'
 import { expect } from 'vitest'
-import { declareCompletion } from '../../../packages/cli/completion/command.ts'
+
 import { createProgram } from '../../../packages/cli/program.ts'
 import { startInProcess } from './in-process.ts'
 import { type CliUser, openTerminal, startCli } from './terminal.ts'
@@ -9,13 +9,16 @@ import { type CliUser, openTerminal, startCli } from './terminal.ts'
 /** How a test runs a command: in a terminal, or with `--json`. */
 type Way = 'terminal' | 'json'
 
-/** Returns the declared program. */
-export function declaredProgram(): Command {
-  const { stdin, stdout, stderr } = process
-  const program = createProgram({ env: {}, stdin, stdout, stderr, signal: new AbortController().signal })
-  declareCompletion(program)
-  return program
-}
+const { stdin, stdout, stderr } = process
+
+/** The program with all commands. */
+export const declaredProgram: Command = await createProgram({
+  env: {},
+  stdin,
+  stdout,
+  stderr,
+  signal: new AbortController().signal,
+})
 
 /** Returns all executable commands by their path. */
 export function commandsOf(program: Command): Map<string, Command> {
@@ -90,7 +93,7 @@ export function createCoverage() {
     },
     /** Returns the commands that no test has run in a terminal or with `--json`. */
     missing: () =>
-      [...commandsOf(declaredProgram()).keys()].flatMap((path) =>
+      [...commandsOf(declaredProgram).keys()].flatMap((path) =>
         (['terminal', 'json'] as const)
           .filter((way) => !ways.get(path)?.has(way))
           .map((way) => `${path} (${way})`),

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
-import { runProgram } from '../../../packages/cli/run-program.ts'
+import { runProgram } from '../../../packages/cli/program.ts'
 import type { CliUser, Finished } from './terminal.ts'
 
 /** Screen of a command that believes it writes to a terminal. */

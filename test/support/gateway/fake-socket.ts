@@ -1,6 +1,6 @@
 import type { WebSocket } from 'uWebSockets.js'
-import type { GatewayConnection, SocketData } from '../../../gateway/connections/connection.ts'
-import type { ConnectionHandlers } from '../../../gateway/server.ts'
+import type { GatewayConnection, SocketData } from '../../../gateway/base/connection.ts'
+import type { ConnectionHandlers } from '../../../gateway/server/server.ts'
 
 /** The gateway's limit of uWebSockets, smaller, so that a test reaches it. */
 const LIMIT_BYTES = 4_096

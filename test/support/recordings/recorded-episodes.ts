@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { DATASET_EXPORTS } from '../../../src/modules/datasets/exports/dataset-export-queue.ts'
+import { DATASET_EXPORTS } from '../../../src/modules/datasets/exports/dataset-export.service.ts'
 import { connectTo } from '../database/sql.ts'
 import type { TestUser } from '../world/test-user.ts'
 import { waitFor } from '../world/wait.ts'

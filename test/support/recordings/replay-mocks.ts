@@ -6,7 +6,7 @@ import type {
   RecordingParts,
   RecordingShare,
   SessionEpisodes,
-} from '../../../packages/console/src/replay/data/api-types.ts'
+} from '../../../packages/console/src/recording/recordings.ts'
 
 const RECORDING_ID = '6e2f9b40-81d5-4c7a-b396-f04a7d1e58c2'
 const USER_ID = 'd21f6b80-94c3-4e7a-b5d8-0f3a7e62c915'

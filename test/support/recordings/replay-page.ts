@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core'
-import type { Recording } from '../../../packages/console/src/replay/data/api-types.ts'
+import type { Recording } from '../../../packages/console/src/recording/recordings.ts'
 import type { ConsoleBrowser, PageOptions } from '../browser/console.ts'
 import { readyOperator, readyOwner } from '../browser/ready-users.ts'
 import { performAction, start } from '../world/session-fixtures.ts'

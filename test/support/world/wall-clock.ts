@@ -1,5 +1,5 @@
 import { onTestFinished, vi } from 'vitest'
-import { monotonic } from '../../../gateway/gateway-clock.ts'
+import { monotonic } from '../../../gateway/base/clock.ts'
 
 /**
  * Stops the wall clock of this process, and the clock by which its gateways measure limits, until the end of the test. Returns a

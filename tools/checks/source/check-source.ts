@@ -1,7 +1,7 @@
 import type { Finding } from '../finding.ts'
-import { checkTableWriters } from '../tables/check-table-writers.ts'
 import { checkLimits } from './check-limits.ts'
 import { checkOutsidePaths } from './check-paths.ts'
+import { checkTableWriters } from './check-table-writers.ts'
 import { checkTexts } from './check-texts.ts'
 import type { Repository } from './repository.ts'
 

@@ -1,13 +1,18 @@
+import { Button, Card, Group, SimpleGrid, Table, Text, TextInput } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { answerOf } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
-import { t } from '../texts/texts.ts'
-import { AdminPage } from './admin-page.tsx'
-import { AuditFilters } from './audit-filters.tsx'
-import type { AuditSearch } from './audit-search.ts'
-import { AuditTable } from './audit-table.tsx'
-import { PAGE_SIZE, PagesView, usePages } from './pages.tsx'
+import { plainWords, typeWords as words } from '@wheelhouse/protocol'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { type FormEvent, useState } from 'react'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { language, t } from '../texts/texts.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { dateTime, money } from '../ui/format.ts'
+import { LinkAnchor } from '../ui/links.tsx'
+import { Time } from '../ui/time.tsx'
+import { AdminPage, PAGE_SIZE, PagesView, usePages } from './admin-page.tsx'
+import { type AuditSearch, readAuditSearch } from './search.ts'
 
 /** Shows the audit log, newest entry first. */
 export const AuditPage = () => (
@@ -35,4 +40,181 @@ function Log() {
       </PagesView>
     </>
   )
+}
+
+const fields = [
+  { name: 'actor', label: t('admin.audit.actorId'), type: 'text' },
+  { name: 'subject', label: t('admin.audit.targetId'), type: 'text' },
+  { name: 'action', label: t('admin.audit.action'), type: 'text' },
+  { name: 'since', label: t('admin.audit.from'), type: 'datetime-local' },
+  { name: 'until', label: t('admin.audit.until'), type: 'datetime-local' },
+] as const
+
+/** Filters the audit log. Typed values take effect when the user applies them. */
+function AuditFilters(props: { search: AuditSearch; onSearch: (next: AuditSearch) => void }) {
+  const { search, onSearch } = props
+  const [typed, setTyped] = useState(() => toInputValues(search))
+  const [applied, setApplied] = useState(search)
+  // A link in the table changed the filters.
+  if (applied !== search) {
+    setApplied(search)
+    setTyped(toInputValues(search))
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onSearch(readAuditSearch({ ...typed }))
+  }
+  return (
+    <Card
+      withBorder
+      padding="sm"
+      component="form"
+      onSubmit={submit}
+      role="search"
+      aria-label={t('admin.audit.filters')}
+    >
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="xs">
+        {fields.map(({ name, label, type }) => (
+          <TextInput
+            key={name}
+            label={label}
+            type={type}
+            value={typed[name] ?? ''}
+            onChange={({ currentTarget: { value } }) => setTyped((old) => ({ ...old, [name]: value }))}
+          />
+        ))}
+      </SimpleGrid>
+      <Group mt="sm" gap="xs">
+        <Button type="submit">{t('admin.audit.apply')}</Button>
+        <Button variant="default" onClick={() => onSearch({})}>
+          {t('admin.audit.showAll')}
+        </Button>
+      </Group>
+    </Card>
+  )
+}
+
+const toInputValues = (search: AuditSearch): AuditSearch => ({
+  ...search,
+  since: search.since && inputTime(search.since),
+  until: search.until && inputTime(search.until),
+})
+
+/** Returns a time as a `datetime-local` field shows it: in the viewer's zone, without an offset. */
+function inputTime(iso: string): string {
+  const at = new Date(iso)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+type Entry = Schemas['AuditEntry']
+interface Props {
+  readonly entries: readonly Entry[]
+  readonly search: AuditSearch
+}
+
+/** Lists entries of the audit log. Actor, action and target are links that add a filter. */
+const AuditTable = ({ entries, search }: Props) => (
+  <DataTable
+    label={t('admin.audit.title')}
+    minWidth={760}
+    verticalSpacing="xs"
+    columns={[
+      t('admin.audit.time'),
+      t('admin.audit.actor'),
+      t('admin.audit.action'),
+      t('admin.audit.target'),
+      t('admin.audit.details'),
+    ]}
+  >
+    {entries.map((entry) => (
+      <Row key={entry.id} entry={entry} search={search} />
+    ))}
+  </DataTable>
+)
+
+const shortId = (id: string) => (id.length > 13 ? `${id.slice(0, 8)}…` : id)
+
+const Row = ({ entry, search }: { entry: Entry; search: AuditSearch }) => (
+  <Table.Tr data-entry={entry.id} style={{ verticalAlign: 'top' }}>
+    <Table.Td style={{ whiteSpace: 'nowrap' }}>
+      <Time at={entry.at} exact />
+    </Table.Td>
+    <Table.Td>
+      {entry.actor_id === null ? (
+        t('admin.audit.platform')
+      ) : (
+        <LinkAnchor to="/admin/audit" search={{ ...search, actor: entry.actor_id }}>
+          {entry.actor_name ?? t('admin.audit.unknownUser')}
+        </LinkAnchor>
+      )}
+    </Table.Td>
+    <Table.Td>
+      <LinkAnchor to="/admin/audit" search={{ ...search, action: entry.action }}>
+        {words(entry.action)}
+      </LinkAnchor>
+    </Table.Td>
+    <Table.Td>
+      {words(entry.subject_type)}
+      <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
+        {entry.subject_deleted ? (
+          textParts('admin.audit.deleted', { target: <Target entry={entry} search={search} /> })
+        ) : (
+          <Target entry={entry} search={search} />
+        )}
+      </Text>
+    </Table.Td>
+    <Table.Td>
+      <AuditData data={entry.data} />
+    </Table.Td>
+  </Table.Tr>
+)
+
+const Target = ({ entry, search }: { entry: Entry; search: AuditSearch }) => (
+  <LinkAnchor
+    inherit
+    to="/admin/audit"
+    search={{ ...search, subject: entry.subject_id }}
+    title={entry.subject_id}
+    aria-label={`${words(entry.subject_type)} ${entry.subject_name ?? entry.subject_id}`}
+  >
+    {entry.subject_name ?? shortId(entry.subject_id)}
+  </LinkAnchor>
+)
+
+const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
+
+/** Lists the data of an audit entry, one line per field. */
+const AuditData = ({ data }: { data: Readonly<Record<string, unknown>> }) => (
+  <dl style={{ margin: 0, display: 'grid', gridTemplateColumns: 'auto 1fr', columnGap: '0.75rem' }}>
+    {Object.entries(data).map(([name, value]) => (
+      <div key={name} style={{ display: 'contents' }}>
+        <Text component="dt" size="sm" c="dimmed">
+          {words(name.replace(/_(cents|at)$/, ''))}
+        </Text>
+        <Text component="dd" size="sm" m={0} style={{ overflowWrap: 'anywhere' }}>
+          {formatValue(name, value)}
+        </Text>
+      </div>
+    ))}
+  </dl>
+)
+
+/** Returns a status or a code as words, and text that a user wrote unchanged. */
+const codeLabel = (value: string): string =>
+  /^[A-Z]+(_[A-Z]+)*$/.test(value) ? words(value.toLowerCase()) : plainWords(value)
+
+/** Returns a value as text. The suffix of the field name (`_cents`, `_at`) selects the format. */
+function formatValue(name: string, value: unknown): string {
+  if (value === null || value === undefined) return t('admin.audit.none')
+  if (typeof value === 'number' && name.endsWith('_cents')) return money(value)
+  if (typeof value === 'string' && name.endsWith('_at') && !Number.isNaN(Date.parse(value)))
+    return dateTime(value)
+  if (typeof value === 'boolean') return t(value ? 'admin.audit.yes' : 'admin.audit.no')
+  if (typeof value === 'string') return codeLabel(value)
+  if (typeof value === 'number') return value.toLocaleString(language)
+  if (Array.isArray(value))
+    return list.format(value.map((item) => formatValue(name, item))) || t('admin.audit.none')
+  return Object.entries(value)
+    .map(([key, item]) => `${words(key.replace(/_(cents|at)$/, ''))}: ${formatValue(key, item)}`)
+    .join('; ')
 }

@@ -1,12 +1,12 @@
-import { SegmentedControl, Stack } from '@mantine/core'
-import { answerOf } from '@wheelhouse/sdk'
+import { Anchor, Badge, Card, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { AdminPage } from './admin-page.tsx'
-import { MessageCard } from './message-card.tsx'
-import { PAGE_SIZE, PagesView, usePages } from './pages.tsx'
+import { Time } from '../ui/time.tsx'
+import { AdminPage, PAGE_SIZE, PagesView, usePages } from './admin-page.tsx'
 
 /** Lists messages of the contact form and their delivery status. */
 export const MessagesPage = () => (
@@ -54,4 +54,68 @@ function Messages() {
       </PagesView>
     </>
   )
+}
+
+type Message = Schemas['StoredContactMessage']
+
+/** Shows a contact message and its delivery status. */
+const MessageCard = ({ message }: { message: Message }) => (
+  <Card withBorder padding="sm" component="article" aria-label={message.subject}>
+    <Group justify="space-between" align="flex-start" gap="xs">
+      <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+        {message.subject}
+      </Text>
+      <Badge color={message.delivered ? 'teal.9' : 'orange.9'} style={{ flexShrink: 0 }}>
+        {t(message.delivered ? 'admin.messages.delivered' : 'admin.messages.pending')}
+      </Badge>
+    </Group>
+    <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+      {message.name}, <Anchor href={`mailto:${encodeURIComponent(message.email)}`}>{message.email}</Anchor>
+    </Text>
+    <Text size="sm" c="dimmed">
+      {message.category} · <Time at={message.created_at} />
+    </Text>
+    <Text my="xs" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+      {message.message}
+    </Text>
+    <Delivery message={message} />
+  </Card>
+)
+
+function Delivery({ message }: { message: Message }) {
+  const { delivered_at, attempts, next_attempt_at, last_error } = message
+  if (delivered_at) {
+    return (
+      <Text size="sm" c="dimmed">
+        {textParts('admin.message.delivered', {
+          time: <Time at={delivered_at} />,
+          attempts: t('admin.message.attemptsNeeded', { count: attempts }),
+        })}
+      </Text>
+    )
+  }
+  return (
+    <>
+      <Text size="sm">
+        {next_attempt_at ? <NextAttempt at={next_attempt_at} attempts={attempts} /> : attemptsText(attempts)}
+      </Text>
+      {last_error && (
+        <Text size="sm" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
+          {last_error}
+        </Text>
+      )}
+    </>
+  )
+}
+
+const attemptsText = (count: number) =>
+  count === 0 ? t('admin.message.notSent') : t('admin.message.attempts', { count })
+
+function NextAttempt({ at, attempts }: { at: string; attempts: number }) {
+  const time = <Time at={at} />
+  if (attempts === 0) return textParts('admin.message.firstAttempt', { time })
+  return textParts('admin.message.nextAttempt', {
+    attempts: t('admin.message.attemptsSoFar', { count: attempts }),
+    time,
+  })
 }

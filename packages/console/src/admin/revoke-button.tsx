@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
-import { ReasonButton } from '../ui/reason-button.tsx'
-import type { CertificationRequest } from './certifications-query.ts'
+import { ReasonButton } from '../ui/confirm-button.tsx'
+import type { CertificationRequest } from './queries.ts'
 
 /** Revokes an approved certification with a reason. */
 export function RevokeButton({

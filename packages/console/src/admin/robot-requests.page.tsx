@@ -1,11 +1,10 @@
 import { Anchor, Card, Stack, Text } from '@mantine/core'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
 import { Time } from '../ui/time.tsx'
-import { AdminPage } from './admin-page.tsx'
-import { PAGE_SIZE, PagesView, usePages } from './pages.tsx'
+import { AdminPage, PAGE_SIZE, PagesView, usePages } from './admin-page.tsx'
 
 /** Lists requests for robot types that the platform does not support yet. */
 export const RobotRequestsPage = () => (

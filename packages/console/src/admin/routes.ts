@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import type { NavigationEntry } from '../app/navigation.ts'
-import { shellRoute } from '../app/root-routes.ts'
+import type { NavigationEntry } from '../platform/platform.ts'
+import { shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
 import {
   IconActivity,
@@ -13,8 +13,7 @@ import {
   IconRobotFace,
   IconUsers,
 } from '../ui/icons.tsx'
-import { readAuditSearch } from './audit-search.ts'
-import { readRobotSearch, readSessionSearch, readUserSearch } from './list-search.ts'
+import { readAuditSearch, readRobotSearch, readSessionSearch, readUserSearch } from './search.ts'
 
 export const adminRoutes = [
   createRoute({

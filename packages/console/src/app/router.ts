@@ -1,7 +1,20 @@
-import { createRouter } from '@tanstack/react-router'
+import { createRoute, createRouter } from '@tanstack/react-router'
+import { fullWindowRoute, rootRoute, shellRoute } from '../platform/root-routes.tsx'
 import { Loading } from '../ui/states.tsx'
 import { fullWindowRoutes, routes } from './features.ts'
-import { fullWindowRoute, rootRoute, shellRoute, signedInRoute } from './root-routes.ts'
+import { FullWindow, Shell } from './shell.tsx'
+import { SignedIn } from './sign-in.tsx'
+
+/** Completes a sign-in in a second window. */
+const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/signed-in',
+  component: SignedIn,
+})
+
+// Features import the routes above their pages, but not the shell, which contains parts of features.
+shellRoute.update({ component: Shell })
+fullWindowRoute.update({ component: FullWindow })
 
 const routeTree = rootRoute.addChildren([
   signedInRoute,

@@ -7,9 +7,9 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { useMe } from '../auth/me.ts'
-import { signOut } from '../auth/sign-out.ts'
-import { useSelectLanguage } from '../settings/mail-language.ts'
+import { useMe } from '../platform/platform.ts'
+import { signOut } from '../platform/sign-out.ts'
+import { useSelectLanguage } from '../settings/use-profile-change.ts'
 import { LANGUAGES, type Language, languageOf } from '../texts/languages.ts'
 import { language, t } from '../texts/texts.ts'
 import { IconLogout, IconSettings } from '../ui/icons.tsx'

@@ -1,16 +1,21 @@
-import { Button, Group, Text } from '@mantine/core'
+import { Button, Group, Table, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
 import { t } from '../texts/texts.ts'
-import { dateTime } from '../ui/format.ts'
-import { LinkButton } from '../ui/links.tsx'
-import { MoreButton } from '../ui/more-button.tsx'
+import { DataTable, MoreButton } from '../ui/data-table.tsx'
+import { dateTime, duration, money } from '../ui/format.ts'
+import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
-import { ResourcePage } from '../ui/resource-page.tsx'
-import { HostedLink } from './hosted-link.tsx'
-import { InvoiceLines } from './invoice-lines.tsx'
-import { InvoiceStatusBadge, meaningOf, monthName } from './invoice-status.tsx'
-import { useInvoice } from './use-invoices.ts'
+import { ResourcePage } from '../ui/section.tsx'
+import {
+  HostedLink,
+  type Invoice,
+  type InvoiceLine,
+  InvoiceStatusBadge,
+  meaningOf,
+  monthName,
+  useInvoice,
+} from './invoices.tsx'
 import './print.css'
 
 /** Shows one invoice with the cost of each session. Printable. */
@@ -75,3 +80,73 @@ const Actions = ({ complete }: { complete: boolean }) => (
     </Button>
   </Group>
 )
+
+/** Returns seconds as `2 min 10 s`, or an empty string for 0. */
+function seconds(count: number): string {
+  if (count === 0) return ''
+  const [minutes, rest] = [Math.floor(count / 60), count % 60]
+  if (minutes === 0) return t('billing.lines.seconds', { seconds: rest })
+  if (rest === 0) return t('billing.lines.minutes', { minutes })
+  return t('billing.lines.minutesAndSeconds', { minutes, seconds: rest })
+}
+
+const sum = (lines: readonly InvoiceLine[], field: 'paused_seconds' | 'outage_seconds') =>
+  lines.reduce((total, line) => total + line[field], 0)
+
+/** Lists the sessions of an invoice and their totals. */
+const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) => (
+  <>
+    <DataTable
+      label={t('billing.lines.label')}
+      minWidth={760}
+      columns={[
+        t('billing.lines.session'),
+        t('billing.lines.robot'),
+        t('billing.lines.operator'),
+        t('billing.lines.minutesColumn'),
+        t('billing.lines.paused'),
+        t('billing.lines.offline'),
+        t('billing.lines.perMinute'),
+        t('billing.lines.amount'),
+      ]}
+      foot={<Sums invoice={invoice} lines={lines} />}
+    >
+      {lines.map((line) => (
+        <Table.Tr key={line.session_id}>
+          <Table.Td>
+            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: line.session_id }} inherit>
+              {dateTime(line.started_at)}
+            </LinkAnchor>
+          </Table.Td>
+          <Table.Td>{line.robot_name}</Table.Td>
+          <Table.Td>{line.operator_name}</Table.Td>
+          <Table.Td>{line.minutes}</Table.Td>
+          <Table.Td>{seconds(line.paused_seconds)}</Table.Td>
+          <Table.Td>{seconds(line.outage_seconds)}</Table.Td>
+          <Table.Td>{money(line.rate_cents_per_minute, invoice.currency)}</Table.Td>
+          <Table.Td>{money(line.amount_cents, invoice.currency)}</Table.Td>
+        </Table.Tr>
+      ))}
+    </DataTable>
+    <Text size="sm" c="dimmed">
+      {t('billing.lines.rule', { time: duration(invoice.minutes) })}
+    </Text>
+  </>
+)
+
+/** Sums the lines. Pauses and outages are summed only when all lines are loaded. */
+function Sums({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) {
+  const all = lines.length === invoice.session_count
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" colSpan={3}>
+        {t('billing.lines.sessions', { count: invoice.session_count })}
+      </Table.Th>
+      <Table.Td fw={600}>{invoice.minutes}</Table.Td>
+      <Table.Td>{all && seconds(sum(lines, 'paused_seconds'))}</Table.Td>
+      <Table.Td>{all && seconds(sum(lines, 'outage_seconds'))}</Table.Td>
+      <Table.Td />
+      <Table.Td fw={600}>{money(invoice.total_cents, invoice.currency)}</Table.Td>
+    </Table.Tr>
+  )
+}

@@ -1,18 +1,17 @@
-import { Table, Text } from '@mantine/core'
-import { ClientProfileForm } from '../profiles/client-profile-form.tsx'
+import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { ApiError, answerOf } from '@wheelhouse/sdk'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { ClientProfileForm } from '../settings/client-profile-form.tsx'
 import { t } from '../texts/texts.ts'
-import { DataTable } from '../ui/data-table.tsx'
-import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
+import { DataTable, DescriptionItem, DescriptionList } from '../ui/data-table.tsx'
 import { duration, money } from '../ui/format.ts'
-import { LinkAnchor } from '../ui/links.tsx'
+import { LinkAnchor, webAddress } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Section } from '../ui/section.tsx'
-import { Empty, QueryView } from '../ui/states.tsx'
-import { HostedLink } from './hosted-link.tsx'
-import { InvoiceStatusBadge, monthName } from './invoice-status.tsx'
-import { PaymentSetup } from './payment-setup.tsx'
-import { Prices } from './prices.tsx'
-import { type Invoice, useInvoices } from './use-invoices.ts'
+import { Empty, Problem, QueryView } from '../ui/states.tsx'
+import { HostedLink, type Invoice, InvoiceStatusBadge, monthName, useInvoices } from './invoices.tsx'
 
 /** Lists invoices and shows payment method, prices and company data. */
 export const InvoicesPage = () => (
@@ -100,3 +99,93 @@ const Row = ({ invoice }: { invoice: Invoice }) => (
     </Table.Td>
   </Table.Tr>
 )
+
+/** Queries the owner profile, with billing data. */
+function useClientProfile() {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: keys.clientProfile,
+    queryFn: () => answerOf(rest.GET('/api/client/profile')),
+  })
+}
+
+/** Shows whether a payment method is saved, and links to the page of the payment provider. */
+function PaymentSetup() {
+  const { rest } = usePlatform()
+  const profile = useClientProfile()
+  const portal = useMutation({
+    mutationFn: () => answerOf(rest.POST('/api/payments/portal')),
+    // Opens in this tab, because browsers block a window that opens after a request.
+    onSuccess: ({ url }) => {
+      const address = webAddress(url)
+      if (address) window.location.assign(address)
+    },
+    gcTime: 0,
+  })
+  if (isNotSetUp(portal.error)) return <NotSetUp />
+  return (
+    <QueryView query={profile}>
+      {({ billing_ready }) => (
+        <Stack>
+          <Text maw={640}>{t(billing_ready ? 'billing.payment.saved' : 'billing.payment.missing')}</Text>
+          <Text size="sm" c="dimmed" maw={640}>
+            {t('billing.payment.privacy')}
+          </Text>
+          <Problem error={portal.error} />
+          <Group>
+            <Button onClick={() => portal.mutate()} loading={portal.isPending || portal.isSuccess}>
+              {t(billing_ready ? 'billing.payment.change' : 'billing.payment.add')}
+            </Button>
+          </Group>
+        </Stack>
+      )}
+    </QueryView>
+  )
+}
+
+/** Returns whether payments are not configured, as opposed to a temporary outage of the provider. */
+const isNotSetUp = (error: unknown) => error instanceof ApiError && error.code === 'payments_not_configured'
+
+const NotSetUp = () => (
+  <Alert variant="default" title={t('billing.payment.offTitle')} role="status">
+    <Text size="sm">{t('billing.payment.offText')}</Text>
+  </Alert>
+)
+
+/** Shows the public price list. */
+function Prices() {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: keys.pricing,
+    queryFn: () => answerOf(rest.GET('/api/public/pricing')),
+  })
+  return (
+    <Stack>
+      <Text maw={640}>{t('billing.prices.note')}</Text>
+      <QueryView
+        query={query}
+        isEmpty={({ plans }) => plans.length === 0}
+        empty={<Empty title={t('billing.prices.emptyTitle')} />}
+      >
+        {({ plans, currency }) => (
+          <DataTable
+            label={t('billing.prices.label')}
+            columns={[t('billing.prices.plan'), t('billing.prices.perMinute')]}
+          >
+            {plans.map((plan) => (
+              <Table.Tr key={plan.id}>
+                <Table.Td>
+                  <Text fw={600}>{plan.name}</Text>
+                  <Text size="sm" c="dimmed">
+                    {plan.description}
+                  </Text>
+                </Table.Td>
+                <Table.Td>{money(plan.client_rate_cents_per_minute, currency)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </DataTable>
+        )}
+      </QueryView>
+    </Stack>
+  )
+}

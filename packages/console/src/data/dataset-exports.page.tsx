@@ -1,5 +1,5 @@
 import { Badge, Button, Code, CopyButton, Group, Paper, Progress, Stack, Text } from '@mantine/core'
-import type { DatasetExport } from '../replay/data/api-types.ts'
+import type { DatasetExport } from '../recording/recordings.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
@@ -8,8 +8,8 @@ import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { reasonText } from './not-exportable.ts'
 import { isRunning, useDatasetExports, useRemoveExport } from './use-dataset-exports.ts'
+import { reasonText } from './use-datasets.ts'
 
 const BYTES_PER_MB = 1_000_000
 

@@ -2,18 +2,14 @@ import { Anchor, Badge, Checkbox, Code, Group, Table, Text } from '@mantine/core
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { t } from '../texts/texts.ts'
-import { DataTable } from '../ui/data-table.tsx'
+import { DataTable, MoreButton } from '../ui/data-table.tsx'
 import { dataSize } from '../ui/format.ts'
-import { LinkAnchor, LinkButton } from '../ui/links.tsx'
-import { MoreButton } from '../ui/more-button.tsx'
+import { LinkAnchor, LinkButton, webAddress } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { toggled } from '../ui/toggled.ts'
-import { webAddress } from '../ui/web-address.ts'
 import { ExportButton } from './export-dialog.tsx'
-import { reasonText } from './not-exportable.ts'
-import { type Episode, useDatasets, useEpisodes } from './use-datasets.ts'
+import { type Episode, reasonText, toggled, useDatasets, useEpisodes } from './use-datasets.ts'
 
 /** Lists the episodes of one dataset. */
 export function DatasetPage() {

@@ -7,10 +7,8 @@ import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { toggled } from '../ui/toggled.ts'
 import { ExportButton } from './export-dialog.tsx'
-import { reasonText } from './not-exportable.ts'
-import { type Dataset, useDatasets } from './use-datasets.ts'
+import { type Dataset, reasonText, toggled, useDatasets } from './use-datasets.ts'
 
 /** Lists the datasets of the owner's robots. */
 export const DatasetsPage = () => (

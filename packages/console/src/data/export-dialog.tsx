@@ -15,7 +15,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { t } from '../texts/texts.ts'
-import { fieldErrors } from '../ui/field-errors.ts'
+import { fieldErrors } from '../ui/form.tsx'
 import { Problem } from '../ui/states.tsx'
 import { type NewExport, useStartExport } from './use-dataset-exports.ts'
 

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
-import type { DatasetExport } from '../replay/data/api-types.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import type { DatasetExport } from '../recording/recordings.ts'
 
 const POLL_MS = 2_000
 const PATH = '/api/client/datasets/exports'

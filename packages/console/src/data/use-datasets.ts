@@ -1,8 +1,9 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { EpisodeSource } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { t } from '../texts/texts.ts'
 
 export type Dataset = Schemas['Dataset']
 /** An episode that a robot reported, or that was marked in a session. */
@@ -39,4 +40,23 @@ export function useEpisodes(id: string) {
     getNextPageParam: (page) => (page.length < PAGE_SIZE ? undefined : page.at(-1)?.id),
     select: ({ pages }) => pages.flat(),
   })
+}
+
+type Reason = Schemas['DatasetExport']['left_out']['episodes'][number]['reason']
+
+const texts: Readonly<Record<Reason, string>> = {
+  no_recording: t('data.reasons.no_recording'),
+  recording_not_ready: t('data.reasons.recording_not_ready'),
+  unfinished: t('data.reasons.unfinished'),
+  gaps: t('data.reasons.gaps'),
+}
+
+/** Returns why an episode is not exported. */
+export const reasonText = (reason: Reason): string => texts[reason]
+
+/** Returns a copy of a set with a value added, or removed if it was there. */
+export function toggled<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {
+  const copy = new Set(set)
+  if (!copy.delete(value)) copy.add(value)
+  return copy
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createBatteryTrend } from './battery-trend.ts'
+import { createBatteryTrend } from './measurements.ts'
 
 const MINUTE_MS = 60_000
 

@@ -1,14 +1,13 @@
 import { useState } from 'react'
 import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { HudButton } from '../ui/hud-button.tsx'
 import { messageOf } from '../ui/message-of.ts'
 import { type Store, useStore } from '../ui/store.ts'
 import styles from './bottom-bar.module.css'
-import type { DriveActions } from './drive-actions.ts'
 import type { PadState } from './gamepad.ts'
-import { type Hud, toggle } from './hud.ts'
-import { HudButton } from './hud-button.tsx'
-import type { HudAction } from './hud-keys.ts'
+import { type Hud, toggle } from './hud.tsx'
+import type { DriveActions, HudAction } from './hud-actions.ts'
 
 interface Props {
   readonly gamepad: Store<PadState>

@@ -1,15 +1,15 @@
 import { Button, Group } from '@mantine/core'
 import { ChatMessage } from '@wheelhouse/protocol'
 import { type ReactNode, useMemo } from 'react'
-import { useMe } from '../auth/me.ts'
-import type { LiveSession } from '../live/hooks.ts'
+import { useMe } from '../platform/platform.ts'
+import type { LiveSession } from '../platform/use-live.ts'
 import { ChatPanel } from '../session/chat-panel.tsx'
 import { t } from '../texts/texts.ts'
+import { HudButton } from '../ui/hud-button.tsx'
+import { leaveField } from '../ui/keys.ts'
 import { useStore } from '../ui/store.ts'
 import styles from './chat-overlay.module.css'
-import { leaveField } from './focus.ts'
-import { CHAT_ID, type Hud, toggle } from './hud.ts'
-import { HudButton } from './hud-button.tsx'
+import { CHAT_ID, type Hud, toggle } from './hud.tsx'
 
 /** Messages that an operator often sends. */
 export const OPERATOR_REPLIES = [t('drive.chat.onIt'), t('drive.chat.stopped'), t('drive.chat.isClear')]

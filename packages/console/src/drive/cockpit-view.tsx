@@ -2,39 +2,34 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import { ControlSchema, type SessionStatus } from '@wheelhouse/protocol'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { usePlatform } from '../app/platform.ts'
-import { useSessionCameras } from '../cameras/use-cameras.ts'
-import { useShownCameras } from '../cameras/use-shown-cameras.ts'
-import type { LiveSession } from '../live/hooks.ts'
+import { DELAYED_MS } from '../live/freshness.ts'
+import { usePlatform } from '../platform/platform.ts'
+import type { LiveSession } from '../platform/use-live.ts'
+import { useEpisodeMarks } from '../recording/episode-panel.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
+import { createSampleReader } from '../telemetry/sample-reader.ts'
+import { useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
 import { Loading } from '../ui/states.tsx'
 import { useStore } from '../ui/store.ts'
+import { useSessionCameras, useShownCameras } from '../video/use-cameras.ts'
 import { useReadAges } from '../video/video-view.tsx'
 import { BottomBar } from './bottom-bar.tsx'
 import { ChatOverlay, OPERATOR_REPLIES } from './chat-overlay.tsx'
 import styles from './cockpit.module.css'
 import { type Cockpit, openCockpit } from './cockpit.ts'
-import { CommandInputs } from './command-inputs.tsx'
-import { useDriveActions } from './drive-actions.ts'
-import { EpisodeOverlay } from './episodes/episode-overlay.tsx'
-import { useEpisodeMarks } from './episodes/use-episode-marks.ts'
+import { CommandInputs, Stick } from './command-inputs.tsx'
+import { isAtRest } from './control-plan.ts'
 import { Figures } from './figures.tsx'
-import { useFullScreen } from './full-screen.ts'
-import { createHud, type Hud } from './hud.ts'
-import { useHudKeys } from './hud-keys.ts'
-import { findLatchedStop } from './latched-stop.ts'
+import { createHud, EpisodeOverlay, type Hud } from './hud.tsx'
+import { useDriveActions, useHudActions, useHudKeys } from './hud-actions.ts'
 import { Notices } from './notices.tsx'
+import { findLatchedStop } from './operator-stop.ts'
 import { Picture } from './picture.tsx'
-import { canFloat, toggleFloating } from './picture-in-picture.ts'
 import { Sheets } from './sheets.tsx'
-import { Stick } from './stick.tsx'
 import { StopBar } from './stop-bar.tsx'
 import { TopBar } from './top-bar.tsx'
-import { useHaptics } from './use-haptics.ts'
-import { useHudActions } from './use-hud-actions.ts'
-import { useSafeArea } from './use-safe-area.ts'
-import { useWakeLock } from './wake-lock.ts'
+import { canFloat, toggleFloating, useFullScreen, useSafeArea, useWakeLock } from './window.ts'
 
 /** Asks for confirmation before the operator leaves the cockpit of a robot that can be driven. The robot halts then. */
 function LeaveGuard({ cockpit, robotName }: { cockpit: Cockpit; robotName: string }) {
@@ -199,3 +194,37 @@ function schemaOf(text: string): ControlSchema | null {
   const { data } = ControlSchema.safeParse(JSON.parse(text))
   return data ?? null
 }
+
+const PERIOD_MS = 400
+const PULSE_MS = 150
+/** From this distance on, the pulse grows towards the obstacle. */
+const NEAR_M = 0.8
+
+/** Lets gamepad and phone vibrate while the operator drives towards something near, or with data that is late. */
+function useHaptics(cockpit: Cockpit, session: SessionDetail): void {
+  const schema = useTelemetrySchema(session.telemetry_schema)
+  useEffect(() => {
+    const { operatorConnection, preferences, gamepad, axes } = cockpit
+    const reader = createSampleReader(schema)
+    let newest: unknown
+    const unsubscribe = operatorConnection.telemetry.subscribe(({ data }) => {
+      newest = data
+    })
+    const timer = setInterval(() => {
+      if (!preferences.controls.get().rumbles || isAtRest(axes.get())) return
+      const { linkMs, telemetryMs = 0 } = operatorConnection.ages()
+      const isLate = Math.max(linkMs, telemetryMs) >= DELAYED_MS
+      const strength = isLate ? 1 : nearness(reader.nearest(newest)?.distanceM)
+      if (strength === 0) return
+      gamepad.rumble(strength, PULSE_MS)
+      navigator.vibrate?.(PULSE_MS * strength)
+    }, PERIOD_MS)
+    return () => {
+      clearInterval(timer)
+      unsubscribe()
+    }
+  }, [cockpit, schema])
+}
+
+/** Returns how near an obstacle is: 0 from `NEAR_M` on, 1 for contact. */
+const nearness = (distanceM = NEAR_M): number => Math.min(1, Math.max(0, 1 - distanceM / NEAR_M))

@@ -1,13 +1,16 @@
-import type { ControlSchema } from '@wheelhouse/protocol'
-import type { RestClient } from '@wheelhouse/sdk'
-import type { SessionRoom } from '../live/session-room.ts'
+import { type ControlSchema, limitSpeed } from '@wheelhouse/protocol'
+import { type DriveCommand, PosePredictor, type RestClient } from '@wheelhouse/sdk'
+import type { SessionRoom } from '../platform/session-room.ts'
+import { ticketsFor } from '../session/observer-connection.ts'
 import type { StopControl } from '../session/stop.ts'
-import { ticketsFor } from '../session/tickets.ts'
 import type { Predict } from '../telemetry/telemetry-panel.ts'
+import { isAttended, isTyping } from '../ui/keys.ts'
 import { createStore, type Store } from '../ui/store.ts'
-import { type Axes, atRest } from './axes.ts'
 import { type CommandSender, createCommandSender } from './command-sender.ts'
 import {
+  type Axes,
+  atRest,
+  type ControlData,
   type ControlInput,
   type ControlPlan,
   controlPlanOf,
@@ -16,12 +19,10 @@ import {
   withSpeeds,
   withValues,
 } from './control-plan.ts'
-import { isAttended, isTyping } from './focus.ts'
 import { createGamepadInput, type GamepadInput } from './gamepad.ts'
 import { createKeyboard } from './keyboard.ts'
 import { createOperatorConnection, type OperatorConnection } from './operator-connection.ts'
 import { createOperatorStop } from './operator-stop.ts'
-import { createPrediction } from './prediction.ts'
 import { type DrivePreferences, loadPreferences } from './preferences.ts'
 
 interface ReleaseOnBlurOptions {
@@ -74,7 +75,7 @@ export interface Cockpit {
   close(): void
 }
 
-export interface CockpitOptions {
+interface CockpitOptions {
   readonly rest: RestClient
   readonly room: SessionRoom
   readonly robotId: string
@@ -178,4 +179,42 @@ function onCleared({ state }: SessionRoom, callback: () => void): () => void {
     lastSeq = events.at(-1)?.seq ?? lastSeq
     if (cleared) callback()
   })
+}
+
+/** After this time without a command that drives, the robot has halted: the deadman, and the longest delay. */
+const DRIVING_MS = 1_000
+
+interface PredictionOptions {
+  /** Returns the speeds of a command. */
+  readonly driveCommandOf: (data: ControlData) => DriveCommand
+  /** Returns the allowed share of full speed. */
+  readonly speedScale: () => number
+  /** Returns the round trip of commands; undefined while it is unknown. */
+  readonly delayMs: () => number | undefined
+}
+
+/** Predicts the pose of the robot from the commands of this page. */
+interface Prediction {
+  /** Notes a command that was sent. */
+  sent(data: ControlData): void
+  readonly predict: Predict
+}
+
+function createPrediction({ driveCommandOf, speedScale, delayMs }: PredictionOptions): Prediction {
+  const predictor = new PosePredictor()
+  let droveMs = Number.NEGATIVE_INFINITY
+  return {
+    sent(data) {
+      const nowMs = performance.now()
+      const limited = limitSpeed({ data }, speedScale()).data as ControlData
+      const command = driveCommandOf(limited)
+      predictor.command(command, nowMs)
+      if (command.linearMps !== 0 || command.angularRadps !== 0) droveMs = nowMs
+    },
+    predict(reported, nowMs) {
+      const delay = delayMs()
+      if (delay === undefined || nowMs - droveMs > DRIVING_MS + delay) return null
+      return predictor.predict({ reported, delayMs: delay, nowMs })
+    },
+  }
 }

@@ -1,11 +1,11 @@
 import { Button, NumberInput, Paper, Select, SimpleGrid, Stack, Text } from '@mantine/core'
-import type { KeyboardEvent } from 'react'
+import { type KeyboardEvent, type PointerEvent, useEffect, useId, useRef } from 'react'
 import { t } from '../texts/texts.ts'
+import { decimals } from '../ui/format.ts'
 import { useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
-import type { ControlInput, InputValue } from './control-plan.ts'
+import { atRest, type ControlInput, type InputValue, speedOf } from './control-plan.ts'
 import styles from './controls.module.css'
-import { SpeedInput } from './speed-input.tsx'
 
 /** Shows the inputs that the robot declares beyond driving. They are sent while the button is held. */
 export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
@@ -114,5 +114,122 @@ function Input({ input, value, onChange }: InputProps) {
       step={field.type === 'number' ? 0.1 : 1}
       suffix={field['x-unit'] ? ` ${field['x-unit']}` : ''}
     />
+  )
+}
+
+const KEYS: Readonly<Record<string, number>> = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }
+
+/**
+ * Renders the input of a speed: a slider that returns to 0 when the operator lets go of it or of the arrow key, and when
+ * it loses the pointer or the focus. Its value is sent only while it is held.
+ */
+function SpeedInput({ cockpit, input }: { cockpit: Cockpit; input: ControlInput }) {
+  const track = useRef<HTMLDivElement>(null)
+  const { commandSender, deflections, preferences } = cockpit
+  const deflection = useStore(deflections).get(input) ?? 0
+  const limit = useStore(preferences.limit)
+  const id = useId()
+  const release = () => commandSender.deflect(input, 0)
+  const held = (event: PointerEvent) => track.current?.hasPointerCapture(event.pointerId) === true
+  const deflect = ({ clientX }: PointerEvent) => {
+    const { left, width } = (track.current as HTMLDivElement).getBoundingClientRect()
+    const position = ((clientX - left) / width) * 2 - 1
+    commandSender.deflect(input, Math.min(Math.max(position, -1), 1))
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const direction = KEYS[event.key]
+    if (direction === undefined || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    if (!event.repeat) commandSender.deflect(input, direction)
+  }
+  const text = speedText(input, deflection * limit)
+  return (
+    <div>
+      <Text size="sm" id={id}>
+        {input.label}: {text}
+      </Text>
+      <div
+        ref={track}
+        className={styles.speed}
+        role="slider"
+        tabIndex={0}
+        title={input.description}
+        aria-labelledby={id}
+        aria-valuemin={-100}
+        aria-valuemax={100}
+        aria-valuenow={Math.round(deflection * 100)}
+        aria-valuetext={text}
+        onPointerDown={(event) => {
+          event.currentTarget.focus() // while a text field has the focus, nothing is sent
+          event.currentTarget.setPointerCapture(event.pointerId)
+          deflect(event)
+        }}
+        onPointerMove={(event) => held(event) && deflect(event)}
+        onPointerUp={release}
+        onPointerCancel={release}
+        onLostPointerCapture={release}
+        onKeyDown={onKeyDown}
+        onKeyUp={release}
+        onBlur={release}
+      >
+        <div className={styles.speedKnob} style={{ insetInlineStart: `${(deflection + 1) * 50}%` }} />
+      </div>
+    </div>
+  )
+}
+
+function speedText(input: ControlInput, deflection: number): string {
+  const unit = 'x-unit' in input.field ? (input.field['x-unit'] ?? '') : ''
+  return `${decimals(speedOf(input, deflection), 2)} ${unit}`.trim()
+}
+
+/** The travel of the knob, in percent of its size. */
+const TRAVEL = 75
+
+/**
+ * Renders a virtual joystick for touch and mouse. It shows the sum of all inputs. While it has the focus, the arrow keys drive
+ * as usual.
+ */
+export function Stick({ cockpit }: { cockpit: Cockpit }) {
+  const base = useRef<HTMLDivElement>(null)
+  const knob = useRef<HTMLDivElement>(null)
+  const { axes, commandSender } = cockpit
+  useEffect(() => {
+    const show = () => {
+      const { forward, left } = axes.get()
+      knob.current?.style.setProperty('translate', `${-left * TRAVEL}% ${-forward * TRAVEL}%`)
+    }
+    show()
+    return axes.subscribe(show)
+  }, [axes])
+
+  const held = (event: PointerEvent) => base.current?.hasPointerCapture(event.pointerId) === true
+  const steer = ({ clientX, clientY }: PointerEvent) => {
+    const { left, top, width, height } = (base.current as HTMLDivElement).getBoundingClientRect()
+    const [x, y] = [(clientX - left) / (width / 2) - 1, (clientY - top) / (height / 2) - 1]
+    // Outside the rim only the direction counts.
+    const over = Math.max(1, Math.hypot(x, y))
+    commandSender.steer('stick', { forward: -y / over, left: -x / over })
+  }
+  const releaseStick = () => commandSender.steer('stick', atRest)
+  return (
+    <div
+      ref={base}
+      className={styles.stick}
+      role="application"
+      aria-label={t('drive.stick.label')}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: while it has the focus, no other element uses the arrow keys
+      tabIndex={0}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId)
+        steer(event)
+      }}
+      onPointerMove={(event) => held(event) && steer(event)}
+      onPointerUp={releaseStick}
+      onPointerCancel={releaseStick}
+      onLostPointerCapture={releaseStick}
+    >
+      <div ref={knob} className={styles.knob} />
+    </div>
   )
 }

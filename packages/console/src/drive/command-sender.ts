@@ -1,5 +1,5 @@
-import { type Axes, atRest, combined, isAtRest } from './axes.ts'
 import type { ControlData, ControlInput, Deflections } from './control-plan.ts'
+import { type Axes, atRest, combined, isAtRest } from './control-plan.ts'
 
 type InputSource = 'keyboard' | 'stick' | 'gamepad'
 
@@ -10,7 +10,7 @@ const MIN_GAP_MS = 4
 /** Changes per period that are sent at once. Further changes are sent at the end of the period. */
 const CHANGES_PER_PERIOD = 4
 
-export interface CommandSenderOptions {
+interface CommandSenderOptions {
   /** Sends a command. `urgent`: it ends a motion, so no rate limit may delay it. */
   readonly send: (command: ControlData, urgent: boolean) => void
   /** Returns the command for these inputs at this share of full speed. */

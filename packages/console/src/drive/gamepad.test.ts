@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { createCommandSender } from './command-sender.ts'
-import type { ControlProfile } from './control-profile.ts'
 import { axesOf, createGamepadInput } from './gamepad.ts'
+import type { ControlProfile } from './preferences.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 

@@ -1,11 +1,11 @@
 import { createStore, type Store } from '../ui/store.ts'
-import { type Axes, atRest, curved, isAtRest, pastDeadZone } from './axes.ts'
-import { type ControlProfile, MAX_AXES, MAX_BUTTONS, MAX_PAD_NAME } from './control-profile.ts'
+import { type Axes, atRest, curved, isAtRest, pastDeadZone } from './control-plan.ts'
+import { type ControlProfile, MAX_AXES, MAX_BUTTONS, MAX_PAD_NAME } from './preferences.ts'
 
 /** How long a stick must be at rest before it drives: longer than a stick needs to pass its middle. */
 const REST_MS = 250
 
-export interface GamepadOptions {
+interface GamepadOptions {
   readonly steer: (axes: Axes) => void
   readonly stop: () => void
   readonly profile: () => ControlProfile

@@ -1,6 +1,6 @@
-import { type StopKey, stopKeyOf } from '../session/stop-key.ts'
-import type { Axes } from './axes.ts'
-import { isTyping, leaveField, usesArrows } from './focus.ts'
+import { type StopKey, stopKeyOf } from '../session/stop.ts'
+import { isTyping, leaveField, usesArrows } from '../ui/keys.ts'
+import type { Axes } from './control-plan.ts'
 
 /** The direction of each key, by physical position, so that W A S D works on every layout. */
 const DRIVE_KEYS: Readonly<Record<string, Axes>> = {
@@ -18,14 +18,14 @@ const DRIVE_KEYS: Readonly<Record<string, Axes>> = {
 export const driveKeyOf = ({ code, ctrlKey, metaKey, altKey }: KeyboardEvent): Axes | undefined =>
   ctrlKey || metaKey || altKey ? undefined : DRIVE_KEYS[code]
 
-export interface KeyboardOptions {
+interface KeyboardOptions {
   readonly steer: (axes: Axes) => void
   /** Returns whether a stop would have an effect. If not, the stop keys keep their default action. */
   readonly canStop: () => boolean
   readonly stop: () => void
 }
 
-export interface Keyboard {
+interface Keyboard {
   /** Forgets all held keys. */
   release(): void
   close(): void

@@ -1,14 +1,18 @@
 import { type DriveState, FULL_SPEED, type SpeedLimits } from '@wheelhouse/protocol'
 import { type Congestion, type GetTicket, type LinkEnd, NO_CONGESTION, OperatorLink } from '@wheelhouse/sdk'
-import { type LinkAges, linkAgesOf, PING_MS } from '../live/link-ages.ts'
+import { type LinkAges, linkAgesOf, PING_MS } from '../live/freshness.ts'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
 import { t } from '../texts/texts.ts'
 import { messageOf, sentence } from '../ui/message-of.ts'
 import { createStore, type Store } from '../ui/store.ts'
 import type { VideoWatch } from '../video/watch-video.ts'
-import { type BatteryReading, createBatteryTrend } from './battery-trend.ts'
 import type { ControlData } from './control-plan.ts'
-import { createLatencyStats, type LatencyStats } from './latency-stats.ts'
+import {
+  type BatteryReading,
+  createBatteryTrend,
+  createLatencyStats,
+  type LatencyStats,
+} from './measurements.ts'
 
 /** The longest delay between two attempts to connect, because a robot waits for its operator. */
 const MAX_RECONNECT_MS = 1_000

@@ -1,20 +1,18 @@
-import { CameraStrip } from '../cameras/camera-strip.tsx'
-import type { Cameras } from '../cameras/use-cameras.ts'
-import type { WatchedCamera } from '../cameras/use-shown-cameras.ts'
-import { FreshnessOverlay } from '../live/freshness-overlay.tsx'
-import type { ReadAges } from '../live/freshness-sampler.ts'
-import type { LinkAges } from '../live/link-ages.ts'
-import { useFreshness } from '../live/use-freshness.ts'
+import { useEffect, useState } from 'react'
+import type { LinkAges } from '../live/freshness.ts'
+import { FreshnessOverlay } from '../live/freshness-badge.tsx'
+import { type ReadAges, useFreshness } from '../live/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import type { SubscribeTelemetry } from '../telemetry/feed.ts'
 import type { Predict } from '../telemetry/telemetry-panel.ts'
-import { TelemetryView } from '../telemetry/telemetry-view.tsx'
-import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
+import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
 import { useStore } from '../ui/store.ts'
+import type { Cameras, WatchedCamera } from '../video/use-cameras.ts'
 import { VideoView } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
-import type { Hud } from './hud.ts'
+import cameraStripStyles from './camera-strip.module.css'
+import type { Hud } from './hud.tsx'
 import styles from './picture.module.css'
 
 interface Props {
@@ -81,3 +79,58 @@ export function Picture({ session, cameras, hud, readAges, onWatch, onSmallWatch
 const MapFreshness = ({ readAges }: { readAges: ReadAges }) => (
   <FreshnessOverlay freshness={useFreshness(readAges)} />
 )
+
+/** Small pictures at a time. Each one is a whole stream. */
+const MAX_SMALL = 3
+
+interface CameraStripProps {
+  readonly cameras: Cameras
+  /** Receives the viewers of the small pictures when they change. Stable between renders. */
+  readonly onWatches?: ((cameras: readonly WatchedCamera[]) => void) | undefined
+}
+
+/** Shows the cameras that are not the large picture. A click makes one the large picture. */
+function CameraStrip({ cameras, onWatches }: CameraStripProps) {
+  const { others, choose } = cameras
+  const [watches, setWatches] = useState<readonly WatchedCamera[]>([])
+  useEffect(() => onWatches?.(watches), [watches, onWatches])
+  if (others.length === 0) return null
+  return (
+    <ul className={cameraStripStyles.strip} aria-label={t('cameras.label')}>
+      {others.map(({ name, label, source }, index) => (
+        <li key={name}>
+          {index < MAX_SMALL && (
+            <SmallPicture name={name} label={label} source={source} onChange={setWatches} />
+          )}
+          <button type="button" className={cameraStripStyles.choose} onClick={() => choose(name)}>
+            {t('cameras.show', { camera: label })}
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type ChangeWatches = (change: (before: readonly WatchedCamera[]) => readonly WatchedCamera[]) => void
+
+/** Shows one camera, and adds its viewer to a list while it is open. */
+function SmallPicture(props: {
+  name: string
+  label: string
+  source: Cameras['others'][number]['source']
+  onChange: ChangeWatches
+}) {
+  const { name, label, source, onChange } = props
+  const [watch, setWatch] = useState<VideoWatch>()
+  useEffect(() => {
+    if (!watch) return
+    const camera = { name, label, watch }
+    onChange((before) => [...before, camera])
+    return () => onChange((before) => before.filter((other) => other !== camera))
+  }, [watch, name, label, onChange])
+  return (
+    <div className={cameraStripStyles.small}>
+      <VideoView source={source} title={label} layout="fill" onWatch={setWatch} />
+    </div>
+  )
+}

@@ -1,6 +1,6 @@
+import { z } from 'zod'
 import { createPersisted } from '../ui/persisted.ts'
 import type { Store } from '../ui/store.ts'
-import { type ControlProfile, loadControlProfile } from './control-profile.ts'
 
 const HAND_KEY = 'wheelhouse-hand'
 const limitKey = (robotId: string) => `wheelhouse-speed-limit:${robotId}`
@@ -46,4 +46,67 @@ function createPersistedNumber(
     const stored = Number(text)
     return stored >= range.min && stored <= range.max ? stored : range.fallback
   })
+}
+
+export const MAX_DEAD_ZONE = 0.5
+export const MAX_EXPONENT = 3
+/** More axes and buttons than any gamepad has. */
+export const MAX_AXES = 16
+export const MAX_BUTTONS = 32
+/** How much of a gamepad's name is stored. */
+export const MAX_PAD_NAME = 200
+
+const axis = z
+  .int()
+  .min(0)
+  .max(MAX_AXES - 1)
+const button = z
+  .int()
+  .min(0)
+  .max(MAX_BUTTONS - 1)
+
+/** The assignments of a gamepad and how it drives. Numbers of axes and buttons are those of the Gamepad API. */
+export const ControlProfile = z.object({
+  /** The beginning of the name of the gamepad that drives. Without it, the first with the standard layout drives. */
+  pad: z.string().max(MAX_PAD_NAME).optional(),
+  /** The axis that drives: forward is negative, unless it is reversed. */
+  forwardAxis: axis,
+  forwardReversed: z.boolean(),
+  /** The axis that turns: left is negative, unless it is reversed. */
+  turnAxis: axis,
+  turnReversed: z.boolean(),
+  stopButton: button,
+  /** The stick drives only while this button is held, if `holdToDrive` is set (a dead-man button). */
+  holdButton: button,
+  holdToDrive: z.boolean(),
+  /** The share of the travel that is ignored. */
+  deadZone: z.number().min(0).max(MAX_DEAD_ZONE),
+  /** The exponent of the curve: 1 is linear, a larger one is finer near the middle. */
+  exponent: z.number().min(1).max(MAX_EXPONENT),
+  /** Whether gamepad and phone rumble when commands are late or an obstacle is near. */
+  rumbles: z.boolean(),
+})
+export type ControlProfile = z.infer<typeof ControlProfile>
+
+/** The left stick drives; B on an Xbox pad, circle on a PlayStation pad, stops; the right shoulder button is held. */
+const standardProfile: ControlProfile = {
+  forwardAxis: 1,
+  forwardReversed: false,
+  turnAxis: 0,
+  turnReversed: false,
+  stopButton: 1,
+  holdButton: 5,
+  holdToDrive: false,
+  deadZone: 0.15,
+  exponent: 1,
+  rumbles: true,
+}
+
+/** Loads the profile for robots of a type, which this browser stores. */
+export const loadControlProfile = (robotType: string): Store<ControlProfile> =>
+  createPersisted(`wheelhouse-controls:${robotType}`, standardProfile, readProfile, JSON.stringify)
+
+/** Returns a stored profile; the standard one if it cannot be read. */
+function readProfile(text: string): ControlProfile {
+  return ControlProfile.safeParse(JSON.parse(text)).data ?? standardProfile
 }

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { fullWindowRoute } from '../app/root-routes.ts'
+import { fullWindowRoute } from '../platform/root-routes.tsx'
 
 /** The cockpit of a session, and the same view for those who watch it. Both fill the window. The pages of the session link to them, the navigation does not. */
 export const driveRoutes = [
@@ -11,6 +11,6 @@ export const driveRoutes = [
   createRoute({
     getParentRoute: () => fullWindowRoute,
     path: '/watch/$sessionId',
-    component: lazyRouteComponent(() => import('./watch/watch.page.tsx'), 'WatchPage'),
+    component: lazyRouteComponent(() => import('./watch.page.tsx'), 'WatchPage'),
   }),
 ] as const

@@ -1,13 +1,14 @@
-import { Kbd, Modal, Stack, Table } from '@mantine/core'
-import type { LiveSession } from '../live/hooks.ts'
+import { Modal, Stack } from '@mantine/core'
+import type { LiveSession } from '../platform/use-live.ts'
 import { EventLog } from '../session/event-log.tsx'
 import { ExtensionPanel } from '../session/extension-panel.tsx'
 import { t } from '../texts/texts.ts'
+import { KeyTable, type KeyTexts } from '../ui/key-table.tsx'
 import { Section } from '../ui/section.tsx'
 import { useStore } from '../ui/store.ts'
 import type { Cockpit } from './cockpit.ts'
 import { ControlsSheet } from './controls-sheet.tsx'
-import type { Hud, HudSheet } from './hud.ts'
+import type { Hud, HudSheet } from './hud.tsx'
 
 interface Props {
   /** Undefined for a viewer who watches. */
@@ -32,7 +33,9 @@ export function Sheets({ cockpit, live, hud }: Props) {
       title={sheet && titles[sheet]}
       size="lg"
     >
-      {sheet === 'keys' && <Keys rows={cockpit ? keyTexts : watchKeyTexts} />}
+      {sheet === 'keys' && (
+        <KeyTable label={t('drive.keys.label')} rows={cockpit ? keyTexts : watchKeyTexts} />
+      )}
       {sheet === 'controls' && cockpit && <ControlsSheet cockpit={cockpit} />}
       {sheet === 'details' && (
         <Stack>
@@ -47,8 +50,6 @@ export function Sheets({ cockpit, live, hud }: Props) {
     </Modal>
   )
 }
-
-type KeyTexts = readonly (readonly [keys: readonly string[], text: string])[]
 
 /** The keys that mark episodes. */
 const episodeKeyTexts: KeyTexts = [
@@ -87,22 +88,3 @@ const watchKeyTexts: KeyTexts = [
   ...viewKeyTexts,
   [['Q'], t('drive.watch.leave')],
 ]
-
-const Keys = ({ rows }: { rows: KeyTexts }) => (
-  <Table aria-label={t('drive.keys.label')}>
-    <Table.Tbody>
-      {rows.map(([keys, text]) => (
-        <Table.Tr key={text}>
-          <Table.Td>
-            {keys.map((key) => (
-              <Kbd key={key} mr={4}>
-                {key}
-              </Kbd>
-            ))}
-          </Table.Td>
-          <Table.Td>{text}</Table.Td>
-        </Table.Tr>
-      ))}
-    </Table.Tbody>
-  </Table>
-)

@@ -9,18 +9,12 @@ import {
   useMantineColorScheme,
 } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
-import { badgeBlocks } from './badge-states.tsx'
-import { barBlocks } from './bar-states.tsx'
-import { figureBlocks } from './figure-states.tsx'
-import { formBlocks } from './form-states.tsx'
-import { freshnessBlocks } from './freshness-states.tsx'
+import { barBlocks, figureBlocks } from './cockpit-states.tsx'
+import type { GalleryBlock, GalleryState } from './frames.tsx'
 import styles from './gallery.module.css'
-import type { GalleryBlock, GalleryState } from './gallery-state.ts'
-import { noticeBlocks } from './notice-states.tsx'
-import { pageBlocks } from './page-states.tsx'
-import { recordingBlocks } from './recording-states.tsx'
+import { freshnessBlocks, noticeBlocks, recordingBlocks, tileBlocks } from './live-states.tsx'
+import { badgeBlocks, formBlocks, pageBlocks } from './page-states.tsx'
 import { stopBlocks } from './stop-states.tsx'
-import { tileBlocks } from './tile-states.tsx'
 
 const blocks: readonly GalleryBlock[] = [
   ...freshnessBlocks,

@@ -1,12 +1,18 @@
-import { Anchor, Button, Table } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Table, TextInput } from '@mantine/core'
+import { RobotState, SessionStatus } from '@wheelhouse/protocol'
 import { ApiError } from '@wheelhouse/sdk'
 import { Attention } from '../home/attention.tsx'
-import { DataTable } from '../ui/data-table.tsx'
-import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
+import { ConnectionBadgeView } from '../live/connection-badge.tsx'
+import { RobotStateBadge } from '../live/live-robots.tsx'
+import type { HubConnectionState } from '../platform/live.ts'
+import { StatusBadge } from '../session/status-badge.tsx'
+import { ConfirmButton, ReasonButton } from '../ui/confirm-button.tsx'
+import { DataTable, DescriptionItem, DescriptionList } from '../ui/data-table.tsx'
+import { FormFooter } from '../ui/form.tsx'
+import { CopyableSecret } from '../ui/secret.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
-import { inColumn } from './frames.tsx'
-import type { GalleryBlock } from './gallery-state.ts'
+import { type GalleryBlock, inColumn } from './frames.tsx'
 
 const doNothing = () => undefined
 
@@ -128,6 +134,148 @@ export const pageBlocks: readonly GalleryBlock[] = [
         'No problem',
         <Attention title="Needs attention" none="Everything is fine." items={[]} />,
       ),
+    ],
+  },
+]
+
+const succeed = async () => undefined
+const change = { error: undefined, isPending: false, isSuccess: false }
+
+export const formBlocks: readonly GalleryBlock[] = [
+  {
+    title: 'Dialogs',
+    use: 'Use them before an action that cannot be undone: name the consequence, and label the button with the action.',
+    states: [
+      {
+        id: 'dialog-confirm',
+        label: 'Confirmation',
+        opensDialog: true,
+        render: () => (
+          <ConfirmButton
+            variant="default"
+            question="End this session?"
+            consequence="The robot stops and becomes available. The charge is final. You cannot undo this."
+            confirmLabel="End session"
+            onConfirm={succeed}
+          >
+            End
+          </ConfirmButton>
+        ),
+      },
+      {
+        id: 'dialog-reason',
+        label: 'With a reason',
+        opensDialog: true,
+        render: () => (
+          <ReasonButton
+            variant="default"
+            question="Reject this request?"
+            consequence="The operator is notified and sees the reason."
+            confirmLabel="Reject"
+            onConfirm={succeed}
+          >
+            Reject
+          </ReasonButton>
+        ),
+      },
+    ],
+  },
+  {
+    title: 'Forms',
+    use: 'Use a footer for each form, and show the error of a field at the field.',
+    states: [
+      inColumn(
+        'form-field-error',
+        'Error of a field',
+        <TextInput
+          label="Contact email"
+          description="Only operators of your sessions see it."
+          error="Enter an e-mail address, such as ada@example.com."
+          defaultValue="ada"
+        />,
+      ),
+      inColumn('form-footer', 'Footer', <FormFooter change={change} />),
+      inColumn('form-footer-saved', 'Footer, saved', <FormFooter change={{ ...change, isSuccess: true }} />),
+      inColumn(
+        'form-footer-error',
+        'Footer, with an error',
+        <Stack>
+          <FormFooter change={{ ...change, error: new ApiError(500, 'Internal error') }} />
+        </Stack>,
+      ),
+    ],
+  },
+  {
+    title: 'Secret',
+    use: 'Use it for a value to copy, such as a token or a command; a token is shown once.',
+    states: [
+      inColumn(
+        'secret',
+        'Command',
+        <CopyableSecret label="Command" value="node robot.mjs https://hub.example" />,
+      ),
+    ],
+  },
+]
+
+const connections: readonly HubConnectionState[] = ['connecting', 'live', 'reconnecting', 'offline']
+
+export const badgeBlocks: readonly GalleryBlock[] = [
+  {
+    title: 'Robot state',
+    use: 'Use it wherever a robot is listed or shown: one word and one colour for what the robot does now.',
+    states: [
+      {
+        id: 'robot-states',
+        label: 'All states',
+        render: () => (
+          <Group gap="xs">
+            {RobotState.options.map((state) => (
+              <RobotStateBadge key={state} state={state} />
+            ))}
+          </Group>
+        ),
+      },
+    ],
+  },
+  {
+    title: 'Session status',
+    use: 'Use it for a session; it is grey when only the last known status is known.',
+    states: [
+      {
+        id: 'session-statuses',
+        label: 'All statuses',
+        render: () => (
+          <Group gap="xs">
+            {SessionStatus.options.map((status) => (
+              <StatusBadge key={status} status={status} />
+            ))}
+          </Group>
+        ),
+      },
+      {
+        id: 'session-status-outdated',
+        label: 'Last known status',
+        render: () => <StatusBadge status="ACTIVE" isOutdated />,
+      },
+    ],
+  },
+  {
+    title: 'Connection',
+    use: 'Use it in the header of a page: it says whether updates arrive.',
+    states: [
+      {
+        id: 'connections',
+        label: 'All states',
+        render: () => (
+          <Group gap="xs">
+            {connections.map((connection) => (
+              <ConnectionBadgeView key={connection} connection={connection} isOutdated={false} />
+            ))}
+            <ConnectionBadgeView connection="live" isOutdated />
+          </Group>
+        ),
+      },
     ],
   },
 ]

@@ -1,14 +1,13 @@
 import { Button, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { StopBarView as CockpitStop, type ShownStop } from '../drive/stop-bar-view.tsx'
-import type { StopResult } from '../live/wall/fleet-stop.ts'
-import { StopResults } from '../live/wall/stop-all.tsx'
+import { StopBarView as CockpitStop, type ShownStop } from '../drive/stop-bar.tsx'
 import type { StopRequestState } from '../session/stop.ts'
 import { StopBarView } from '../session/stop-bar.tsx'
 import { createStore } from '../ui/store.ts'
+import type { StopResult } from '../wall/fleet-stop.ts'
+import { StopResults } from '../wall/stop-all.tsx'
 import { ago } from './fixtures.ts'
-import { CockpitFrame, Column, PageFrame } from './frames.tsx'
-import { type GalleryBlock, ON_PICTURE } from './gallery-state.ts'
+import { CockpitFrame, Column, type GalleryBlock, ON_PICTURE, PageFrame } from './frames.tsx'
 
 const rejected = new Error('The session has ended.')
 const doNothing = () => undefined

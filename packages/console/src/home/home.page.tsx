@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core'
 import { lazy, Suspense } from 'react'
-import { useMe } from '../auth/me.ts'
+import { useMe } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
 import { Page } from '../ui/page.tsx'
 import { Loading } from '../ui/states.tsx'

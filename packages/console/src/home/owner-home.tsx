@@ -1,22 +1,32 @@
-import { SimpleGrid, Stack, Text } from '@mantine/core'
+import { Badge, Group, List, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { RobotState } from '@wheelhouse/protocol'
-import { answerOf } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
-import { robotStateTexts } from '../texts/code-texts.ts'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { type ReactNode, useState } from 'react'
+import type { LiveRobot } from '../live/live-robots.tsx'
+import { useMe, usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { reasonText, robotStateTexts } from '../texts/code-texts.ts'
+import { percent } from '../texts/percent.ts'
+import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
-import { money } from '../ui/format.ts'
-import { LinkButton } from '../ui/links.tsx'
+import { DescriptionItem, DescriptionList } from '../ui/data-table.tsx'
+import { money, timeOfDay } from '../ui/format.ts'
+import { LinkAnchor, LinkButton } from '../ui/links.tsx'
+import { CopyableSecret } from '../ui/secret.tsx'
 import { Section } from '../ui/section.tsx'
-import { QueryView } from '../ui/states.tsx'
-import type { ClientOverview } from './client-overview.ts'
-import { FirstSteps } from './first-steps.tsx'
-import { LiveNow } from './live-now.tsx'
-import { OwnerAttention } from './owner-attention.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { useFleetStop } from '../wall/fleet-stop.ts'
+import { LiveTile } from '../wall/live-tile.tsx'
+import { createPictureSlots } from '../wall/picture-slots.ts'
+import { StopResults } from '../wall/stop-all.tsx'
+import styles from '../wall/wall.module.css'
+import { Attention, type AttentionItem } from './attention.tsx'
 
 /** Events announce stops, pauses and losses. Batteries and costs arrive with the next poll. */
+type ClientOverview = Schemas['ClientOverview']
+
 const POLL_MS = 5_000
 
 /** Shows an owner what needs attention, the live robots, all robots by state and the costs of today. */
@@ -88,3 +98,220 @@ const Today = ({ today }: { today: ClientOverview['today'] }) => (
     </Text>
   </Section>
 )
+
+/** Lists stopped, lost and paused robots, those that went offline, low batteries, robots on hold, and invoices whose payment failed. */
+const OwnerAttention = ({ overview }: { overview: ClientOverview }) => (
+  <Attention
+    title={t('home.attention.title')}
+    none={t('home.attention.none')}
+    items={[
+      ...overview.live.flatMap(ofRobot),
+      ...ofOffline(overview.went_offline),
+      ...overview.low_batteries.map(ofBattery),
+      ...overview.on_hold.map(ofHold),
+      ...overview.failed_invoices.map(ofInvoice),
+    ]}
+  />
+)
+
+function ofRobot({ id, name, state, session }: LiveRobot): AttentionItem[] {
+  if (!session || state === 'DRIVING' || state === 'READY') return []
+  return [
+    {
+      id,
+      label: robotStateTexts[state],
+      color: state === 'PAUSED' ? 'orange.9' : 'red.9',
+      subject: (
+        <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600}>
+          {name}
+        </LinkAnchor>
+      ),
+      detail: detailOf(session),
+      action: (
+        <LinkButton to="/sessions/$sessionId" params={{ sessionId: session.id }} size="xs" variant="default">
+          {t('home.attention.openSession')}
+        </LinkButton>
+      ),
+    },
+  ]
+}
+
+function detailOf({ stop, pause_reason, operator_name, ends_at }: NonNullable<LiveRobot['session']>): string {
+  if (ends_at !== null) return t('home.attention.operatorGone', { time: timeOfDay(new Date(ends_at)) })
+  const reason = reasonText(stop ? stop.reason : pause_reason)
+  if (stop?.by_name) return t('home.attention.stoppedBy', { name: stop.by_name, reason })
+  return reason === ''
+    ? t('home.attention.operatedBy', { operator: operator_name })
+    : t('home.attention.operatedByFor', { operator: operator_name, reason })
+}
+
+function ofOffline({ count, last_at, robots }: ClientOverview['went_offline']): AttentionItem[] {
+  const [first] = robots
+  if (!first || last_at === null) return []
+  const names = nameList.format(robots.map(({ name }) => name))
+  return [
+    {
+      id: 'offline',
+      label: robotStateTexts.OFFLINE,
+      color: 'red.9',
+      subject:
+        count === 1 ? (
+          <LinkAnchor to="/robots/$robotId" params={{ robotId: first.id }} fw={600}>
+            {first.name}
+          </LinkAnchor>
+        ) : (
+          <LinkAnchor to="/robots" fw={600}>
+            {t('home.attention.robots', { count })}
+          </LinkAnchor>
+        ),
+      detail: textParts('home.attention.wentOffline', {
+        time: <Time at={last_at} />,
+        names:
+          count > robots.length
+            ? t('home.attention.andMore', { names, count: count - robots.length })
+            : names,
+      }),
+    },
+  ]
+}
+
+const nameList = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
+
+const ofBattery = ({ id, name, battery }: ClientOverview['low_batteries'][number]): AttentionItem => ({
+  id: `battery ${id}`,
+  label: t('home.attention.lowBattery'),
+  color: 'orange.9',
+  subject: (
+    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600}>
+      {name}
+    </LinkAnchor>
+  ),
+  detail: t('home.attention.charge', { charge: percent(battery) }),
+})
+
+const ofHold = ({ id, name }: ClientOverview['on_hold'][number]): AttentionItem => ({
+  id: `hold ${id}`,
+  label: t('home.attention.onHold'),
+  color: 'orange.9',
+  subject: (
+    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600}>
+      {name}
+    </LinkAnchor>
+  ),
+  detail: t('home.attention.onHoldText'),
+})
+
+const ofInvoice = ({ id, month }: ClientOverview['failed_invoices'][number]): AttentionItem => ({
+  id,
+  label: t('home.attention.unpaid'),
+  color: 'red.9',
+  subject: (
+    <LinkAnchor to="/invoices/$invoiceId" params={{ invoiceId: id }} fw={600}>
+      {t('home.attention.invoice', { month: monthText(month) })}
+    </LinkAnchor>
+  ),
+  detail: t('home.attention.paymentFailed'),
+})
+
+/** Returns a month such as `2026-10` in the viewer's language. */
+const monthText = (month: string) =>
+  new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', timeZone: 'UTC' }).format(
+    new Date(`${month}-01T00:00:00Z`),
+  )
+
+/** Guides a new owner: register, connect, drive, invite. Gone once an invited operator has driven. */
+function FirstSteps({ steps }: { steps: ClientOverview['first_steps'] }) {
+  const { registered, connected, driven, driven_by_others } = steps
+  if (driven_by_others) return null
+  const done = [registered, connected, driven, driven_by_others]
+  const next = done.indexOf(false)
+  return (
+    <Section title={t('home.firstSteps.title')}>
+      <List type="ordered" spacing="md">
+        <Step title={t('home.firstSteps.register')} done={registered} isNext={next === 0}>
+          <LinkButton to="/robots/new" size="xs">
+            {t('home.firstSteps.registerButton')}
+          </LinkButton>
+        </Step>
+        <Step title={t('home.firstSteps.connect')} done={connected} isNext={next === 1}>
+          <Text size="sm">{t('home.firstSteps.connectText')}</Text>
+          <LinkButton to="/robots" size="xs">
+            {t('home.firstSteps.connectButton')}
+          </LinkButton>
+        </Step>
+        <Step title={t('home.firstSteps.drive')} done={driven} isNext={next === 2}>
+          <DriveStep />
+        </Step>
+        <Step title={t('home.firstSteps.invite')} done={driven_by_others} isNext={next === 3}>
+          <Text size="sm">{t('home.firstSteps.inviteText')}</Text>
+          <CopyableSecret
+            label={t('home.firstSteps.address')}
+            value={`${window.location.origin}/dashboard`}
+          />
+        </Step>
+      </List>
+    </Section>
+  )
+}
+
+function Step(props: { title: string; done: boolean; isNext: boolean; children: ReactNode }) {
+  const { title, done, isNext, children } = props
+  return (
+    <List.Item aria-current={isNext ? 'step' : undefined}>
+      <Group gap="xs">
+        <Text fw={isNext ? 600 : 400}>{title}</Text>
+        {done && <Badge color="teal.9">{t('home.firstSteps.done')}</Badge>}
+      </Group>
+      {isNext && (
+        <Stack gap="xs" align="flex-start" mt={4}>
+          {children}
+        </Stack>
+      )}
+    </List.Item>
+  )
+}
+
+/** Links to the robots, or to the settings, because an owner needs the operator role to drive. */
+const DriveStep = () =>
+  useMe().roles.includes('operator') ? (
+    <LinkButton to="/available" size="xs">
+      {t('home.firstSteps.chooseRobot')}
+    </LinkButton>
+  ) : (
+    <>
+      <Text size="sm">{t('home.firstSteps.addRoleText')}</Text>
+      <LinkButton to="/settings" size="xs">
+        {t('home.firstSteps.addRole')}
+      </LinkButton>
+    </>
+  )
+
+/** Tiles on the home page. The wall shows all. */
+const TILES = 6
+
+/** Shows the first live robots, those that need attention first, with a stop for each. */
+function LiveNow({ robots }: { robots: readonly LiveRobot[] }) {
+  const fleetStop = useFleetStop()
+  const [slots] = useState(createPictureSlots)
+  return (
+    <Section title={t('home.live.title')}>
+      <StopResults fleetStop={fleetStop} />
+      {robots.length === 0 ? (
+        <Empty title={t('home.live.none')} />
+      ) : (
+        <>
+          <ul className={styles.wall} aria-label={t('home.live.label')}>
+            {robots.slice(0, TILES).map((robot) => (
+              <LiveTile key={robot.id} robot={robot} slots={slots} fleetStop={fleetStop} />
+            ))}
+          </ul>
+          <Group>
+            <LinkButton to="/live" variant="default" size="xs">
+              {t('home.live.all')}
+            </LinkButton>
+          </Group>
+        </>
+      )}
+    </Section>
+  )
+}

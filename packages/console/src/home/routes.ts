@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
-import { shellRoute } from '../app/root-routes.ts'
+import { shellRoute } from '../platform/root-routes.tsx'
 
 export const homeRoutes = [
   createRoute({

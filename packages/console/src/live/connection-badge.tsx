@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core'
+import type { HubConnectionState } from '../platform/live.ts'
+import { useConnection, useOutdated } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
-import { useConnection, useOutdated } from './hooks.ts'
-import type { HubConnectionState } from './live.ts'
 
 interface Shown {
   readonly label: string

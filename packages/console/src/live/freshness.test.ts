@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ageText, createFreshnessTracker, type FreshnessAges, freshnessOf, looksEqual } from './freshness.ts'
-import { createFreshnessSampler } from './freshness-sampler.ts'
+import { createFreshnessSampler } from './use-freshness.ts'
 
 const fresh: FreshnessAges = { pictureMs: 30, telemetryMs: 90, linkMs: 10 }
 

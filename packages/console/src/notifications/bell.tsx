@@ -6,8 +6,7 @@ import type { NotificationEvent } from '@wheelhouse/protocol'
 import { lazy, Suspense, useCallback } from 'react'
 import { t } from '../texts/texts.ts'
 import { IconBell } from '../ui/icons.tsx'
-import { type NotificationText, useNewNotifications } from './use-new-notifications.ts'
-import { useNotifications } from './use-notifications.ts'
+import { type NotificationText, useNewNotifications, useNotifications } from './use-notifications.ts'
 
 const NotificationDrawer = lazy(() => import('./drawer.tsx'))
 

@@ -1,7 +1,9 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import type { NotificationEvent } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { useEffect } from 'react'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import { useStore } from '../ui/store.ts'
 
 export type Notification = Schemas['Notification']
@@ -41,4 +43,30 @@ export function useNotifications() {
     markRead,
     markAllRead,
   }
+}
+
+/** The text of a notification, and what it is about. */
+export type NotificationText = ReturnType<typeof import('./texts.ts')['textOf']>
+
+/** Calls `onNew` for every notification that arrives while the component is mounted. @param onNew stable between renders */
+export function useNewNotifications(
+  onNew: (notification: NotificationEvent, text: NotificationText) => void,
+): void {
+  const { live } = usePlatform()
+  const { notifications } = useNotifications()
+  const newest = notifications && (notifications[0]?.id ?? '0')
+  useEffect(() => {
+    if (newest !== undefined) live.notifications.follow(newest)
+  }, [newest, live])
+  useEffect(() => {
+    // Loaded in advance, but not part of the first view.
+    const texts = import('./texts.ts')
+    texts.catch(() => undefined)
+    return live.notifications.subscribe((notification) => {
+      texts.then(
+        ({ textOf }) => onNew(notification, textOf(notification)),
+        (cause: unknown) => console.warn('notifications:', cause),
+      )
+    })
+  }, [live, onNew])
 }

@@ -1,13 +1,14 @@
 import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
+import { Chart } from '../ui/chart.tsx'
 import { clockText, money } from '../ui/format.ts'
 import { Page } from '../ui/page.tsx'
-import { QueryView } from '../ui/states.tsx'
-import { EarningsCharts } from './earnings-charts.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
 import { Payments } from './payments.tsx'
 
 /** Shows the operator's earnings and payouts. */
@@ -85,3 +86,93 @@ const ratings = new Intl.NumberFormat(language, { minimumFractionDigits: 2, maxi
 
 const ratingOf = ({ rating_average: average }: Schemas['OperatorStats']) =>
   average === null ? t('operator.earnings.noRating') : ratings.format(average)
+
+type Counts = Schemas['OperatorStats']['sessions_by_status']
+
+const dayFormat = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' })
+const counts = new Intl.NumberFormat(language)
+
+const statuses = ['COMPLETED', 'CANCELLED', 'PENDING', 'ACTIVE', 'PAUSED'] as const
+
+/** Charts the earnings of the last days and the sessions by status. */
+function EarningsCharts({ sessionsByStatus }: { sessionsByStatus: Counts }) {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: [...keys.sessions, 'earnings-by-day'],
+    queryFn: () => earningsByDay(rest),
+  })
+  const rows = statuses.map((status) => ({
+    label: sessionStatusTexts[status],
+    value: sessionsByStatus[status],
+  }))
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <QueryView
+        query={query}
+        isEmpty={(days) => days.every(({ sessions }) => sessions === 0)}
+        empty={<Empty title={t('operator.earnings.noSessions', { days: DAYS })} />}
+      >
+        {(days) => (
+          <Chart
+            title={t('operator.earnings.chartTitle', { days: DAYS })}
+            unit={t('operator.earnings.chartUnit')}
+            rows={days.map(({ day, cents }) => ({ label: dayFormat.format(day), value: cents }))}
+            format={money}
+            folded
+          />
+        )}
+      </QueryView>
+      {rows.some(({ value }) => value > 0) && (
+        <Chart
+          title={t('operator.earnings.sessionsTitle')}
+          unit={t('operator.earnings.sessions')}
+          rows={rows}
+          format={counts.format}
+        />
+      )}
+    </SimpleGrid>
+  )
+}
+
+/** The number of days shown, including today. */
+const DAYS = 30
+const PAGE_SIZE = 100
+/** More pages than an operator can fill in that time. */
+const MAX_PAGES = 10
+/** A session can be created this long before it runs. The list is ordered by creation. */
+const SCHEDULED_AHEAD_MS = 91 * 86_400_000
+
+interface DayOfEarnings {
+  readonly day: Date
+  readonly cents: number
+  readonly sessions: number
+}
+
+/** Returns the earnings of each of the last days in the viewer's zone, oldest first. */
+async function earningsByDay(rest: RestClient, now = new Date()): Promise<readonly DayOfEarnings[]> {
+  const days = Array.from({ length: DAYS }, (_, index) => {
+    const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - (DAYS - 1 - index))
+    return { day, cents: 0, sessions: 0 }
+  })
+  const byDay = new Map(days.map((entry) => [entry.day.getTime(), entry]))
+  for await (const session of completedSince(rest, (days[0]?.day.getTime() ?? 0) - SCHEDULED_AHEAD_MS)) {
+    // A user who is also an owner has sessions of other operators.
+    if (!('operator_earnings_cents' in session) || session.ended_at === null) continue
+    const ended = new Date(session.ended_at)
+    const day = byDay.get(new Date(ended.getFullYear(), ended.getMonth(), ended.getDate()).getTime())
+    if (!day) continue
+    day.cents += session.operator_earnings_cents ?? 0
+    day.sessions += 1
+  }
+  return days
+}
+
+async function* completedSince(rest: RestClient, createdMs: number): AsyncGenerator<Schemas['Session']> {
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const query = { status: 'COMPLETED', limit: PAGE_SIZE, offset: page * PAGE_SIZE } as const
+    const { sessions } = await answerOf(rest.GET('/api/sessions', { params: { query } }))
+    yield* sessions
+    const last = sessions.at(-1)
+    if (sessions.length < PAGE_SIZE || !last || Date.parse(last.created_at) < createdMs) return
+  }
+}

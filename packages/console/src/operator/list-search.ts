@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parameter, textParameter } from '../ui/list/list-search.ts'
+import { parameter, textParameter } from '../list/list-search.ts'
 
 const schema = z.object({
   search: textParameter,

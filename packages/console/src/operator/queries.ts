@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { useListPages } from '../list/list-pages.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
-import { useListPages } from '../ui/list/use-list-pages.ts'
 import type { AvailableSearch } from './list-search.ts'
 
 export type AvailableRobot = Schemas['AvailableRobot']

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import type { NavigationEntry } from '../app/navigation.ts'
-import { shellRoute } from '../app/root-routes.ts'
+import type { NavigationEntry } from '../platform/platform.ts'
+import { shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
 import { IconCalendarWeek, IconCertificate, IconCoins, IconRobotFace } from '../ui/icons.tsx'
 import { readAvailableSearch } from './list-search.ts'
@@ -15,7 +15,7 @@ export const operatorRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/available/$robotId',
-    component: lazyRouteComponent(() => import('./pre-flight/pre-flight.page.tsx'), 'PreFlightPage'),
+    component: lazyRouteComponent(() => import('./pre-flight.page.tsx'), 'PreFlightPage'),
   }),
   createRoute({
     getParentRoute: () => shellRoute,

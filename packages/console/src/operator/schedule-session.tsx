@@ -4,8 +4,8 @@ import { t } from '../texts/texts.ts'
 import { dateTime, relative, viewerZone } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Problem } from '../ui/states.tsx'
+import { useScheduleSession } from './idempotent-mutation.ts'
 import type { AvailableRobot } from './queries.ts'
-import { useScheduleSession } from './use-start.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,5 +1,5 @@
 /** The content of a pushed notification, and the page that a click opens. */
-export interface PushedMessage {
+interface PushedMessage {
   readonly title: string
   readonly text: string
   /** Browsers replace a shown notification with the same tag. */

@@ -1,10 +1,15 @@
-import { Text } from '@mantine/core'
-import type { Recording } from '../replay/data/api-types.ts'
-import { useSessionRecording } from '../replay/use-recordings.ts'
+import { Alert, Group, Text } from '@mantine/core'
+import { RecordingMode } from '@wheelhouse/protocol'
 import { gapText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
+import { dataSize } from '../ui/format.ts'
+import { LinkButton } from '../ui/links.tsx'
+import { Section } from '../ui/section.tsx'
 import styles from './recording-mark.module.css'
+import { RecordingStatusBadge } from './recording-status.tsx'
 import { recordedText } from './recording-texts.ts'
+import type { Recording } from './recordings.ts'
+import { useSessionRecording } from './use-recordings.ts'
 
 type MarkedRecording = Pick<Recording, 'mode' | 'status' | 'paused_reason'>
 
@@ -68,5 +73,55 @@ export function RecordingMark({ sessionId, isUnknown }: { sessionId: string; isU
         </Text>
       )}
     </>
+  )
+}
+
+/** Leads to the replay of a session; nothing for a session without a recording. */
+export function SessionRecording({ sessionId }: { sessionId: string }) {
+  const recording = useSessionRecording(sessionId).data
+  if (!recording) return null
+  const { mode, size_bytes, gaps, status } = recording
+  const hasGaps = status !== 'RECORDING' && gaps.length > 0
+  return (
+    <Section gap="xs" title={t('recording.section.title')}>
+      <Group justify="space-between">
+        <Group gap="sm">
+          <RecordingStatusBadge recording={recording} />
+          <Text size="sm">
+            {t('recording.section.content', {
+              what: recordedText(mode),
+              size: dataSize(size_bytes / 1_000_000),
+            })}
+          </Text>
+          {hasGaps && (
+            <Text size="sm" c="dimmed">
+              {t('replay.header.gaps', { count: gaps.length })}
+            </Text>
+          )}
+        </Group>
+        <ReplayLink sessionId={sessionId} isLive={status === 'RECORDING'} />
+      </Group>
+    </Section>
+  )
+}
+
+const ReplayLink = ({ sessionId, isLive }: { sessionId: string; isLive: boolean }) => (
+  <LinkButton to="/sessions/$sessionId/replay" params={{ sessionId }} variant={isLive ? 'default' : 'filled'}>
+    {isLive ? t('recording.section.scrubBack') : t('recording.section.replay')}
+  </LinkButton>
+)
+
+/** Returns what a robot's sessions are recorded as; undefined for a platform without recordings. */
+export const recordingModeOf = (robot: object): RecordingMode | undefined =>
+  'recording' in robot ? RecordingMode.safeParse(robot.recording).data : undefined
+
+/** Says before a session that it will be recorded, and what. */
+export function PreFlightRecording({ robot }: { robot: object }) {
+  const mode = recordingModeOf(robot)
+  if (mode === undefined || mode === 'off') return null
+  return (
+    <Alert color="red" variant="outline" title={t('recording.preFlight.title', { what: recordedText(mode) })}>
+      <Text size="sm">{t('recording.preFlight.text')}</Text>
+    </Alert>
   )
 }

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { z } from 'zod'
-import type { NavigationEntry } from '../app/navigation.ts'
-import { shellRoute } from '../app/root-routes.ts'
+import type { NavigationEntry } from '../platform/platform.ts'
+import { shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
 import { IconVideo } from '../ui/icons.tsx'
 

@@ -1,6 +1,6 @@
 import { ControlSchema, TelemetrySchema } from '@wheelhouse/protocol'
 import { useEffect, useState } from 'react'
-import type { Recording, RecordingParts } from './data/api-types.ts'
+import type { Recording, RecordingParts } from '../recording/recordings.ts'
 import { BlockCache, fetchRangeWith } from './data/block-cache.ts'
 import { openPart, timedPart } from './data/part-reader.ts'
 import { openReplay, type Replay } from './player/replay.ts'

@@ -1,31 +1,38 @@
-import { Box } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Box, Button, Group, Modal, Stack, Table, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import 'uplot/dist/uPlot.min.css'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
-import { useMe } from '../auth/me.ts'
-import { FoxgloveDialog } from '../foxglove/foxglove-dialog.tsx'
-import { useLiveSession } from '../live/hooks.ts'
+import { useMe, usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { useLiveSession } from '../platform/use-live.ts'
+import type {
+  Bookmark,
+  RecordedEpisode,
+  Recording,
+  RecordingDownload,
+  RecordingParts,
+  SessionEpisodes,
+} from '../recording/recordings.ts'
+import {
+  useRecordingParts,
+  useRecordingsApi,
+  useSessionEpisodes,
+  useSessionRecording,
+} from '../recording/use-recordings.ts'
+import { FoxgloveDialog } from '../session/foxglove-dialog.tsx'
 import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
+import { DataTable } from '../ui/data-table.tsx'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
-import { ResourcePage } from '../ui/resource-page.tsx'
-import { Empty, Loading, QueryView } from '../ui/states.tsx'
-import type { Recording, RecordingParts } from './data/api-types.ts'
-import { copyAddress } from './moment-address.ts'
+import { ResourcePage } from '../ui/section.tsx'
+import { Empty, Loading, Problem, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
 import { readSchemas, useReplay } from './open-replay.ts'
-import { RecordingNotice } from './recording-notice.tsx'
-import { useBookmarks } from './use-bookmarks.ts'
-import { useRecordingParts, useRecordingsApi, useSessionRecording } from './use-recordings.ts'
-import { useShownEpisodes } from './use-shown-episodes.ts'
-import { DownloadsDialog } from './view/downloads-dialog.tsx'
-import { ReplayHeader } from './view/header.tsx'
-import { RemoveDialog } from './view/remove-dialog.tsx'
+import { copyAddress, ShareDialog } from './share-dialog.tsx'
+import { RecordingNotice, ReplayHeader } from './view/header.tsx'
 import { ReplayView } from './view/replay-view.tsx'
-import { ShareDialog } from './view/share-dialog.tsx'
 
 /** Shows the recording of a session on one axis of time. */
 export function ReplayPage() {
@@ -200,4 +207,118 @@ function useSchemas({ telemetry_schema, control_schema }: SessionDetail) {
     const [telemetry, control] = JSON.parse(text) as [unknown, unknown]
     return readSchemas(telemetry, control)
   }, [text])
+}
+
+const NO_BOOKMARKS: readonly Bookmark[] = []
+
+/** Queries the bookmarks of a recording, with the actions on them. */
+function useBookmarks(recordingId: string) {
+  const api = useRecordingsApi()
+  const queries = useQueryClient()
+  const meId = useMe().id
+  const queryKey = [...keys.recordings, recordingId, 'bookmarks']
+  const query = useQuery({ queryKey, queryFn: () => api.bookmarks(recordingId) })
+  const settle = () => queries.invalidateQueries({ queryKey })
+  return {
+    bookmarks: query.data?.bookmarks ?? NO_BOOKMARKS,
+    actions: {
+      add: (atMs: number, label: string) =>
+        api.addBookmark(recordingId, { at: new Date(atMs).toISOString(), label }).finally(settle),
+      remove: (id: string) => api.removeBookmark(recordingId, id).finally(settle),
+      mayRemove: ({ bookmark }: { bookmark: Bookmark }) => bookmark.user_id === meId,
+    },
+  }
+}
+
+const NO_EPISODES: readonly RecordedEpisode[] = []
+
+/** Returns the episodes of a session and the one that runs, stable while the answer is. */
+function useShownEpisodes(sessionId: string): readonly RecordedEpisode[] {
+  const state = useSessionEpisodes(sessionId).data
+  return useMemo(() => withRunning(state), [state])
+}
+
+function withRunning(state: SessionEpisodes | null | undefined): readonly RecordedEpisode[] {
+  if (!state) return NO_EPISODES
+  const { episodes, running } = state
+  if (!running) return episodes
+  const id = `running ${running.started_at}`
+  return [...episodes, { ...running, id, episode_id: id, ended_at: null, success: null, source: 'platform' }]
+}
+
+interface Props {
+  readonly opened: boolean
+  readonly onClose: () => void
+  readonly onRemove: () => Promise<unknown>
+}
+
+/** Asks before a recording is deleted. */
+function RemoveDialog({ opened, onClose, onRemove }: Props) {
+  const remove = useMutation({ mutationFn: onRemove })
+  return (
+    <Modal opened={opened} onClose={onClose} title={t('replay.remove.question')}>
+      <Stack>
+        <Text>{t('replay.remove.consequence')}</Text>
+        <Problem error={remove.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            {t('common.cancel')}
+          </Button>
+          <Button color="red.9" loading={remove.isPending} onClick={() => remove.mutate()}>
+            {t('replay.remove.confirm')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
+
+const kindTexts: Readonly<Record<RecordingDownload['kind'], string>> = {
+  file: t('replay.downloads.file'),
+  replay: t('replay.downloads.replay'),
+  export: t('replay.downloads.export'),
+  foxglove: t('replay.downloads.foxglove'),
+}
+
+/** Lists who has read the recording. */
+const DownloadsDialog = (props: { recordingId: string; opened: boolean; onClose: () => void }) => (
+  <Modal opened={props.opened} onClose={props.onClose} title={t('replay.downloads.title')} size="lg">
+    <Text size="sm" mb="sm">
+      {t('replay.downloads.explanation')}
+    </Text>
+    {props.opened && <Downloads recordingId={props.recordingId} />}
+  </Modal>
+)
+
+function Downloads({ recordingId }: { recordingId: string }) {
+  const api = useRecordingsApi()
+  const query = useQuery({
+    queryKey: [...keys.recordings, recordingId, 'downloads'],
+    queryFn: () => api.downloads(recordingId),
+  })
+  return (
+    <QueryView
+      query={query}
+      isEmpty={({ downloads }) => downloads.length === 0}
+      empty={<Empty title={t('replay.downloads.empty')} />}
+    >
+      {({ downloads }) => (
+        <DataTable
+          label={t('replay.downloads.title')}
+          minWidth={360}
+          columns={[t('replay.downloads.time'), t('replay.downloads.user'), t('replay.downloads.kind')]}
+        >
+          {downloads.map(({ at, user_id, user_name, kind }) => (
+            <Table.Tr key={`${at} ${user_id} ${kind}`}>
+              <Table.Td>
+                <Time at={at} exact />
+              </Table.Td>
+              <Table.Td>{user_name ?? t('replay.downloads.link')}</Table.Td>
+              <Table.Td>{kindTexts[kind]}</Table.Td>
+            </Table.Tr>
+          ))}
+        </DataTable>
+      )}
+    </QueryView>
+  )
 }

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { fullWindowRoute } from '../app/root-routes.ts'
+import { fullWindowRoute } from '../platform/root-routes.tsx'
 
 /** Where the replay begins, in seconds since the start of the recording. */
 interface ReplaySearch {

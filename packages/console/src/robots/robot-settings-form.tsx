@@ -1,20 +1,18 @@
-import { Stack } from '@mantine/core'
+import { Button, Group, Modal, NativeSelect, NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { answerOf } from '@wheelhouse/sdk'
+import { useNavigate } from '@tanstack/react-router'
+import { RecordingMode } from '@wheelhouse/protocol'
+import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
-import {
-  RecordingFields,
-  type RecordingValues,
-  recordingFields,
-  recordingSettings,
-  recordingValues,
-} from '../recording/recording-fields.tsx'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { recordedLabel } from '../recording/recording-texts.ts'
+import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { fieldErrors } from '../ui/field-errors.ts'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { LogEventField, LowBatteryField } from './report-fields.tsx'
+import { FormFooter, fieldErrors } from '../ui/form.tsx'
+import { LinkAnchor } from '../ui/links.tsx'
+import { Problem } from '../ui/states.tsx'
 import {
   ControlSchemaFields,
   LatencyBudgetField,
@@ -26,7 +24,67 @@ import {
   VideoLimitField,
 } from './robot-fields.tsx'
 import { parseSchema, SchemaField, schemaProblem, schemaText } from './schema-field.tsx'
-import { type RobotDetail, robotKey } from './use-robots.ts'
+import { type Robot, type RobotDetail, robotKey } from './use-robots.ts'
+
+type RecordingSettings = Pick<Schemas['RobotDetail'], 'recording' | 'recording_days'>
+
+/** The settings as a form has them. */
+interface RecordingValues {
+  readonly recording: RecordingMode
+  /** Empty keeps recordings. */
+  readonly recording_days: number | string
+}
+
+const recordingFields = ['recording', 'recording_days'] as const
+
+/** Returns the settings of a robot as form values. Null days keep recordings. */
+const recordingValues = ({ recording, recording_days }: RecordingSettings): RecordingValues => ({
+  recording,
+  recording_days: recording_days ?? '',
+})
+
+/** Returns form values as the API takes them. */
+const recordingSettings = ({ recording, recording_days }: RecordingValues): RecordingSettings => ({
+  recording,
+  recording_days: recording_days === '' ? null : Number(recording_days),
+})
+
+interface Props {
+  readonly values: RecordingValues
+  readonly errors: { readonly [F in keyof RecordingValues]?: string }
+  readonly onChange: (change: Partial<RecordingValues>) => void
+}
+
+/** Renders the choice of what is recorded, and for how long it is kept. */
+const RecordingFields = ({ values, errors, onChange }: Props) => (
+  <>
+    <Radio.Group
+      label={t('recording.fields.title')}
+      description={t('recording.fields.note')}
+      value={values.recording}
+      error={errors.recording}
+      onChange={(value) => onChange({ recording: RecordingMode.parse(value) })}
+    >
+      <Stack gap="xs" mt="xs">
+        <Radio value="off" label={recordedLabel('off')} />
+        <Radio value="control" label={recordedLabel('control')} />
+        <Radio value="video" label={recordedLabel('video')} />
+      </Stack>
+    </Radio.Group>
+    <NumberInput
+      label={t('recording.fields.days')}
+      description={t('recording.fields.daysNote')}
+      placeholder={t('recording.fields.keep')}
+      min={1}
+      max={3_650}
+      allowDecimal={false}
+      value={values.recording_days}
+      error={errors.recording_days}
+      disabled={values.recording === 'off'}
+      onChange={(recording_days) => onChange({ recording_days })}
+    />
+  </>
+)
 
 interface Values extends RobotValues {
   readonly operator_notes: string
@@ -194,6 +252,131 @@ function useSave(id: string) {
     onSuccess: (robot) => {
       queries.setQueryData(robotKey(id), robot)
       return queries.invalidateQueries({ queryKey: keys.robots })
+    },
+  })
+}
+
+type Level = RobotDetail['log_event_level']
+
+const levels: { value: Level; label: string }[] = [
+  { value: 'off', label: t('robots.fields.noLogEvents') },
+  { value: 'warn', label: t('robots.fields.warningEvents') },
+  { value: 'error', label: t('robots.fields.errorEvents') },
+]
+
+/** Renders the field for the charge below which owner and operator are notified. */
+const LowBatteryField = (props: {
+  value: number | string
+  error: string | undefined
+  onChange: (value: number | string) => void
+}) => (
+  <NumberInput
+    label={t('robots.fields.lowBattery')}
+    description={t('robots.fields.lowBatteryNote')}
+    suffix=" %"
+    min={0}
+    max={100}
+    allowDecimal={false}
+    {...props}
+  />
+)
+
+/** Renders the field for the level of log lines that become events. */
+const LogEventField = (props: {
+  value: Level
+  error: string | undefined
+  onChange: (value: Level) => void
+}) => (
+  <NativeSelect
+    label={t('robots.fields.logEvents')}
+    description={t('robots.fields.logEventsNote')}
+    data={levels}
+    value={props.value}
+    error={props.error}
+    onChange={({ currentTarget: { value } }) => props.onChange(value as Level)}
+  />
+)
+
+/** Removes a robot after the owner has typed its name. */
+export function DeleteRobot({ robot }: { robot: Robot }) {
+  const [opened, { open, close }] = useDisclosure(false)
+  const [typed, setTyped] = useState('')
+  const remove = useRemove(robot.id)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (typed.trim() === robot.name) remove.mutate()
+  }
+  const forget = () => {
+    setTyped('')
+    remove.reset()
+  }
+  const inSession = remove.error instanceof ApiError && remove.error.status === 409
+  return (
+    <Group justify="space-between">
+      <Text c="dimmed" maw={640}>
+        {t('robots.remove.note')}
+      </Text>
+      <Button color="red.9" onClick={open}>
+        {t('robots.remove.open')}
+      </Button>
+      <Modal
+        opened={opened}
+        onClose={close}
+        title={t('robots.remove.question', { robot: robot.name })}
+        onExitTransitionEnd={forget}
+      >
+        <form onSubmit={submit}>
+          <Stack>
+            <Text>{t('robots.remove.consequence')}</Text>
+            <TextInput
+              label={t('robots.remove.confirmation', { robot: robot.name })}
+              value={typed}
+              onChange={(event) => setTyped(event.currentTarget.value)}
+              autoComplete="off"
+              data-autofocus
+            />
+            <Problem error={remove.error} />
+            {inSession && (
+              <Text size="sm">
+                {textParts('robots.remove.inSession', { session: <OpenSessions robot={robot} /> })}
+              </Text>
+            )}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                {t('common.cancel')}
+              </Button>
+              <Button
+                type="submit"
+                color="red.9"
+                disabled={typed.trim() !== robot.name}
+                loading={remove.isPending}
+              >
+                {t('robots.remove.confirm')}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Modal>
+    </Group>
+  )
+}
+
+const OpenSessions = ({ robot }: { robot: Robot }) => (
+  <LinkAnchor to="/sessions" search={{ robot: robot.id }}>
+    {t('robots.remove.session')}
+  </LinkAnchor>
+)
+
+function useRemove(id: string) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  return useMutation({
+    mutationFn: () => answerOf(rest.DELETE('/api/client/robots/{id}', { params: { path: { id } } })),
+    onSuccess: async () => {
+      await navigate({ to: '/robots' })
+      queries.removeQueries({ queryKey: robotKey(id) })
+      await queries.invalidateQueries({ queryKey: keys.robots })
     },
   })
 }

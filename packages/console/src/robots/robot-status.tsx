@@ -1,12 +1,12 @@
-import { Badge, Text } from '@mantine/core'
-import { useConnection } from '../live/hooks.ts'
+import { Badge, Group, Loader, Text } from '@mantine/core'
+import { useConnection } from '../platform/use-live.ts'
 import { robotStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { dateTime, relative } from '../ui/format.ts'
-import { Time } from '../ui/time.tsx'
-import { useNow } from '../ui/use-now.ts'
-import type { Robot } from './use-robots.ts'
+import { LinkAnchor } from '../ui/links.tsx'
+import { Time, useNow } from '../ui/time.tsx'
+import { type Robot, useLiveRobots, useRobot } from './use-robots.ts'
 
 const colors: Record<Robot['status'], string> = {
   AVAILABLE: 'teal.9',
@@ -41,3 +41,38 @@ export function StalenessNote({ asOfMs }: { asOfMs: number }) {
     </Text>
   )
 }
+
+/** Shows whether the robot has connected. */
+export function ConnectionStatus({ robot }: { robot: Robot }) {
+  const withLiveStatus = useLiveRobots()
+  const { status, last_heartbeat } = withLiveStatus(useRobot(robot.id).data ?? robot)
+  const online = status !== 'OFFLINE'
+  return (
+    <Group component="section" aria-label={t('robots.connect.statusLabel')} mih={40}>
+      <Group role="status" gap="xs">
+        {online ? <RobotStatusBadge status={status} /> : <Loader size="sm" aria-hidden />}
+        <Text>
+          {t(online ? 'robots.connect.connected' : 'robots.connect.waiting', { robot: robot.name })}
+        </Text>
+      </Group>
+      {last_heartbeat && (
+        <Text c="dimmed" size="sm">
+          {textParts('robots.connect.lastHeartbeat', { age: <HeartbeatAge at={last_heartbeat} /> })}
+        </Text>
+      )}
+    </Group>
+  )
+}
+
+/** Renders the tags of a robot in a list. A tag links to the robots that have it. */
+export const RobotTags = ({ tags, to }: { tags: readonly string[]; to: '/robots' | '/admin/robots' }) => (
+  <Group gap={4} wrap="nowrap">
+    {[...new Set(tags)].map((tag) => (
+      <LinkAnchor key={tag} to={to} search={{ tag }} aria-label={t('robots.list.withTag', { tag })}>
+        <Badge variant="default" tt="none" style={{ flexShrink: 0, cursor: 'inherit' }}>
+          {tag}
+        </Badge>
+      </LinkAnchor>
+    ))}
+  </Group>
+)

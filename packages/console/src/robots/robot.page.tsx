@@ -1,26 +1,34 @@
-import { Tabs } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Tabs, Text } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import type { RobotState } from '@wheelhouse/protocol'
+import { answerOf } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
-import { type LiveRobot, useLiveRobot } from '../live/use-live-robots.ts'
-import { t } from '../texts/texts.ts'
-import { LinkButton } from '../ui/links.tsx'
+import { useDatasets } from '../data/use-datasets.ts'
+import { type LiveRobot, RobotStateBadge, useLiveRobot } from '../live/live-robots.tsx'
+import { usePlatform } from '../platform/platform.ts'
+import { type LiveSession, useLiveSession } from '../platform/use-live.ts'
+import { useStopText } from '../session/clear-stop.tsx'
+import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
+import { StopBar, useStop } from '../session/stop-bar.tsx'
+import { percent } from '../texts/percent.ts'
+import { language, t } from '../texts/texts.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { DescriptionItem, DescriptionList } from '../ui/data-table.tsx'
+import { dataSize } from '../ui/format.ts'
+import { LinkButton, webAddress } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
-import { ResourcePage } from '../ui/resource-page.tsx'
-import { Section } from '../ui/section.tsx'
-import { DeleteRobot } from './delete-robot.tsx'
-import { AccessTab } from './robot/access-tab.tsx'
-import { ConnectTab } from './robot/connect-tab.tsx'
-import { DataTab } from './robot/data-tab.tsx'
-import { HealthTab } from './robot/health-tab.tsx'
-import { LiveTab } from './robot/live-tab.tsx'
-import { RobotHeader } from './robot/robot-header.tsx'
-import { SessionStop } from './robot/session-stop.tsx'
-import { RobotHold } from './robot-hold.tsx'
-import { RobotSessions } from './robot-sessions.tsx'
-import { RobotSettingsForm } from './robot-settings-form.tsx'
+import { ResourcePage, Section } from '../ui/section.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { AccessTab, RobotHold, RobotSessions } from './access-tab.tsx'
+import { ConnectRobot, PairRobot } from './connect-robot.tsx'
+import { HealthTab } from './health-tab.tsx'
+import { LiveTab } from './live-tab.tsx'
+import { DeleteRobot, RobotSettingsForm } from './robot-settings-form.tsx'
 import { StalenessNote } from './robot-status.tsx'
-import { RobotTab } from './robot-tab.ts'
-import { type RobotDetail, useRobot } from './use-robots.ts'
+import { RobotTab } from './search.ts'
+import { type Robot, type RobotDetail, useLiveRobots, useRobot } from './use-robots.ts'
 
 /** Shows one robot: what it does now, its sessions, data, health, access, settings and connection. */
 export function RobotPage() {
@@ -121,4 +129,162 @@ function TabContent(props: {
     case 'connect':
       return <ConnectTab robot={robot} />
   }
+}
+
+/** Shows state, battery and operator of a robot, with a link to its open session. */
+function RobotHeader({ robot, live }: { robot: RobotDetail; live: LiveRobot | null | undefined }) {
+  const state = useRobotState(robot, live)
+  const session = live?.session
+  return (
+    <Group gap="sm">
+      {state && <RobotStateBadge state={state} />}
+      <Text data-testid="battery">
+        {robot.battery === null
+          ? t('robots.header.batteryUnknown')
+          : t('robots.header.battery', { charge: percent(robot.battery) })}
+      </Text>
+      {session && (
+        <>
+          <Text>{session.operator_name}</Text>
+          <LinkButton to="/sessions/$sessionId" params={{ sessionId: session.id }}>
+            {t('robots.header.watch')}
+          </LinkButton>
+          <LinkButton to="/watch/$sessionId" params={{ sessionId: session.id }} variant="default">
+            {t('robots.header.fullView')}
+          </LinkButton>
+        </>
+      )}
+    </Group>
+  )
+}
+
+/**
+ * Returns the state of a robot, undefined until it is known. Its status, which arrives over the hub, is newer than the list
+ * of live robots, but does not distinguish the states in a session.
+ */
+function useRobotState(robot: RobotDetail, live: LiveRobot | null | undefined): RobotState | undefined {
+  const { status } = useLiveRobots()(robot)
+  if (status === 'OFFLINE') return 'OFFLINE'
+  if (status === 'AVAILABLE') return 'READY'
+  return live?.session ? live.state : undefined
+}
+
+/** Shows the stop of a robot's open session on pages without a connection to the gateway. */
+function SessionStop({ sessionId }: { sessionId: string }) {
+  const { rest } = usePlatform()
+  const live = useLiveSession(sessionId)
+  const { data } = useQuery(sessionQuery(rest, sessionId))
+  return live && data ? <Bar live={live} session={data} /> : null
+}
+
+function Bar({ live, session }: { live: LiveSession; session: SessionDetail }) {
+  const stop = useStop(live.room, undefined)
+  const recordedStopText = useStopText(session)
+  return <StopBar stop={stop} inForce={recordedStopText || undefined} />
+}
+
+/** Shows the dataset of a robot: its episodes in numbers. */
+function DataTab({ robot }: { robot: RobotDetail }) {
+  const query = useDatasets()
+  return (
+    <Section title={t('robots.data.title')}>
+      <QueryView query={query}>
+        {({ datasets }) => {
+          const own = datasets.filter(({ robot_id }) => robot_id === robot.id)
+          if (own.length === 0) return <Empty title={t('robots.data.emptyTitle')} />
+          return own.map((dataset) => (
+            <div key={dataset.id}>
+              <DescriptionList cols={{ base: 1, xs: 3 }}>
+                <DescriptionItem label={t('robots.data.episodes')}>
+                  {dataset.episode_count.toLocaleString(language)}
+                </DescriptionItem>
+                <DescriptionItem label={t('robots.data.size')}>{dataSize(dataset.size_mb)}</DescriptionItem>
+                <DescriptionItem label={t('robots.data.lastAdded')}>
+                  <Time at={dataset.updated_at} />
+                </DescriptionItem>
+              </DescriptionList>
+              <Group mt="md">
+                <LinkButton to="/datasets/$datasetId" params={{ datasetId: dataset.id }} variant="default">
+                  {t('robots.data.showEpisodes')}
+                </LinkButton>
+              </Group>
+            </div>
+          ))
+        }}
+      </QueryView>
+    </Section>
+  )
+}
+
+/** Shows how a robot connects: addresses and token. */
+const ConnectTab = ({ robot }: { robot: RobotDetail }) => (
+  <Stack>
+    <Section title={t('robots.connect.oneLine')}>
+      <PairRobot robot={robot} />
+    </Section>
+    <Section title={t('robots.connect.connection')}>
+      <DescriptionList cols={{ base: 1, xs: 2 }}>
+        <DescriptionItem label={t('robots.connect.controlUrl')}>{robot.control_url}</DescriptionItem>
+        <DescriptionItem label={t('robots.connect.video')}>
+          <Video url={robot.stream_url} />
+        </DescriptionItem>
+        <DescriptionItem label={t('robots.connect.hardwareId')}>{robot.hardware_id}</DescriptionItem>
+        <DescriptionItem label={t('robots.connect.registered')}>
+          <Time at={robot.created_at} exact />
+        </DescriptionItem>
+      </DescriptionList>
+    </Section>
+    <Section title={t('robots.connect.token')}>
+      <RobotToken robot={robot} />
+    </Section>
+  </Stack>
+)
+
+function Video({ url }: { url: string }) {
+  if (url === '') return t('robots.connect.noVideo')
+  const address = webAddress(url)
+  if (!address) return url
+  return (
+    <Anchor href={address} target="_blank" rel="noopener noreferrer" inherit>
+      {url}
+    </Anchor>
+  )
+}
+
+/** Replaces the robot token and shows the new one once. */
+function RobotToken({ robot }: { robot: Robot }) {
+  const { rest } = usePlatform()
+  const rotate = useMutation({
+    mutationFn: () =>
+      answerOf(rest.POST('/api/client/robots/{id}/token', { params: { path: { id: robot.id } } })),
+    gcTime: 0,
+  })
+  if (rotate.data) {
+    return (
+      <>
+        <ConnectRobot robot={robot} token={rotate.data.robot_token} />
+        <Group>
+          <Button variant="default" onClick={() => rotate.reset()}>
+            {t('robots.token.hide')}
+          </Button>
+        </Group>
+      </>
+    )
+  }
+  return (
+    <Group justify="space-between">
+      <Text c="dimmed" maw={640}>
+        {t('robots.token.note')}
+      </Text>
+      <ConfirmButton
+        variant="default"
+        question={t('robots.token.question', { robot: robot.name })}
+        consequence={t('robots.token.consequence')}
+        confirmLabel={t('robots.token.confirm')}
+        onConfirm={() => rotate.mutateAsync()}
+      >
+        {t('robots.token.replace')}
+      </ConfirmButton>
+    </Group>
+  )
 }

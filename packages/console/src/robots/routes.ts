@@ -1,10 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import type { NavigationEntry } from '../app/navigation.ts'
-import { shellRoute } from '../app/root-routes.ts'
+import type { NavigationEntry } from '../platform/platform.ts'
+import { shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
 import { IconRobot } from '../ui/icons.tsx'
-import { readRobotSearch } from './list-search.ts'
-import { readRobotTab } from './robot-tab.ts'
+import { readRobotSearch, readRobotTab } from './search.ts'
 
 const getParentRoute = () => shellRoute
 

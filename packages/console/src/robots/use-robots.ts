@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
-import { useConnection, useRobotStatuses } from '../live/hooks.ts'
-import { useListPages } from '../ui/list/use-list-pages.ts'
-import { batteryPercent, type RobotSearch } from './list-search.ts'
+import { useListPages } from '../list/list-pages.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { useConnection, useRobotStatuses } from '../platform/use-live.ts'
+import { batteryPercent, type RobotSearch } from './search.ts'
 
 export type Robot = Schemas['Robot']
 export type RobotDetail = Schemas['RobotDetail']

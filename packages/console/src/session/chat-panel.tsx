@@ -1,15 +1,22 @@
-import { Button, Group, Paper, ScrollArea, Stack, Text } from '@mantine/core'
-import { ChatMessage, type SessionLogEvent } from '@wheelhouse/protocol'
-import { memo, type ReactNode, useEffect, useMemo, useRef } from 'react'
-import { useMe } from '../auth/me.ts'
-import { useConnection } from '../live/hooks.ts'
-import type { Chat, OutgoingMessage } from '../live/session-chat.ts'
-import type { LiveSessionState } from '../live/session-room.ts'
+import { Button, Group, Paper, ScrollArea, Stack, Text, Textarea } from '@mantine/core'
+import { CHAT_BODY_MAX, ChatMessage, type SessionLogEvent } from '@wheelhouse/protocol'
+import {
+  type FormEvent,
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
+import { useMe } from '../platform/platform.ts'
+import type { Chat, LiveSessionState, OutgoingMessage } from '../platform/session-room.ts'
+import { useConnection } from '../platform/use-live.ts'
 import { language, t } from '../texts/texts.ts'
 import { messageOf } from '../ui/message-of.ts'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { ChatForm } from './chat-form.tsx'
 
 interface Props {
   /** The live state of the session, and the actions of its chat. */
@@ -138,3 +145,53 @@ const Bubble = (props: { own: boolean; text: string; children: ReactNode }) => (
     </Text>
   </Paper>
 )
+
+interface ChatFormProps {
+  readonly room: Pick<Chat, 'send' | 'typing'>
+  /** Leaves the field, because its keys have another use. Shift+Enter then sends and keeps the focus. */
+  readonly onLeave?: (() => void) | undefined
+}
+
+/** Renders a form for chat messages. Enter sends, Shift+Enter starts a new line, or with `onLeave` sends and stays. */
+function ChatForm({ room, onLeave }: ChatFormProps) {
+  const [body, setBody] = useState('')
+  const send = () => {
+    if (body.trim() === '') return
+    room.send(body)
+    setBody('')
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    send()
+    onLeave?.()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    // During composition, Enter belongs to the input method.
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing || (event.shiftKey && !onLeave)) return
+    event.preventDefault()
+    send()
+    if (!event.shiftKey) onLeave?.()
+  }
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end" gap="xs" wrap="nowrap">
+        <Textarea
+          flex={1}
+          label={t('session.chat.message')}
+          placeholder={onLeave && t('session.chat.driveHint')}
+          autosize
+          minRows={1}
+          maxRows={5}
+          maxLength={CHAT_BODY_MAX}
+          value={body}
+          onChange={(event) => {
+            setBody(event.currentTarget.value)
+            if (event.currentTarget.value !== '') room.typing()
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <Button type="submit">{t('session.chat.send')}</Button>
+      </Group>
+    </form>
+  )
+}

@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
-import { useMe } from '../auth/me.ts'
+import { useMe } from '../platform/platform.ts'
 import { reasonText } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
@@ -10,7 +10,7 @@ import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { actorName } from './event-texts.ts'
 import type { SessionDetail } from './session-query.ts'
-import { useSessionAction } from './session-roles.ts'
+import { useSessionAction } from './session-query.ts'
 
 /** Returns a description of the stop in force, or an empty string. */
 export function useStopText({

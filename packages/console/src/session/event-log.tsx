@@ -1,13 +1,12 @@
-import { Button, Group, ScrollArea, Stack, Text } from '@mantine/core'
+import { Badge, Button, Group, ScrollArea, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { SessionLogEvent } from '@wheelhouse/protocol'
+import type { RobotLogLevel, SessionLogEvent } from '@wheelhouse/protocol'
 import { Fragment, memo, useMemo, useState } from 'react'
-import { usePlatform } from '../app/platform.ts'
-import { useMe } from '../auth/me.ts'
-import type { LiveSession } from '../live/hooks.ts'
+import { useMe, usePlatform } from '../platform/platform.ts'
+import type { LiveSession } from '../platform/use-live.ts'
 import { language, t } from '../texts/texts.ts'
 import { Problem } from '../ui/states.tsx'
-import { useTicker } from '../ui/use-ticker.ts'
+import { useTicker } from '../ui/time.tsx'
 import { eventText, type SessionParticipants } from './event-texts.ts'
 import { sessionQuery } from './session-query.ts'
 
@@ -96,3 +95,21 @@ function useParticipants(live: LiveSession): SessionParticipants {
     [meId, operatorId, operatorName, clientId],
   )
 }
+
+const levels: Record<RobotLogLevel, { label: string; color: string }> = {
+  debug: { label: t('robots.logLevels.debug'), color: 'gray.7' },
+  info: { label: t('robots.logLevels.info'), color: 'blue.9' },
+  warn: { label: t('robots.logLevels.warn'), color: 'orange.9' },
+  error: { label: t('robots.logLevels.error'), color: 'red.9' },
+}
+
+export const LevelBadge = ({ level }: { level: RobotLogLevel }) => (
+  <Badge color={levels[level].color} variant="filled" size="sm">
+    {levels[level].label}
+  </Badge>
+)
+
+const format = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' })
+
+/** Returns the time of a log line, to the second. */
+export const lineTime = (at: string | number): string => format.format(new Date(at))

@@ -1,15 +1,14 @@
 import { Button, Group, NumberInput, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
-import { usePlatform } from '../app/platform.ts'
-import type { LiveSession } from '../live/hooks.ts'
+import { usePlatform } from '../platform/platform.ts'
+import type { LiveSession } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
 import { duration, timeOfDay } from '../ui/format.ts'
 import { Problem } from '../ui/states.tsx'
-import { type Extension, newestExtension } from './extensions.ts'
-import { sessionQuery } from './session-query.ts'
-import { isOpen, useSessionAction, useSessionRoles } from './session-roles.ts'
+import { isOpen, sessionQuery, useSessionAction, useSessionRoles } from './session-query.ts'
 
 /** Shows extensions: the owner requests, the operator accepts or declines, both see the result. */
 export function ExtensionPanel({ live }: { live: LiveSession }) {
@@ -128,4 +127,31 @@ function Request({ sessionId }: { sessionId: string }) {
       <Problem error={request.error} />
     </form>
   )
+}
+
+/** The newest extension request in the event log. */
+interface Extension {
+  readonly minutes: number
+  readonly status: 'pending' | 'approved' | 'declined' | 'expired'
+  readonly plannedMinutes: number | undefined
+}
+
+const statuses: Record<string, Extension['status']> = {
+  'extension.requested': 'pending',
+  'extension.approved': 'approved',
+  'extension.declined': 'declined',
+}
+
+/** Returns the newest request in a log, undefined without one. The end of the session expires it. */
+export function newestExtension(events: readonly SessionLogEvent[]): Extension | undefined {
+  const last = events.findLast(({ type }) => type in statuses)
+  if (!last) return undefined
+  const { additional_minutes: minutes, planned_minutes: planned } = last.data
+  const status = statuses[last.type] ?? 'pending'
+  const ended = events.some(({ type, seq }) => type === 'session.ended' && seq > last.seq)
+  return {
+    minutes: Number(minutes),
+    status: status === 'pending' && ended ? 'expired' : status,
+    plannedMinutes: typeof planned === 'number' ? planned : undefined,
+  }
 }

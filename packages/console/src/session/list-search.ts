@@ -1,6 +1,6 @@
 import { SessionStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { parameter, textParameter } from '../ui/list/list-search.ts'
+import { parameter, textParameter } from '../list/list-search.ts'
 
 /** A day such as `2026-11-20`, in the viewer's zone. */
 const day = parameter(z.iso.date())

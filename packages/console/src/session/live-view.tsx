@@ -1,37 +1,34 @@
 import { Group, Paper, ScrollArea, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
-import { useSessionCameras } from '../cameras/use-cameras.ts'
-import { EpisodePanel } from '../drive/episodes/episode-panel.tsx'
-import { useEpisodeMarks } from '../drive/episodes/use-episode-marks.ts'
-import { FoxgloveButton } from '../foxglove/foxglove-button.tsx'
+import { type CSSProperties, type ReactNode, useState } from 'react'
 import { FreshnessBadge } from '../live/freshness-badge.tsx'
-import type { LiveSession } from '../live/hooks.ts'
 import { useFreshness, useIsSilent, useReportOutdated } from '../live/use-freshness.ts'
-import { RecordingMark } from '../recording/recording-mark.tsx'
-import { SessionRecording } from '../recording/session-recording.tsx'
-import { LevelBadge, lineTime } from '../robots/log-line.tsx'
-import { TelemetryView } from '../telemetry/telemetry-view.tsx'
-import { useTelemetrySchema } from '../telemetry/use-telemetry-schema.ts'
+import type { LiveSession } from '../platform/use-live.ts'
+import { EpisodePanel, useEpisodeMarks } from '../recording/episode-panel.tsx'
+import { RecordingMark, SessionRecording } from '../recording/recording-mark.tsx'
+import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
+import { useSessionCameras } from '../video/use-cameras.ts'
 import { useReadAges, VideoView } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
-import { AbandonedNotice } from './abandoned-notice.tsx'
 import { ChatPanel } from './chat-panel.tsx'
 import { useStopText } from './clear-stop.tsx'
-import { ConnectionProblem } from './connection-problem.tsx'
-import { EventLog } from './event-log.tsx'
+import { EventLog, LevelBadge, lineTime } from './event-log.tsx'
 import { ExtensionPanel } from './extension-panel.tsx'
+import { FoxgloveButton } from './foxglove-dialog.tsx'
 import { LiveStatus, SessionStatusLine } from './live-status.tsx'
-import type { ObserverConnection, ObserverState } from './observer-connection.ts'
-import { Panels } from './panels.tsx'
+import { AbandonedNotice, ConnectionProblem } from './notices.tsx'
+import {
+  type ObserverConnection,
+  type ObserverState,
+  useObserverConnection,
+  useObserverState,
+} from './observer-connection.ts'
+import styles from './panels.module.css'
 import { SessionActions } from './session-actions.tsx'
-import type { SessionDetail } from './session-query.ts'
-import { useSessionRoles } from './session-roles.ts'
-import { StopBar } from './stop-bar.tsx'
-import { useObserverConnection, useObserverState } from './use-observer-connection.ts'
-import { useStop } from './use-stop.ts'
+import { type SessionDetail, useSessionRoles } from './session-query.ts'
+import { StopBar, useStop } from './stop-bar.tsx'
 
 /** Lists the robot's log lines since the page connected, newest first. */
 function RobotLogPanel({ observerState }: { observerState: ObserverState | undefined }) {
@@ -182,3 +179,31 @@ function Episodes({ session }: { session: SessionDetail }) {
 function Freshness(props: { watch: VideoWatch | undefined; observerConnection: ObserverConnection }) {
   return <FreshnessBadge freshness={useFreshness(useReadAges(props.watch, props.observerConnection.ages))} />
 }
+
+interface PanelsProps {
+  /** The video and the panels directly below it. */
+  readonly main: ReactNode
+  /** Must not contain focusable elements, because its visual order differs from the DOM order. */
+  readonly telemetry?: ReactNode
+  readonly chat: ReactNode
+  readonly details: ReactNode
+  /** The width of the first column relative to the second. */
+  readonly ratio?: number
+}
+
+/**
+ * Lays out the panels of an open session. Desktops show two columns: `main` and `chat`, `telemetry` and `details`.
+ * Phones show one column: `main`, `telemetry`, `chat`, `details`.
+ */
+const Panels = ({ main, telemetry, chat, details, ratio = 1 }: PanelsProps) => (
+  <div className={styles.panels} style={{ '--first-column': `${ratio}fr` } as CSSProperties}>
+    <div className={styles.column}>
+      <div className={`${styles.panel} ${styles.main}`}>{main}</div>
+      <div className={`${styles.panel} ${styles.chat}`}>{chat}</div>
+    </div>
+    <div className={styles.column}>
+      {telemetry && <div className={`${styles.panel} ${styles.telemetry}`}>{telemetry}</div>}
+      <div className={`${styles.panel} ${styles.details}`}>{details}</div>
+    </div>
+  </div>
+)

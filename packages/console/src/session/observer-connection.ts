@@ -1,6 +1,15 @@
 import type { DriveBattery, DriveLatency, DriveLog, DriveState, SpeedLimits } from '@wheelhouse/protocol'
-import { type GetTicket, ObserverLink } from '@wheelhouse/sdk'
-import { type LinkAges, linkAgesOf, PING_MS } from '../live/link-ages.ts'
+import {
+  ApiError,
+  answerOf,
+  type GetTicket,
+  ObserverLink,
+  type RestClient,
+  TicketRefusedError,
+} from '@wheelhouse/sdk'
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { type LinkAges, linkAgesOf, PING_MS } from '../live/freshness.ts'
+import { usePlatform } from '../platform/platform.ts'
 import { createTelemetryFeed, type SubscribeTelemetry } from '../telemetry/feed.ts'
 import { createStore, type Store } from '../ui/store.ts'
 
@@ -53,7 +62,7 @@ const initialState: ObserverState = {
 /** The maximum number of shown log lines. */
 const MAX_LOGS = 100
 
-export function createObserverConnection(getTicket: GetTicket): ObserverConnection {
+function createObserverConnection(getTicket: GetTicket): ObserverConnection {
   const state = createStore(initialState)
   const telemetry = createTelemetryFeed()
   let link = openLink()
@@ -105,3 +114,49 @@ export function createObserverConnection(getTicket: GetTicket): ObserverConnecti
     },
   }
 }
+
+/** Connects to the robot of an open session while the component is mounted. */
+export function useObserverConnection(sessionId: string, open: boolean): ObserverConnection | undefined {
+  const { rest } = usePlatform()
+  const [observerConnection, setObserverConnection] = useState<ObserverConnection>()
+  useEffect(() => {
+    if (!open) return
+    const opened = createObserverConnection(ticketsFor(rest, sessionId, 'watch'))
+    setObserverConnection(opened)
+    return () => {
+      setObserverConnection(undefined)
+      opened.close()
+    }
+  }, [rest, sessionId, open])
+  return observerConnection
+}
+
+const noSubscription = () => () => undefined
+
+/** Returns the state of an observer connection, undefined without one. */
+export const useObserverState = (
+  observerConnection: ObserverConnection | undefined,
+): ObserverState | undefined =>
+  useSyncExternalStore(observerConnection?.state.subscribe ?? noSubscription, () =>
+    observerConnection?.state.get(),
+  )
+
+/** Statuses that a retry does not change. A conflict (409) is temporary: the robot is offline or the session is ending. */
+const FINAL: ReadonlySet<number> = new Set([400, 403, 404])
+
+/** Returns a function that requests tickets for one part of a session. */
+export const ticketsFor =
+  (rest: RestClient, sessionId: string, part: 'control' | 'watch'): GetTicket =>
+  async () => {
+    try {
+      const path = { id: sessionId }
+      return await answerOf(rest.POST('/api/sessions/{id}/ticket', { params: { path }, body: { part } }))
+    } catch (cause) {
+      if (!(cause instanceof ApiError) || cause.status === 0) throw cause
+      const { status, message, retryAfterS = 0 } = cause
+      throw new TicketRefusedError(status, message, {
+        final: FINAL.has(status),
+        retryAfterMs: retryAfterS * 1_000,
+      })
+    }
+  }

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import type { NavigationEntry } from '../app/navigation.ts'
-import { shellRoute } from '../app/root-routes.ts'
+import type { NavigationEntry } from '../platform/platform.ts'
+import { shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
 import { IconListDetails } from '../ui/icons.tsx'
 import { readSessionSearch } from './list-search.ts'
@@ -29,3 +29,15 @@ export const sessionNavigation: readonly NavigationEntry[] = [
     first: true,
   },
 ]
+
+/** The page of stored exports. The list of sessions, notifications and mails link to it, the navigation does not. */
+export const exportRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/exports',
+    // Notifications and mails name their export: `/dashboard/exports?export=…`.
+    validateSearch: (search: Record<string, unknown>): { export?: string } =>
+      typeof search.export === 'string' ? { export: search.export } : {},
+    component: lazyRouteComponent(() => import('./exports.page.tsx'), 'ExportsPage'),
+  }),
+] as const

@@ -1,14 +1,18 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { usePlatform } from '../app/platform.ts'
-import { useMe } from '../auth/me.ts'
-import type { LiveSession } from '../live/hooks.ts'
+import { useMe, usePlatform } from '../platform/platform.ts'
+import type { LiveSession } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Problem } from '../ui/states.tsx'
 import { StopClearing } from './clear-stop.tsx'
-import { type SessionDetail, sessionQuery } from './session-query.ts'
-import { isOpen, useSessionAction, useSessionRoles } from './session-roles.ts'
+import {
+  isOpen,
+  type SessionDetail,
+  sessionQuery,
+  useSessionAction,
+  useSessionRoles,
+} from './session-query.ts'
 
 /** Shows the actions that the user may perform on a session. */
 export function SessionActions({ live }: { live: LiveSession }) {

@@ -1,6 +1,14 @@
-import { queryOptions } from '@tanstack/react-query'
+import {
+  type MutationFilters,
+  queryOptions,
+  useIsMutating,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query'
+import type { SessionAction, SessionStatus } from '@wheelhouse/protocol'
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
+import { useMe, usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 
 export type SessionDetail = Schemas['SessionDetail']
 
@@ -11,3 +19,42 @@ export const sessionQuery = (rest: RestClient, sessionId: string) =>
     queryFn: ({ signal }) =>
       answerOf(rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } }, signal })),
   })
+
+interface SessionRoles {
+  readonly operator: boolean
+  readonly client: boolean
+}
+
+/** Returns the roles of the user in a session. An admin who observes has none of them. */
+export function useSessionRoles(session: Pick<SessionDetail, 'operator_id' | 'client_id'>): SessionRoles {
+  const { id } = useMe()
+  return { operator: session.operator_id === id, client: session.client_id === id }
+}
+
+export const isOpen = (status: SessionStatus): boolean => status === 'ACTIVE' || status === 'PAUSED'
+
+const actionKey = (sessionId: string) => ['session-action', sessionId]
+
+/** Returns a function that reads whether any component waits for the answer to this action; a change of that renders again. */
+export function usePerforming(sessionId: string, action: SessionAction): () => boolean {
+  const queries = useQueryClient()
+  const filters: MutationFilters = {
+    mutationKey: actionKey(sessionId),
+    predicate: ({ state }) => state.variables === action,
+  }
+  useIsMutating(filters)
+  return () => queries.isMutating(filters) > 0 // what was rendered is a moment old
+}
+
+/** Performs actions on a session: `sessionAction.mutate('pause')`. */
+export function useSessionAction(sessionId: string) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationKey: actionKey(sessionId),
+    mutationFn: (action: SessionAction) =>
+      answerOf(rest.PATCH('/api/sessions/{id}', { params: { path: { id: sessionId } }, body: { action } })),
+    onSuccess: (session) => queries.setQueryData(sessionQuery(rest, sessionId).queryKey, session),
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.sessions }),
+  })
+}

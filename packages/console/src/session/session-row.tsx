@@ -1,16 +1,18 @@
 import { Group, Paper, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { usePlatform } from '../app/platform.ts'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { useListPages } from '../list/list-pages.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { duration, money } from '../ui/format.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { Time } from '../ui/time.tsx'
+import { filterOf, type SessionSearch } from './list-search.ts'
 import { ScheduledActions } from './session-actions.tsx'
-import { sessionQuery } from './session-query.ts'
-import { isOpen } from './session-roles.ts'
+import { isOpen, sessionQuery } from './session-query.ts'
 import { StatusBadge } from './status-badge.tsx'
-import type { ListedSession } from './use-session-list.ts'
 
 /** Shows a session of the list with its actions. */
 export function SessionRow({ session }: { session: ListedSession }) {
@@ -85,4 +87,40 @@ function detailsOf(session: ListedSession): string {
   ]
     .filter((detail) => detail !== false)
     .join(' · ')
+}
+
+export type ListedSession = Schemas['Session']
+
+/** The maximum page size of the API. */
+const PAGE_SIZE = 100
+/** The hub does not report the user's own actions in other windows, so the page polls. */
+const REFRESH_MS = 5_000
+const COUNTS_POLL_MS = 15_000
+
+/** Lists the user's sessions that match a search, page by page. */
+export function useSessionList(search: SessionSearch) {
+  const { rest } = usePlatform()
+  return useListPages<ListedSession>({
+    queryKey: [...keys.sessions, 'list', search],
+    load: async (cursor, signal) => {
+      const query = { limit: PAGE_SIZE, sort: search.sort, ...filterOf(search), cursor }
+      const request = rest.GET('/api/sessions', { params: { query }, signal })
+      const { sessions } = await answerOf(request)
+      const { response } = await request
+      return { rows: sessions, next: response.headers.get('X-Next-Cursor') }
+    },
+    refreshMs: REFRESH_MS,
+  })
+}
+
+/** Counts the user's sessions for each status, under the other filters of a search. */
+export function useSessionCounts(search: SessionSearch) {
+  const { rest } = usePlatform()
+  const query = filterOf({ ...search, status: undefined })
+  return useQuery({
+    queryKey: [...keys.sessions, 'counts', query],
+    queryFn: ({ signal }) => answerOf(rest.GET('/api/session-counts', { params: { query }, signal })),
+    placeholderData: keepPreviousData,
+    refetchInterval: COUNTS_POLL_MS,
+  })
 }

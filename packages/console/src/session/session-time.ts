@@ -1,4 +1,69 @@
+import { useQueryClient } from '@tanstack/react-query'
 import type { SessionLogEvent, SessionStatus } from '@wheelhouse/protocol'
+import { useEffect, useRef, useState } from 'react'
+import { usePlatform } from '../platform/platform.ts'
+import { useNow } from '../ui/time.tsx'
+import { type SessionDetail, sessionQuery } from './session-query.ts'
+
+/** The billed time as the page knows it at one moment. */
+interface BillableReading {
+  /** The billed time when the session was loaded. */
+  readonly loadedSeconds: number
+  /** When it was loaded, in Unix milliseconds. */
+  readonly loadedAtMs: number
+  /** Whether the time has been billed since. */
+  readonly isRunning: boolean
+}
+
+/**
+ * Returns a function that returns the billed seconds of one session, which never fall: what the platform last answered, and
+ * while the session runs the time since. A status arrives before the answer that belongs to it, and an outage is subtracted
+ * later.
+ */
+export function createBillableClock(): (reading: BillableReading, nowMs: number) => number {
+  let highest = 0
+  return ({ loadedSeconds, loadedAtMs, isRunning }, nowMs) => {
+    const seconds = loadedSeconds + (isRunning ? Math.max(0, nowMs - loadedAtMs) / 1_000 : 0)
+    highest = Math.max(highest, seconds)
+    return highest
+  }
+}
+
+/**
+ * Returns the billed seconds of a session so far. Keep one component for one session.
+ * @param status the newest known status
+ * @param isSilent whether the page has no news: the time then stands, because the session may be paused
+ */
+export function useBillableSeconds(props: {
+  readonly session: SessionDetail
+  readonly status: SessionStatus
+  readonly fetchedAtMs: number
+  readonly isSilent: boolean
+}): number {
+  const { session, status, fetchedAtMs, isSilent } = props
+  const [read] = useState(createBillableClock)
+  const nowMs = useNow()
+  const loadedAgainMs = useLoadAfterSilence(session.id, isSilent)
+  const isRunning =
+    status === 'ACTIVE' && session.status === 'ACTIVE' && !isSilent && fetchedAtMs >= loadedAgainMs
+  return read({ loadedSeconds: session.billable_seconds, loadedAtMs: fetchedAtMs, isRunning }, nowMs)
+}
+
+/** Loads the session again after a silence. Returns the end of the last silence in Unix milliseconds, 0 without one. */
+function useLoadAfterSilence(sessionId: string, isSilent: boolean): number {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const wasSilent = useRef(false)
+  const [endedMs, setEndedMs] = useState(0)
+  useEffect(() => {
+    if (wasSilent.current && !isSilent) {
+      setEndedMs(Date.now())
+      void queries.invalidateQueries({ queryKey: sessionQuery(rest, sessionId).queryKey })
+    }
+    wasSilent.current = isSilent
+  }, [isSilent, queries, rest, sessionId])
+  return endedMs
+}
 
 /** Returns when the session entered its status, in Unix milliseconds, undefined if the log does not contain it. */
 export function statusSince(events: readonly SessionLogEvent[], status: SessionStatus): number | undefined {

@@ -1,13 +1,25 @@
 import { Button, Kbd, Text } from '@mantine/core'
-import { useEffect } from 'react'
-import { useConnection } from '../live/hooks.ts'
+import { useEffect, useRef, useState } from 'react'
+import { useConnection } from '../platform/use-live.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { messageOf } from '../ui/message-of.ts'
 import { useStore } from '../ui/store.ts'
-import type { StopControl, StopRequestState } from './stop.ts'
-import { stopKeyOf } from './stop-key.ts'
+import {
+  createStop,
+  RouteClosedError,
+  type StopControl,
+  type StopRequestState,
+  type StopRoute,
+  stopKeyOf,
+  stopOverRest,
+} from './stop.ts'
 import './stop-bar.css'
+import { useQueryClient } from '@tanstack/react-query'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import type { SessionRoom } from '../platform/session-room.ts'
+import type { ObserverConnection } from './observer-connection.ts'
 
 /** Shows the stop button, which Escape triggers too, and the state of the stop. */
 export function StopBar({ stop, inForce }: { stop: StopControl; inForce: string | undefined }) {
@@ -75,4 +87,37 @@ export function useStopKey(stop: StopControl): void {
 function closesList(): boolean {
   const focused = document.activeElement
   return focused?.closest('[role=menu], [role=listbox], input[aria-expanded=true]') != null
+}
+
+/**
+ * Returns the stop of a session. It goes over the gateway, the hub and the REST API at the same time and is retried
+ * until it is recorded, even after the user opens another page.
+ */
+export function useStop(room: SessionRoom, observerConnection: ObserverConnection | undefined): StopControl {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const { sessionId } = room
+  const latest = useRef({ room, observerConnection })
+  useEffect(() => {
+    latest.current = { room, observerConnection }
+  }, [room, observerConnection])
+  const [stop] = useState(() => {
+    const overGateway: StopRoute = async () => {
+      const { observerConnection } = latest.current
+      if (!observerConnection) throw new Error('not connected to the robot yet')
+      await observerConnection.stop().catch((cause) => {
+        throw new RouteClosedError('the connection to the robot has ended', { cause })
+      })
+    }
+    const overHub: StopRoute = () => latest.current.room.performAction('emergency_stop')
+    const overRest = stopOverRest(rest, sessionId)
+    return createStop(
+      () => [overGateway, overHub, overRest],
+      () => {
+        latest.current.observerConnection?.forgetStop()
+        return queries.invalidateQueries({ queryKey: keys.sessions })
+      },
+    )
+  })
+  return stop
 }

@@ -1,4 +1,4 @@
-import { ApiError, HubClosedError, HubError } from '@wheelhouse/sdk'
+import { ApiError, answerOf, HubClosedError, HubError, type RestClient } from '@wheelhouse/sdk'
 import { createStore, type Store } from '../ui/store.ts'
 
 /** `requested`: being sent over all routes. `recorded`: in force until cleared. `rejected`: by all routes. */
@@ -82,3 +82,31 @@ export class RouteClosedError extends Error {}
 /** Returns the most useful error: an answer of the platform rather than a closed connection. */
 const reasonOf = ({ errors }: AggregateError): unknown =>
   errors.find((cause) => cause instanceof ApiError || cause instanceof HubError) ?? errors[0]
+
+/** A slower request is aborted and retried. */
+const REQUEST_TIMEOUT_MS = 5_000
+
+/** Requests the stop over REST. `keepalive` lets the request finish after the page is closed. */
+export const stopOverRest =
+  (rest: RestClient, sessionId: string, reason?: string): StopRoute =>
+  (signal) =>
+    answerOf(
+      rest.PATCH('/api/sessions/{id}', {
+        params: { path: { id: sessionId } },
+        body: { action: 'emergency_stop', ...(reason !== undefined && { reason }) },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+        keepalive: true,
+      }),
+    )
+
+/** A key that stops the robot. */
+export type StopKey = 'Escape' | 'Space'
+
+/**
+ * Returns which stop key was pressed, by what it types or by its position: a stop must not depend on the layout, on a remapped
+ * key, on held modifiers, or on a keyboard that reports no positions.
+ */
+export function stopKeyOf({ key, code }: Pick<KeyboardEvent, 'key' | 'code'>): StopKey | undefined {
+  if (key === 'Escape' || code === 'Escape') return 'Escape'
+  return key === ' ' || code === 'Space' ? 'Space' : undefined
+}

@@ -1,15 +1,16 @@
-import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core'
+import { Badge, Button, Code, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { useState } from 'react'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { DataTable } from '../ui/data-table.tsx'
-import { Empty, QueryView } from '../ui/states.tsx'
+import { SecretDialog } from '../ui/secret.tsx'
+import { Empty, Problem, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { NewApiKey } from './new-api-key.tsx'
 
 type ApiKey = Schemas['ApiKey']
 
@@ -93,5 +94,83 @@ function Row({ apiKey }: { apiKey: ApiKey }) {
         )}
       </Table.Td>
     </Table.Tr>
+  )
+}
+
+const DAY_MS = 86_400_000
+const lifetimes = [
+  { value: '30', label: t('settings.newApiKey.days', { days: 30 }) },
+  { value: '90', label: t('settings.newApiKey.days', { days: 90 }) },
+  { value: '365', label: t('settings.newApiKey.year') },
+  { value: '', label: t('settings.newApiKey.never') },
+]
+
+/** Creates an API key and shows it once. */
+function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  const [days, setDays] = useState('90')
+  const create = useMutation({
+    mutationFn: () => {
+      const expires_at = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null
+      return answerOf(rest.POST('/api/auth/api-keys', { body: { name: name.trim(), expires_at } }))
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: keys.apiKeys }),
+  })
+  const forget = () => {
+    create.reset()
+    setName('')
+  }
+  const created = create.data
+  return (
+    <SecretDialog
+      opened={opened}
+      onClose={onClose}
+      onClosed={forget}
+      title={t('settings.apiKeys.create')}
+      shown={
+        created && {
+          title: t('settings.newApiKey.title'),
+          note: t('settings.newApiKey.onceNote'),
+          label: created.name,
+          value: created.key,
+        }
+      }
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate()
+        }}
+      >
+        <Stack>
+          <TextInput
+            label={t('settings.newApiKey.name')}
+            description={t('settings.newApiKey.nameNote')}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            required
+            data-autofocus
+          />
+          <Select
+            label={t('settings.newApiKey.lifetime')}
+            data={lifetimes}
+            value={days}
+            onChange={(value) => setDays(value ?? '')}
+            allowDeselect={false}
+          />
+          <Problem error={create.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {t('common.cancel')}
+            </Button>
+            <Button type="submit" loading={create.isPending}>
+              {t('settings.newApiKey.create')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </SecretDialog>
   )
 }

@@ -1,17 +1,25 @@
-import { Select, Stack, Switch } from '@mantine/core'
-import { useMe } from '../auth/me.ts'
-import { PushSection } from '../push/push-section.tsx'
+import { Checkbox, Group, Select, SimpleGrid, Stack, Switch, Table, Text, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  filterTakes,
+  type NotificationChannel,
+  NotificationGroup,
+  notificationGroups,
+} from '@wheelhouse/protocol'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { type FormEvent, useMemo, useState } from 'react'
+import { useMe, usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import { LANGUAGES, type Language } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { FormFooter } from '../ui/form.tsx'
+import { viewerZone, weekdayNames } from '../ui/format.ts'
 import { messageOf } from '../ui/message-of.ts'
 import { Problem, QueryView } from '../ui/states.tsx'
-import { NotificationMatrix } from './notification-matrix.tsx'
-import {
-  type NotificationSettings,
-  useNotificationSettings,
-  useSettingsChange,
-} from './notification-settings.ts'
-import { QuietHoursForm } from './quiet-hours-form.tsx'
+import { useWebhooks } from '../webhooks/queries.ts'
+import { zoneChoices } from './country-select.tsx'
+import { PushSection } from './push-section.tsx'
 import { useProfileChange } from './use-profile-change.ts'
 
 /** Edits notification preferences. Each switch saves immediately. */
@@ -75,3 +83,233 @@ export const NotificationSection = () => (
     </QueryView>
   </>
 )
+
+/** Edits the channels of each group of notifications. Each checkbox saves immediately. */
+function NotificationMatrix({ saved }: { saved: NotificationSettings }) {
+  const change = useSettingsChange()
+  const pending = change.isPending ? change.variables.matrix : undefined
+  return (
+    <Stack>
+      <DataTable
+        label={t('settings.matrix.label')}
+        minWidth={480}
+        columns={[
+          t('settings.matrix.notification'),
+          ...channels.map((it) => channelTexts[it]),
+          t('settings.webhooks'),
+        ]}
+      >
+        {NotificationGroup.options.map((group) => (
+          <Table.Tr key={group}>
+            <Table.Th scope="row" fw={600}>
+              {groupTexts[group].label}
+              <Text size="sm" c="dimmed">
+                {groupTexts[group].description}
+              </Text>
+            </Table.Th>
+            {channels.map((channel) => (
+              <Table.Td key={channel}>
+                <Checkbox
+                  size="md" // a target for fingers
+                  aria-label={t('settings.matrix.channel', {
+                    group: groupTexts[group].label,
+                    channel: channelTexts[channel],
+                  })}
+                  // Shows a pending change optimistically.
+                  checked={pending?.[group]?.[channel] ?? saved.matrix[group][channel]}
+                  onChange={({ currentTarget: { checked } }) =>
+                    change.mutate({ matrix: { [group]: { [channel]: checked } } })
+                  }
+                />
+              </Table.Td>
+            ))}
+            <Table.Td>
+              <WebhookCount group={group} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </DataTable>
+      <Problem error={change.error} />
+    </Stack>
+  )
+}
+
+/** Shows how many enabled webhooks receive notifications of a group. Webhooks have filters, edited below. */
+function WebhookCount({ group }: { group: NotificationGroup }) {
+  const { data } = useWebhooks()
+  if (!data) return '–'
+  const events = Object.entries(notificationGroups).flatMap(([type, of]) =>
+    of === group ? [`notification.${type}`] : [],
+  )
+  const receiving = data.webhooks.filter(
+    ({ enabled, types }) =>
+      enabled && types.some((filter) => events.some((event) => filterTakes(filter, event))),
+  )
+  return receiving.length === 0 ? '–' : String(receiving.length)
+}
+
+const weekdays = weekdayNames()
+
+const proposal = (): QuietHours => ({
+  start: '22:00',
+  end: '07:00',
+  time_zone: viewerZone(),
+  days: weekdays.map((_, index) => index + 1),
+  safety_passes: true,
+})
+
+/** Edits the hours during which mail is held back. */
+function QuietHoursForm({ saved }: { saved: NotificationSettings }) {
+  const [enabled, setEnabled] = useState(saved.quiet_hours !== null)
+  const [hours, setHours] = useState(saved.quiet_hours ?? proposal)
+  const change = useSettingsChange()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    change.mutate({ quiet_hours: enabled ? hours : null })
+  }
+  return (
+    <form onSubmit={submit} aria-label={t('settings.quietHours.title')}>
+      <Stack>
+        <Switch
+          label={t('settings.quietHours.title')}
+          description={t('settings.quietHours.note')}
+          checked={enabled}
+          onChange={(event) => setEnabled(event.currentTarget.checked)}
+        />
+        {enabled && <Fields hours={hours} onChange={(part) => setHours({ ...hours, ...part })} />}
+        <FormFooter change={change} />
+      </Stack>
+    </form>
+  )
+}
+
+interface FieldsProps {
+  readonly hours: QuietHours
+  readonly onChange: (part: Partial<QuietHours>) => void
+}
+
+function Fields({ hours, onChange }: FieldsProps) {
+  const zones = useMemo(() => zoneChoices(hours.time_zone), [hours.time_zone])
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, sm: 3 }}>
+        <TextInput
+          type="time"
+          label={t('settings.quietHours.start')}
+          required
+          value={hours.start}
+          onChange={(event) => onChange({ start: event.currentTarget.value })}
+        />
+        <TextInput
+          type="time"
+          label={t('settings.quietHours.end')}
+          required
+          value={hours.end}
+          onChange={(event) => onChange({ end: event.currentTarget.value })}
+        />
+        <Select
+          label={t('settings.quietHours.zone')}
+          required
+          searchable
+          allowDeselect={false}
+          limit={50}
+          data={zones}
+          value={hours.time_zone}
+          onChange={(zone) => zone && onChange({ time_zone: zone })}
+        />
+      </SimpleGrid>
+      <Checkbox.Group
+        label={t('settings.quietHours.days')}
+        value={hours.days.map(String)}
+        onChange={(days) => onChange({ days: days.map(Number).sort() })}
+      >
+        <Group mt="xs">
+          {weekdays.map((day, index) => (
+            <Checkbox key={day} value={String(index + 1)} label={day} />
+          ))}
+        </Group>
+      </Checkbox.Group>
+      <Switch
+        label={t('settings.quietHours.safetyPasses')}
+        checked={hours.safety_passes}
+        onChange={(event) => onChange({ safety_passes: event.currentTarget.checked })}
+      />
+    </>
+  )
+}
+
+type NotificationSettings = Schemas['NotificationSettings']
+type QuietHours = Schemas['QuietHours']
+
+/** The label and the explanation of each group of notifications. */
+const groupTexts: Readonly<Record<NotificationGroup, { label: string; description: string }>> = {
+  stops: {
+    label: t('settings.groups.stops.label'),
+    description: t('settings.groups.stops.description'),
+  },
+  robot_lost: {
+    label: t('settings.groups.robotLost.label'),
+    description: t('settings.groups.robotLost.description'),
+  },
+  pauses: {
+    label: t('settings.groups.pauses.label'),
+    description: t('settings.groups.pauses.description'),
+  },
+  sessions: {
+    label: t('settings.groups.sessions.label'),
+    description: t('settings.groups.sessions.description'),
+  },
+  extensions: {
+    label: t('settings.groups.extensions.label'),
+    description: t('settings.groups.extensions.description'),
+  },
+  battery: {
+    label: t('settings.groups.battery.label'),
+    description: t('settings.groups.battery.description'),
+  },
+  account: {
+    label: t('settings.groups.account.label'),
+    description: t('settings.groups.account.description'),
+  },
+  money: {
+    label: t('settings.groups.money.label'),
+    description: t('settings.groups.money.description'),
+  },
+  exports: {
+    label: t('settings.groups.exports.label'),
+    description: t('settings.groups.exports.description'),
+  },
+  webhooks: {
+    label: t('settings.groups.webhooks.label'),
+    description: t('settings.groups.webhooks.description'),
+  },
+}
+
+/** The channels that the console offers. */
+const channels = ['in_app', 'mail', 'push'] as const satisfies readonly NotificationChannel[]
+
+const channelTexts: Readonly<Record<(typeof channels)[number], string>> = {
+  in_app: t('settings.channels.popUp'),
+  mail: t('settings.channels.email'),
+  push: t('settings.channels.browser'),
+}
+
+/** Queries the notification settings of the user. */
+function useNotificationSettings() {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: keys.notificationSettings,
+    queryFn: () => answerOf(rest.GET('/api/notifications/settings')),
+  })
+}
+
+/** Changes notification settings and updates the cached ones. */
+function useSettingsChange() {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (body: Schemas['ChangeNotificationSettings']) =>
+      answerOf(rest.PATCH('/api/notifications/settings', { body })),
+    onSuccess: (settings) => queries.setQueryData(keys.notificationSettings, settings),
+  })
+}

@@ -1,9 +1,13 @@
+import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { useEffect } from 'react'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { chooseLanguage, type Language, languageOf } from '../texts/languages.ts'
+import { language as shownLanguage, t } from '../texts/texts.ts'
 
-export interface ProfileChange {
+interface ProfileChange {
   readonly display_name?: string
   readonly notification_preferences?: Partial<Schemas['Profile']['notification_preferences']>
   readonly role?: 'client' | 'operator'
@@ -20,4 +24,35 @@ export function useProfileChange() {
       return queries.invalidateQueries({ queryKey: keys.onboarding })
     },
   })
+}
+
+const ofBrowser = (): Language => languageOf(navigator.languages) ?? 'en'
+
+/** Returns a function that changes the language of the console, and of mails with it; undefined: that of the browser. */
+export function useSelectLanguage(): (language: Language | undefined) => void {
+  const { rest } = usePlatform()
+  return (language) => {
+    const body = { language: language ?? ofBrowser() }
+    // The page reloads before the answer. Without it, the settings still show the former language of mails.
+    rest.PATCH('/api/notifications/settings', { body, keepalive: true }).catch(() => undefined)
+    selectLanguage(language)
+  }
+}
+
+/** Sends a new user mails in the language of the console. */
+export function useFirstMailLanguage(): void {
+  const { rest } = usePlatform()
+  useEffect(() => {
+    const body = { language: languageOf([shownLanguage]) ?? 'en' }
+    rest.PATCH('/api/notifications/settings', { body }).catch(() => undefined)
+  }, [rest])
+}
+
+/** Stores the language and reloads the page; undefined for the language of the browser. Says so if the browser forbids storage. */
+function selectLanguage(language: Language | undefined): void {
+  try {
+    chooseLanguage(language)
+  } catch {
+    notifications.show({ message: t('ui.language.notStored'), color: 'red.9' })
+  }
 }

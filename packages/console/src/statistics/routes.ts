@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import type { NavigationEntry } from '../app/navigation.ts'
-import { shellRoute } from '../app/root-routes.ts'
+import type { NavigationEntry } from '../platform/platform.ts'
+import { shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
 import { IconChartBar } from '../ui/icons.tsx'
 

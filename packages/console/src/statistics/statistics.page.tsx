@@ -1,15 +1,15 @@
 import { SimpleGrid } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { keys } from '../api/keys.ts'
-import { usePlatform } from '../app/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { robotStatusTexts, sessionStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 import { Chart } from '../ui/chart.tsx'
-import { DescriptionItem, DescriptionList } from '../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../ui/data-table.tsx'
 import { dataSize, duration, money } from '../ui/format.ts'
 import { Page } from '../ui/page.tsx'
 import { QueryView } from '../ui/states.tsx'
-import { monthLabel, robotStatuses, sessionStatuses } from './labels.ts'
 
 type Stats = Schemas['ClientStats']
 
@@ -109,3 +109,24 @@ function Counts<S extends string>(props: {
     />
   )
 }
+
+/** Robot statuses in display order. */
+const robotStatuses: readonly (readonly [keyof Stats['robots_by_status'], string])[] = [
+  ['AVAILABLE', robotStatusTexts.AVAILABLE],
+  ['IN_SESSION', robotStatusTexts.IN_SESSION],
+  ['OFFLINE', robotStatusTexts.OFFLINE],
+]
+
+const sessionStatuses: readonly (readonly [keyof Stats['sessions_by_status'], string])[] = [
+  ['PENDING', sessionStatusTexts.PENDING],
+  ['ACTIVE', sessionStatusTexts.ACTIVE],
+  ['PAUSED', sessionStatusTexts.PAUSED],
+  ['COMPLETED', sessionStatusTexts.COMPLETED],
+  ['CANCELLED', sessionStatusTexts.CANCELLED],
+]
+
+/** Returns `2026-10` as "Oct 2026". */
+const monthLabel = (month: string): string =>
+  new Intl.DateTimeFormat(language, { month: 'short', year: 'numeric', timeZone: 'UTC' }).format(
+    new Date(`${month}-01T00:00:00Z`),
+  )

@@ -1,18 +1,8 @@
 import { kindsOf, type TelemetryField, type TelemetryKind, type TelemetrySchema } from '@wheelhouse/protocol'
-import type { Pose, Sighting } from '@wheelhouse/sdk'
+import { normalAngle, type Pose, type Sighting } from '@wheelhouse/sdk'
 import { z } from 'zod'
 import { t } from '../texts/texts.ts'
-import { decimals } from './decimals.ts'
-import { formatBearing, formatPose } from './kind-texts.ts'
-import {
-  collectReadings,
-  labelOf,
-  MAX_READINGS,
-  type Reading,
-  readingsOf,
-  shareText,
-  withUnit,
-} from './readings.ts'
+import { decimals } from '../ui/format.ts'
 
 /** The obstacles and the returns of the lidar, seen from the robot. */
 export interface Sightings {
@@ -181,4 +171,97 @@ function scanText(value: unknown): string {
   return returns.length === 0
     ? t('telemetry.kind.noReturns')
     : t('telemetry.kind.returns', { returns: returns.length, nearest: nearestText(returns) })
+}
+
+/** The name and the value of a reading, such as `Velocity, linear` and `0.50 m/s`. */
+export type Reading = readonly [name: string, value: string]
+
+/** More values are not readable. */
+const MAX_READINGS = 40
+const MAX_DEPTH = 3
+const MAX_TEXT = 60
+const UNITS: readonly [ending: string, unit: string][] = [
+  ['_mps', 'm/s'],
+  ['_radps', 'rad/s'],
+  ['_rad', 'rad'],
+  ['_m', 'm'],
+  ['_ms', 'ms'],
+  ['_s', 's'],
+  ['_v', 'V'],
+  ['_a', 'A'],
+  ['_c', '°C'],
+]
+
+/** Returns the values of a sample with labels and units, which it takes from the names of the fields. */
+function readingsOf(data: unknown): Reading[] {
+  const readings: Reading[] = []
+  collectReadings(data, [], readings)
+  return readings
+}
+
+/** Adds the values below a path to the readings, up to `MAX_READINGS`. */
+function collectReadings(value: unknown, path: readonly string[], readings: Reading[]): void {
+  if (readings.length >= MAX_READINGS) return
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && path.length < MAX_DEPTH) {
+    for (const [key, inner] of Object.entries(value)) collectReadings(inner, [...path, key], readings)
+    return
+  }
+  const key = path.at(-1) ?? ''
+  const { label, unit } = labelAndUnit(path)
+  const isShare = key === 'battery' && typeof value === 'number' && value >= 0 && value <= 1
+  const text = isShare ? shareText(value) : withUnit(value, unit)
+  readings.push([label, text])
+}
+
+/** Returns the label and the unit of a field from its names, such as `Velocity, linear` and `m/s`. */
+export function labelAndUnit(path: readonly string[]): { label: string; unit: string } {
+  const key = path.at(-1) ?? ''
+  const [ending, unit] = UNITS.find(([end]) => key.endsWith(end)) ?? ['', '']
+  const name = key.slice(0, key.length - ending.length) || t('telemetry.reading.value')
+  return { label: labelOf([...path.slice(0, -1), name]), unit }
+}
+
+/** Returns a label from the names of fields, such as `Velocity, linear`. */
+export function labelOf(names: readonly string[]): string {
+  const name = names.join(', ').replaceAll('_', ' ')
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** Returns a share of 0 to 1 as `83 %`. */
+const shareText = (share: number): string =>
+  t('telemetry.reading.share', { percent: Math.round(share * 100) })
+
+/** Returns a value as text, with its unit. */
+export const withUnit = (value: unknown, unit = ''): string => `${formatValue(value)} ${unit}`.trim()
+
+function formatValue(value: unknown): string {
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : decimals(value, 2)
+  if (typeof value === 'boolean') return value ? t('telemetry.reading.yes') : t('telemetry.reading.no')
+  if (value === null) return t('telemetry.reading.none')
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+}
+
+const degrees = (rad: number) => Math.round((normalAngle(rad) * 180) / Math.PI)
+
+/** Returns a direction relative to the heading of the robot, such as `12° left`. */
+export function formatBearing(bearingRad: number): string {
+  const angle = degrees(bearingRad)
+  if (angle === 0) return t('telemetry.bearing.ahead')
+  if (Math.abs(angle) === 180) return t('telemetry.bearing.behind')
+  return angle > 0
+    ? t('telemetry.bearing.left', { degrees: angle })
+    : t('telemetry.bearing.right', { degrees: -angle })
+}
+
+/** Returns position and heading of the robot, such as `1.0 m, 2.5 m, heading 90°`. */
+export const formatPose = ({ xM, yM, headingRad }: Pose): string =>
+  t('telemetry.kind.pose', { x: decimals(xM, 1), y: decimals(yM, 1), degrees: degrees(headingRad) })
+
+/** Returns where a ghost is relative to the robot, such as `0.12 m away, turned 5° left`. */
+export function formatGhost({ xM, yM, headingRad }: Pose): string {
+  const distance = decimals(Math.hypot(xM, yM), 2)
+  return degrees(headingRad) === 0
+    ? t('telemetry.kind.ghost', { distance })
+    : t('telemetry.kind.turnedGhost', { distance, bearing: formatBearing(headingRad) })
 }

@@ -1,5 +1,5 @@
-import type { TelemetrySchema } from '@wheelhouse/protocol'
-import { useEffect, useRef } from 'react'
+import { TelemetrySchema } from '@wheelhouse/protocol'
+import { useEffect, useMemo, useRef } from 'react'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import type { SubscribeTelemetry } from './feed.ts'
@@ -66,4 +66,11 @@ export function TelemetryView({ subscribe, schema, predict, classNames = panelCl
       />
     </section>
   )
+}
+
+/** Returns a telemetry schema; null without one, and for one that this page does not understand. Stable while it is equal. */
+export function useTelemetrySchema(declared: Record<string, unknown> | null): TelemetrySchema | null {
+  // As text: a refetch returns a new object.
+  const text = JSON.stringify(declared)
+  return useMemo(() => TelemetrySchema.safeParse(JSON.parse(text)).data ?? null, [text])
 }

@@ -1,7 +1,12 @@
 import * as english from '@wheelhouse/protocol'
-import { percent } from '../ui/percent.ts'
-import { stopReasons } from './stop-reasons.ts'
+import { percent } from './percent.ts'
 import { t } from './texts.ts'
+
+/** The reasons of stops that the console requests. The platform stores them in English; `reasonText` translates them. */
+export const stopReasons = {
+  cockpit: 'from the cockpit',
+  admin: 'Stopped by an administrator',
+} as const
 
 // The texts of the protocol's codes in the viewer's language. The protocol has the English ones, so that the console, the CLI and
 // the API share them. The part `codes` of the other catalogues translates them, by table and code. Without a translation a text is

@@ -1,6 +1,7 @@
-import { Table, type TableProps } from '@mantine/core'
+import { Button, Center, SimpleGrid, type SimpleGridProps, Table, type TableProps, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
+import { Problem } from './states.tsx'
 
 type Column = string | { readonly label: string; readonly align: 'right' }
 
@@ -46,3 +47,54 @@ export function DataTable({ label, columns, minWidth, verticalSpacing, children,
     </Table.ScrollContainer>
   )
 }
+
+/** Renders a grid of labelled values. Its children are `DescriptionItem`s. */
+export const DescriptionList = ({
+  cols,
+  children,
+}: {
+  cols: SimpleGridProps['cols']
+  children: ReactNode
+}) => (
+  <SimpleGrid component="dl" {...(cols && { cols })} m={0}>
+    {children}
+  </SimpleGrid>
+)
+
+/** Renders a labelled value. `size` emphasizes the value. */
+export const DescriptionItem = (props: { label: string; size?: 'lg' | 'xl'; children: ReactNode }) => (
+  <div style={{ overflowWrap: 'anywhere' }}>
+    <Text component="dt" size="sm" c="dimmed">
+      {props.label}
+    </Text>
+    <Text component="dd" m={0} {...(props.size && { size: props.size, fw: 600 })}>
+      {props.children}
+    </Text>
+  </div>
+)
+
+interface Pages {
+  readonly error: unknown
+  readonly hasNextPage: boolean
+  readonly isFetchingNextPage: boolean
+  readonly isFetchNextPageError: boolean
+  fetchNextPage(): Promise<unknown>
+}
+
+/** Loads the next page of a list, if there is one, and shows the error if that fails. */
+export const MoreButton = ({ query, children }: { query: Pages; children: ReactNode }) => (
+  <>
+    {query.isFetchNextPageError && <Problem error={query.error} />}
+    {query.hasNextPage && (
+      <Center data-no-print>
+        <Button
+          variant="default"
+          onClick={() => void query.fetchNextPage()}
+          loading={query.isFetchingNextPage}
+        >
+          {children}
+        </Button>
+      </Center>
+    )}
+  </>
+)

@@ -77,3 +77,20 @@ export function dataSize(megabytes: number): string {
 
 /** Returns the time zone of this browser. */
 export const viewerZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
+
+const formats = new Map<number, Intl.NumberFormat>()
+
+/** Returns a number with this many decimals in the viewer's format, without separators of thousands. */
+export function decimals(value: number, digits: number): string {
+  let format = formats.get(digits)
+  if (!format) {
+    format = new Intl.NumberFormat(language, {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+      useGrouping: false,
+    })
+    formats.set(digits, format)
+  }
+  // `toFixed` rounds the exact value, `Intl` its shortest decimal: 2.55 is a little less than 2.55.
+  return format.format(Number(value.toFixed(digits)))
+}

@@ -13,3 +13,9 @@ const ButtonAsLink = (props: ButtonProps & WithoutStyleProps<ButtonProps>) => (
 export const LinkAnchor = createLink(Anchor<'a'>)
 export const LinkButton = createLink(ButtonAsLink)
 export const LinkNav = createLink(NavLink<'a'>)
+
+/** Returns the address if it is http or https. User input may contain `javascript:` addresses. */
+export function webAddress(text: string): string | undefined {
+  const url = URL.parse(text)
+  return url?.protocol === 'https:' || url?.protocol === 'http:' ? url.href : undefined
+}

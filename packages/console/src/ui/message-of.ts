@@ -1,4 +1,3 @@
-import { errorText } from '../texts/error-text.ts'
 import { t } from '../texts/texts.ts'
 
 /** Browser messages for failed requests and failed imports. */
@@ -28,3 +27,22 @@ const withLabels = (text: string): string =>
     const words = name.replace(/_?([A-Z])|_/g, (_all, capital: string = '') => ` ${capital.toLowerCase()}`)
     return `${before}${words.charAt(0).toUpperCase()}${words.slice(1)}: `
   })
+
+/** `t` for keys that contain codes: the English catalogue does not have them. */
+const read = t as (key: string) => string
+
+/** Returns the text of an error code in the viewer's language; undefined in English and for codes without a translation. */
+function translation(code: string): string | undefined {
+  const key = `errors.${code}`
+  const text = read(key)
+  return text === key ? undefined : text
+}
+
+/**
+ * Returns the text of an error in the viewer's language, by the code of the REST API. In English, and for codes whose messages
+ * name values that only the server knows, it is the message of the server.
+ */
+export function errorText(error: Error): string {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  return (code !== undefined && translation(code)) || error.message
+}

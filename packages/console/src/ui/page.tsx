@@ -1,5 +1,8 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
+import { t } from '../texts/texts.ts'
+import { LinkButton } from './links.tsx'
+import { Empty } from './states.tsx'
 
 interface Props {
   readonly title: string
@@ -27,3 +30,7 @@ export function Page({ title, description, actions, children }: Props) {
     </Stack>
   )
 }
+
+export const NotFound = () => (
+  <Empty title={t('ui.notFound.page')} action={<LinkButton to="/">{t('common.goHome')}</LinkButton>} />
+)

@@ -1,4 +1,4 @@
-import { Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core'
+import { Button, Code, CopyButton, Group, Modal, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
 
@@ -24,8 +24,51 @@ export const CopyableSecret = ({ label, value }: { label: string; value: string 
 )
 
 /** Renders the explanation of a secret. It gets the focus, so that screen readers read it. */
-export const SecretNote = ({ children }: { children: ReactNode }) => (
+const SecretNote = ({ children }: { children: ReactNode }) => (
   <Text tabIndex={-1} ref={(note: HTMLElement | null) => note?.focus()}>
     {children}
   </Text>
+)
+
+/** A secret with an explanation. */
+export interface OneTimeSecret {
+  readonly title: string
+  readonly note: string
+  readonly label: string
+  readonly value: string
+}
+
+interface Props {
+  readonly opened: boolean
+  readonly onClose: () => void
+  /** Called when the dialog is hidden, to drop the secret. */
+  readonly onClosed: () => void
+  /** The title before the secret is shown. */
+  readonly title: string
+  readonly shown: OneTimeSecret | undefined
+  readonly children: ReactNode
+}
+
+/** Renders a form dialog that ends with a secret, shown once. An accidental click or Escape does not close it then. */
+export const SecretDialog = ({ opened, onClose, onClosed, title, shown, children }: Props) => (
+  <Modal
+    opened={opened}
+    onClose={onClose}
+    closeOnClickOutside={!shown}
+    closeOnEscape={!shown}
+    onExitTransitionEnd={onClosed}
+    title={shown?.title ?? title}
+  >
+    {shown ? (
+      <Stack>
+        <SecretNote>{shown.note}</SecretNote>
+        <CopyableSecret label={shown.label} value={shown.value} />
+        <Group justify="flex-end">
+          <Button onClick={onClose}>{t('ui.secret.done')}</Button>
+        </Group>
+      </Stack>
+    ) : (
+      children
+    )}
+  </Modal>
 )

@@ -1,5 +1,5 @@
+import { useEffect, useState } from 'react'
 import { dateTime, relative } from './format.ts'
-import { useTicker } from './use-ticker.ts'
 
 const REFRESH_MS = 20_000
 
@@ -12,4 +12,20 @@ export function Time({ at, exact = false }: { at: string | number | Date; exact?
       {shown}
     </time>
   )
+}
+
+/** Returns the time in Unix milliseconds and renders the component again every second. */
+export function useNow(): number {
+  useTicker(1_000)
+  return Date.now()
+}
+
+/** Renders the component again at an interval, never if undefined. */
+export function useTicker(everyMs: number | undefined): void {
+  const [, tick] = useState(0)
+  useEffect(() => {
+    if (everyMs === undefined) return
+    const timer = setInterval(() => tick((count) => count + 1), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
 }

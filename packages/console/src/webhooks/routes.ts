@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { shellRoute } from '../app/root-routes.ts'
+import { shellRoute } from '../platform/root-routes.tsx'
 
 /** The page of a webhook. The settings link to it, the navigation does not. */
 export const webhookRoutes = [

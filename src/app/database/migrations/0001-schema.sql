@@ -60,6 +60,7 @@ create table pricing_plans (
   is_default boolean not null default false,
   is_public boolean not null default true,
   "position" int not null default 0,
+  -- At 100 EUR a minute a session exceeds its charge column after 149 days.
   constraint pricing_plans_rate check (client_rate_cents_per_minute between 0 and 10000),
   constraint pricing_plans_share check (operator_share_percent between 0 and 100)
 );
@@ -148,6 +149,7 @@ create index users_permissions_changed on users (permissions_changed_at) where p
 create index users_newest on users (created_at desc, id desc);
 create index users_suspended on users (created_at desc, id desc) where suspended_at is not null;
 create index users_by_email on users (lower(email collate "C"));
+-- Finds parts of names and addresses. The extension pg_trgm splits them into groups of three letters.
 create index users_search on users using gin ((display_name || ' ' || coalesce(email, '')) gin_trgm_ops);
 
 create table avatars (
@@ -254,6 +256,7 @@ create table robots (
 );
 create unique index one_robot_per_hardware_id on robots (lower(btrim(hardware_id))) where deleted_at is null;
 create index robots_by_owner on robots (owner_id, created_at desc, id desc) where deleted_at is null;
+-- Also counts robots by status and type with an index-only scan.
 create index robots_by_owner_status on robots (owner_id, status, created_at desc, id desc) include (robot_type) where deleted_at is null;
 create index robots_by_owner_name on robots (owner_id, lower(name), id) where deleted_at is null;
 create index robots_by_owner_type on robots (owner_id, robot_type, created_at desc, id desc) where deleted_at is null;
@@ -261,7 +264,9 @@ create index robots_available on robots (created_at desc, id desc) where status 
 create index robots_available_by_type on robots (robot_type, created_at desc, id desc) where status = 'AVAILABLE' and deleted_at is null;
 create index robots_newest on robots ((created_at at time zone 'UTC') desc, id desc) where deleted_at is null;
 create index robots_by_name on robots (lower(name) text_pattern_ops) where deleted_at is null;
+-- Robots without tags are not in it, so that their connections do not write to it.
 create index robots_by_tag on robots using gin (tags) where deleted_at is null and tags <> '{}';
+-- Counts the tags of an owner.
 create index robots_with_tags on robots (owner_id) where deleted_at is null and tags <> '{}';
 create index robots_link_changed on robots (link_changed_at);
 
@@ -363,6 +368,7 @@ create table cameras (
   frames_per_second double precision not null default 0,
   latency_ms int,
   primary key (robot_id, name),
+  -- Checked at the end of a statement, so that two cameras can change places.
   constraint one_camera_per_position unique (robot_id, "position") deferrable initially immediate,
   constraint cameras_name_check check (name ~ '^[a-z0-9][a-z0-9_-]{0,31}$'),
   constraint cameras_position_check check ("position" between 0 and 7),
@@ -545,6 +551,7 @@ create unique index one_open_session_per_operator on sessions (operator_id) wher
 create unique index one_open_session_per_robot on sessions (robot_id) where status in ('ACTIVE', 'PAUSED');
 create index sessions_by_operator on sessions (operator_id, created_at desc, id desc);
 create index sessions_by_client on sessions (client_id, created_at desc, id desc);
+-- The two serve the counts of lists, by robot and by name too, with index-only scans.
 create index sessions_by_operator_status on sessions (operator_id, status, created_at desc, id desc) include (robot_id, client_id);
 create index sessions_by_client_status on sessions (client_id, status, created_at desc, id desc) include (robot_id, operator_id);
 create index sessions_due on sessions (scheduled_for) where status = 'PENDING';
@@ -553,11 +560,14 @@ create index sessions_by_robot on sessions (robot_id, started_at);
 create index sessions_newest on sessions ((created_at at time zone 'UTC') desc, id desc);
 create index sessions_by_status on sessions (status, (created_at at time zone 'UTC') desc, id desc);
 create index sessions_by_robot_newest on sessions (robot_id, created_at desc, id desc);
+-- Serves the sums of the dashboards with index-only scans.
 create index sessions_completed_by_client on sessions (client_id, ended_at) include (billable_minutes, client_charge_cents, episodes_collected, data_collected_bytes, rating) where status = 'COMPLETED';
 create index sessions_completed_by_operator on sessions (operator_id, ended_at) include (billable_minutes, operator_earnings_cents, rating) where status = 'COMPLETED';
 create index sessions_by_invoice on sessions (invoice_id, started_at) where invoice_id is not null;
+-- Sessions without an invoice: of all clients, oldest first, and of one client.
 create index sessions_uninvoiced on sessions (ended_at) where status = 'COMPLETED' and invoice_id is null and client_charge_cents is not null;
 create index sessions_uninvoiced_by_client on sessions (client_id, ended_at) where status = 'COMPLETED' and invoice_id is null and client_charge_cents is not null;
+-- Earnings that are not available yet: of all operators, earliest due first, and of one operator.
 create index sessions_earnings_due on sessions (earnings_held_until) where earnings_held_until is not null;
 create index sessions_earnings_held on sessions (operator_id, earnings_held_until) where earnings_held_until is not null;
 
@@ -746,6 +756,7 @@ create table recording_streams (
 );
 create index recording_streams_by_recording on recording_streams (recording_id, opened_at);
 create index recording_streams_open on recording_streams (node_id) where closed_at is null;
+-- The newest stream of an origin is the only one that may add segments.
 create unique index one_open_stream_per_origin on recording_streams (origin_id) where closed_at is null;
 
 create table recording_shares (
@@ -895,6 +906,7 @@ create table datasets (
   constraint datasets_robot_id_foreign foreign key (robot_id) references robots (id),
   constraint datasets_client_id_foreign foreign key (client_id) references users (id)
 );
+-- No index covers a column that changes with every episode, so that updates stay heap-only (HOT).
 create index datasets_by_client on datasets (client_id);
 
 create table episodes (

@@ -4,16 +4,14 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { CoreServices } from '../../../core/core-services.ts'
 import type { Db } from '../../../core/database/tables.ts'
+import { type ExportJob, exportClaimLost } from '../../../core/exports/exports.ts'
 import { type Attempt, ClaimLostError } from '../../../core/jobs/queue.ts'
 import type { ObjectStore } from '../../../core/storage/object-store.ts'
 import type { EpisodeInput } from '../lerobot/dataset-input.ts'
 import type { DatasetPlan } from '../lerobot/dataset-plan.ts'
-import { ExportProblem } from '../lerobot/export-problem.ts'
 import type { PartResult } from '../lerobot/part-input.ts'
 import { mergeStats } from '../lerobot/running-stats.ts'
 import type { DatasetExportRow } from './dataset-export.view.ts'
-import type { DatasetExportFailures } from './dataset-export-failures.ts'
-import { DATASET_EXPORTS, type DatasetExportJob } from './dataset-export-queue.ts'
 import { type DatasetObjects, exportPrefix } from './dataset-objects.ts'
 import { type DatasetThread, startDatasetThread } from './dataset-thread.ts'
 import { type ExportedEpisodes, loadEpisodes } from './export-episodes.ts'
@@ -28,7 +26,7 @@ const STEPS = 1_000
  * Stores the progress of an export about once a second. Aborts the attempt when the export is not running any more, because its user
  * deleted it.
  */
-function createExportProgress(db: Db, attempt: Attempt<DatasetExportJob>, report: (cause: unknown) => void) {
+function createExportProgress(db: Db, attempt: Attempt<ExportJob>, report: (cause: unknown) => void) {
   const stopped = new AbortController()
   let reportedMs = 0
   let storing: Promise<void> | undefined
@@ -103,7 +101,7 @@ function writingProgress(
 
 /** The parts of an attempt. */
 interface Run {
-  readonly attempt: Attempt<DatasetExportJob>
+  readonly attempt: Attempt<ExportJob>
   readonly exported: ExportedEpisodes
   readonly thread: DatasetThread
   /** Prefix of the keys of the objects of this attempt. */
@@ -120,13 +118,12 @@ export function createDatasetExportRunner(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'report'> & {
     storage: ObjectStore
     objects: DatasetObjects
-    failures: DatasetExportFailures
     finish: FinishExport
     /** A folder for temporary files. */
     tempDir: string
   },
 ) {
-  const { db, transact, report, storage, objects, failures, finish, tempDir } = deps
+  const { db, transact, report, storage, objects, finish, tempDir } = deps
 
   /**
    * Returns the export to write; undefined when it is finished, or its user has deleted it. An earlier attempt that still runs, because
@@ -159,7 +156,7 @@ export function createDatasetExportRunner(
       .where('status', '=', 'RUNNING')
       .where('plan', 'is', null)
       .executeTakeFirst()
-    if (numUpdatedRows === 0n) throw claimLost()
+    if (numUpdatedRows === 0n) throw exportClaimLost()
     return made
   }
 
@@ -189,7 +186,7 @@ export function createDatasetExportRunner(
         .where(sql<string>`state ->> 'attemptId'`, '=', row.state.attemptId)
         .returningAll()
         .executeTakeFirst()
-      if (!stored) throw claimLost()
+      if (!stored) throw exportClaimLost()
       await tx.db
         .insertInto('dataset_export_files')
         .values(part.files.map(fileRow(row.id)))
@@ -219,7 +216,7 @@ export function createDatasetExportRunner(
     return row
   }
 
-  async function write(attempt: Attempt<DatasetExportJob>): Promise<void> {
+  async function write(attempt: Attempt<ExportJob>): Promise<void> {
     const attemptId = randomUUID()
     const row = await begin(attempt.data.exportId, attemptId)
     if (!row) return
@@ -258,25 +255,8 @@ export function createDatasetExportRunner(
     }
   }
 
-  /** Marks an export as failed, and deletes its parts, which no user can read. */
-  async function fail(exportId: string, error?: string): Promise<void> {
-    if (await failures.fail(exportId, error)) await objects.removeAll([exportId]).catch(report) // the clean-up deletes the rest
-  }
-
-  return async (attempt: Attempt<DatasetExportJob>): Promise<void> => {
-    const { exportId } = attempt.data
-    try {
-      await write(attempt)
-    } catch (cause) {
-      if (cause instanceof ExportProblem) return await fail(exportId, cause.message)
-      const isFinal = attempt.number > (DATASET_EXPORTS.retry.limit as number)
-      if (isFinal && !(cause instanceof ClaimLostError)) await fail(exportId)
-      throw cause
-    }
-  }
+  return write
 }
-
-const claimLost = () => new ClaimLostError('The export was deleted, or another process writes it')
 
 function stateAfter(state: ExportState, { files: _, rows, stats, counts }: PartResult, episodes: number) {
   const merged = Object.entries(stats).map(([key, added]) => [key, mergeStats(state.stats[key], added)])

@@ -17,32 +17,6 @@ export const DatasetGaps = z.enum(['leave_out', 'cut', 'include'])
 export const DatasetExport = defineEntity({
   name: 'DatasetExport',
   tableName: 'dataset_exports',
-  uniques: [{ name: 'one_dataset_export_per_version', properties: ['user', 'name', 'version'] }],
-  indexes: [
-    {
-      name: 'dataset_exports_by_user',
-      expression:
-        'create index "dataset_exports_by_user" on "dataset_exports" ("user_id", "created_at" desc, "id" desc)',
-    },
-    {
-      name: 'dataset_exports_unfinished',
-      expression: `create index "dataset_exports_unfinished" on "dataset_exports" ("id") where "status" in ('PENDING', 'RUNNING')`,
-    },
-  ],
-  checks: [
-    {
-      name: 'dataset_exports_finished',
-      expression: `("status" in ('READY', 'FAILED')) = ("finished_at" is not null)`,
-    },
-    { name: 'dataset_exports_error', expression: `("status" = 'FAILED') = ("error" is not null)` },
-    { name: 'dataset_exports_commit', expression: `("status" = 'READY') = ("commit_sha" is not null)` },
-    {
-      name: 'dataset_exports_sizes',
-      expression:
-        '"version" > 0 and "episodes" >= 0 and "frames" >= 0 and "size_bytes" >= 0 and "fps" between 1 and 120',
-    },
-    { name: 'dataset_exports_progress', expression: '"progress" between 0 and 1' },
-  ],
   properties: {
     id: p.uuid().primary(),
     user: () => referenceTo('User').deleteRule('cascade'),
@@ -82,7 +56,6 @@ export type DatasetExport = InferEntity<typeof DatasetExport>
 export const DatasetExportFile = defineEntity({
   name: 'DatasetExportFile',
   tableName: 'dataset_export_files',
-  checks: [{ name: 'dataset_export_files_size', expression: '"size_bytes" >= 0' }],
   properties: {
     export: () => p.manyToOne(DatasetExport).mapToPk().primary().deleteRule('cascade'),
     path: p.text().primary(),

@@ -3,9 +3,10 @@ import type { CoreServices } from '../../../core/core-services.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import { conflict, notFound } from '../../../core/errors/errors.ts'
 import type { Tx } from '../../../core/events/transactor.ts'
+import { createExports, type Exports, exportQueue } from '../../../core/exports/exports.ts'
+import { cronQueue } from '../../../core/jobs/cron-queue.ts'
 import type { CreateDatasetExport, DatasetExportView } from './dataset-export.schema.ts'
-import { datasetExportView, VIEW_COLUMNS } from './dataset-export.view.ts'
-import { DATASET_EXPORTS } from './dataset-export-queue.ts'
+import { type DatasetExportRow, datasetExportView, VIEW_COLUMNS } from './dataset-export.view.ts'
 import type { DatasetObjects } from './dataset-objects.ts'
 import { selectEpisodes } from './episode-selection.ts'
 import { initialState, jsonb } from './export-state.ts'
@@ -14,6 +15,51 @@ import { initialState, jsonb } from './export-state.ts'
 const MAX_UNFINISHED = 2
 /** Stored dataset exports of one user. */
 const MAX_STORED = 50
+
+/** The queue of datasets to export. */
+export const DATASET_EXPORTS = exportQueue({
+  name: 'dataset-exports',
+  description: 'Exports recorded episodes as a dataset',
+  concurrency: 1,
+  retry: { limit: 9, delaySeconds: 5, maxDelaySeconds: 300 },
+  expireSeconds: 86_400,
+})
+
+export const DATASET_EXPORT_CLEAN_UP = cronQueue(
+  'dataset-export-clean-up',
+  '*/10 * * * *',
+  'Removes the files of deleted datasets, and fails exports of datasets without a job',
+)
+
+/** Notifies the user of an export about its end. */
+export const notifyAboutDataset = (
+  tx: Tx,
+  at: Date,
+  row: Pick<DatasetExportRow, 'id' | 'user_id' | 'name' | 'version'>,
+  type: 'dataset_export.ready' | 'dataset_export.failed',
+): Promise<void> =>
+  tx.notify(at, [
+    { userId: row.user_id, type, data: { export_id: row.id, name: row.name, version: row.version } },
+  ])
+
+/** Creates what exports of datasets have in common with other exports. */
+export const createDatasetExportJobs = (
+  core: Pick<CoreServices, 'db' | 'transact' | 'now'>,
+): Exports<DatasetExportRow> =>
+  createExports<DatasetExportRow>(core, {
+    table: 'dataset_exports',
+    queue: DATASET_EXPORTS,
+    stored: {
+      max: MAX_STORED,
+      message: `You have ${MAX_STORED} stored datasets, the most possible. Delete one first.`,
+    },
+    unfinished: {
+      max: MAX_UNFINISHED,
+      message: `${MAX_UNFINISHED} exports of datasets are running, the most possible. Wait for one, or cancel it.`,
+    },
+    gaveUp: 'The platform could not write the dataset. Export it again later.',
+    notifyFailed: (tx, at, row) => notifyAboutDataset(tx, at, row, 'dataset_export.failed'),
+  })
 
 /** Stores who uses recordings, for their owners and operators. The module of recordings implements it. */
 export type LogExport = (
@@ -28,11 +74,12 @@ export type IsStorageFull = (db: Db, userId: string) => Promise<boolean>
 export function createDatasetExports(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'report'> & {
     objects: DatasetObjects
+    exportJobs: Exports<DatasetExportRow>
     logExport: LogExport
     isStorageFull: IsStorageFull
   },
 ) {
-  const { db, transact, now, report, objects, logExport, isStorageFull } = deps
+  const { db, transact, now, report, objects, exportJobs, logExport, isStorageFull } = deps
 
   const selectViews = (userId: string) =>
     db
@@ -49,7 +96,7 @@ export function createDatasetExports(
       const { episodes, leftOut } = await selectEpisodes(db, userId, request)
       return await transact(async (tx) => {
         const at = now()
-        await requireCapacity(tx, userId)
+        await exportJobs.requireCapacity(tx, userId)
         if (await isStorageFull(tx.db, userId))
           throw conflict(
             'storage_quota_exceeded',
@@ -93,38 +140,12 @@ export function createDatasetExports(
 
     /** Deletes an export with its files. Its job, if it is running, ends shortly after. */
     async remove(userId: string, id: string): Promise<void> {
-      const { numDeletedRows } = await db
-        .deleteFrom('dataset_exports')
-        .where('id', '=', id)
-        .where('user_id', '=', userId)
-        .executeTakeFirst()
-      if (numDeletedRows === 0n) throw notFound('Export')
+      await exportJobs.remove(userId, id)
       await objects.removeAll([id]).catch(report) // the clean-up deletes the rest
     },
   }
 }
 export type DatasetExports = ReturnType<typeof createDatasetExports>
-
-/** Checks the limits of a user. The lock orders concurrent requests, so that none passes a limit. */
-async function requireCapacity(tx: Tx, userId: string): Promise<void> {
-  await tx.db.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
-  const stored = await tx.db
-    .selectFrom('dataset_exports')
-    .select('status')
-    .where('user_id', '=', userId)
-    .execute()
-  if (stored.length >= MAX_STORED)
-    throw conflict(
-      'export_limit_reached',
-      `You have ${MAX_STORED} stored datasets, the most possible. Delete one first.`,
-    )
-  const unfinished = stored.filter(({ status }) => status === 'PENDING' || status === 'RUNNING').length
-  if (unfinished >= MAX_UNFINISHED)
-    throw conflict(
-      'export_limit_reached',
-      `${MAX_UNFINISHED} exports of datasets are running, the most possible. Wait for one, or cancel it.`,
-    )
-}
 
 async function nextVersion(tx: Tx, userId: string, name: string): Promise<number> {
   const newest = await tx.db

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { ExportProblem } from '../../../core/exports/export-problem.ts'
 import type { CameraScans } from '../lerobot/dataset-plan.ts'
-import { ExportProblem } from '../lerobot/export-problem.ts'
 import { loadVideoCodecs } from '../lerobot/frame-decoder.ts'
 import { planDataset } from '../lerobot/plan-dataset.ts'
 import { hasFfmpeg } from '../lerobot/transcoder.ts'

@@ -1,8 +1,8 @@
 import type { Db } from '../../../core/database/tables.ts'
+import { ExportProblem } from '../../../core/exports/export-problem.ts'
 import { MAX_MISSING_SECONDS } from '../exportable-episodes.ts'
 import type { GapCounts } from '../lerobot/dataset-card.ts'
 import type { EpisodeInput } from '../lerobot/dataset-input.ts'
-import { ExportProblem } from '../lerobot/export-problem.ts'
 import type { DatasetExportRow } from './dataset-export.view.ts'
 import { commonCameras, readExportedEpisodes, type SelectedEpisode } from './episode-selection.ts'
 

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { CoreServices } from '../../../core/core-services.ts'
-import { type Attempt, ClaimLostError } from '../../../core/jobs/queue.ts'
+import { type ExportJob, exportClaimLost } from '../../../core/exports/exports.ts'
+import type { Attempt } from '../../../core/jobs/queue.ts'
 import type { ObjectStore } from '../../../core/storage/object-store.ts'
 import { datasetCard, type GapCounts } from '../lerobot/dataset-card.ts'
 import { type DatasetTotals, datasetInfo, datasetStats } from '../lerobot/dataset-info.ts'
 import type { DatasetPlan } from '../lerobot/dataset-plan.ts'
 import { type DatasetFile, openDatasetFile, storeDatasetFile } from '../lerobot/stored-file.ts'
 import { writeTasks } from '../lerobot/tasks-file.ts'
+import { notifyAboutDataset } from './dataset-export.service.ts'
 import type { DatasetExportRow } from './dataset-export.view.ts'
-import { notifyAboutDataset } from './dataset-export-failures.ts'
-import type { DatasetExportJob } from './dataset-export-queue.ts'
 import type { DatasetObjects } from './dataset-objects.ts'
 
 const COMMIT_DIGITS = 40
@@ -61,7 +61,7 @@ export function createExportFinish(
   },
 ) {
   const { transact, now, report, storage, objects } = deps
-  return async (attempt: Attempt<DatasetExportJob>, dataset: WrittenDataset): Promise<void> => {
+  return async (attempt: Attempt<ExportJob>, dataset: WrittenDataset): Promise<void> => {
     const { row } = dataset
     const added = await writeDescriptions(storage, dataset)
     const replaced = await transact(async (tx) => {
@@ -88,7 +88,7 @@ export function createExportFinish(
         .where('status', '=', 'RUNNING')
         .returning(['id', 'user_id', 'name', 'version'])
         .executeTakeFirst()
-      if (!finished) throw new ClaimLostError('The export was deleted, or another process wrote it')
+      if (!finished) throw exportClaimLost()
       const earlier = await tx.db
         .deleteFrom('dataset_exports')
         .where('user_id', '=', row.user_id)

@@ -1,3 +1,4 @@
+import { ExportProblem } from '../../../core/exports/export-problem.ts'
 import {
   type CameraMode,
   type CameraPlan,
@@ -7,7 +8,6 @@ import {
   startMsOf,
   timesOf,
 } from './dataset-plan.ts'
-import { ExportProblem } from './export-problem.ts'
 import type { FrameFormat } from './frame-format.ts'
 import type { PictureSize } from './picture-size.ts'
 import { followingRun, leadingRun } from './row-clock.ts'

@@ -1,7 +1,7 @@
 import { recordingTopics } from '@wheelhouse/protocol'
+import { ExportProblem } from '../../../core/exports/export-problem.ts'
 import type { McapFileReader } from '../../recordings/mcap/index.ts'
 import { type EpisodeInput, periodOf } from './dataset-input.ts'
-import { ExportProblem } from './export-problem.ts'
 import {
   declaredFeatures,
   type FeatureSet,

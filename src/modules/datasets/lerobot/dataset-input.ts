@@ -1,7 +1,7 @@
+import { ExportProblem } from '../../../core/exports/export-problem.ts'
 import { ObjectMissingError } from '../../../core/storage/object-store.ts'
 import { type McapFileReader, readMcapFile } from '../../recordings/mcap/index.ts'
 import type { EpisodePeriod } from './episode-scan.ts'
-import { ExportProblem } from './export-problem.ts'
 import type { DatasetStore } from './stored-file.ts'
 
 const NS_PER_MS = 1_000_000n

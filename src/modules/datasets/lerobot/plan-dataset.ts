@@ -1,9 +1,9 @@
+import { ExportProblem } from '../../../core/exports/export-problem.ts'
 import { createCameraChoice, type VideoToolNames } from './camera-choice.ts'
 import { createFeatureCollection } from './dataset-features.ts'
 import { createRecordings, type EpisodeInput, periodOf } from './dataset-input.ts'
 import { type CameraScans, cameraKey, type DatasetPlan } from './dataset-plan.ts'
 import { durationMsOf, scanCameras } from './episode-scan.ts'
-import { ExportProblem } from './export-problem.ts'
 import type { Alignment } from './resampler.ts'
 import type { DatasetStore } from './stored-file.ts'
 

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
+import { ExportProblem } from '../../../core/exports/export-problem.ts'
 import type { CameraFrame } from './camera-frames.ts'
-import { ExportProblem } from './export-problem.ts'
 import { decodeFrames, type Picture, type VideoCodecs } from './frame-decoder.ts'
 import { type FrameFormat, frameHeader } from './frame-format.ts'
 import type { PictureSize } from './picture-size.ts'

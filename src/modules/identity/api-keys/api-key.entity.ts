@@ -6,14 +6,6 @@ import type { TablesOf } from '../../../core/database/tables.ts'
 export const ApiKey = defineEntity({
   name: 'ApiKey',
   tableName: 'api_keys',
-  indexes: [
-    { name: 'api_keys_by_user', properties: ['user', 'createdAt'] },
-    {
-      name: 'api_keys_revoked_recently',
-      expression:
-        'create index "api_keys_revoked_recently" on "api_keys" ("revoked_at") where "revoked_at" is not null',
-    },
-  ],
   properties: {
     id: p.uuid().primary(),
     user: () => referenceTo('User').deleteRule('cascade'),

@@ -12,8 +12,6 @@ export const MAX_AVATAR_BYTES = 256 * 1024
 export const Avatar = defineEntity({
   name: 'Avatar',
   tableName: 'avatars',
-  uniques: [{ name: 'avatars_name', properties: ['name'] }],
-  checks: [{ name: 'avatars_size', expression: `octet_length("image") <= ${MAX_AVATAR_BYTES}` }],
   properties: {
     user: () => referenceTo('User').primary().deleteRule('cascade'),
     /** A random part of the public URL. Each upload gets a new name. */

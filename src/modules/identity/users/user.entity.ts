@@ -6,43 +6,6 @@ import type { TablesOf } from '../../../core/database/tables.ts'
 export const User = defineEntity({
   name: 'User',
   tableName: 'users',
-  uniques: [{ name: 'users_issuer_subject', properties: ['issuer', 'subject'] }],
-  checks: [
-    { name: 'users_notification_unread', expression: '"notification_unread" >= 0' },
-    {
-      name: 'users_suspension',
-      expression: '("suspended_at" is null) = ("suspension_reason" is null)',
-    },
-  ],
-  indexes: [
-    {
-      name: 'users_operators',
-      expression: 'create index "users_operators" on "users" ("id") where "is_operator"',
-    },
-    {
-      name: 'users_permissions_changed',
-      expression:
-        'create index "users_permissions_changed" on "users" ("permissions_changed_at") where "permissions_changed_at" is not null',
-    },
-    {
-      name: 'users_newest',
-      expression: 'create index "users_newest" on "users" ("created_at" desc, "id" desc)',
-    },
-    {
-      name: 'users_suspended',
-      expression:
-        'create index "users_suspended" on "users" ("created_at" desc, "id" desc) where "suspended_at" is not null',
-    },
-    {
-      name: 'users_by_email',
-      expression: 'create index "users_by_email" on "users" (lower("email" collate "C"))',
-    },
-    // Finds parts of names and addresses. The extension pg_trgm splits them into groups of three letters.
-    {
-      name: 'users_search',
-      expression: `create index "users_search" on "users" using gin (("display_name" || ' ' || coalesce("email", '')) gin_trgm_ops)`,
-    },
-  ],
   properties: {
     id: p.uuid().primary(),
     issuer: p.text(),

@@ -6,18 +6,6 @@ import type { TablesOf } from '../../../core/database/tables.ts'
 export const PushSubscription = defineEntity({
   name: 'PushSubscription',
   tableName: 'push_subscriptions',
-  indexes: [
-    {
-      name: 'push_subscriptions_of_user',
-      expression:
-        'create index "push_subscriptions_of_user" on "push_subscriptions" ("user_id", "created_at")',
-    },
-    {
-      name: 'one_push_subscription_per_endpoint',
-      expression:
-        'create unique index "one_push_subscription_per_endpoint" on "push_subscriptions" ("endpoint")',
-    },
-  ],
   properties: {
     id: p.uuid().primary(),
     user: () => referenceTo('User').deleteRule('cascade'),

@@ -5,7 +5,6 @@ import type { TablesOf } from '../../../core/database/tables.ts'
 export const VapidKey = defineEntity({
   name: 'VapidKey',
   tableName: 'vapid_keys',
-  checks: [{ name: 'one_vapid_key', expression: '"id" = 1' }],
   properties: {
     id: p.integer().autoincrement(false).primary(),
     publicKey: p.text(),

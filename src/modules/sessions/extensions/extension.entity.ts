@@ -6,20 +6,6 @@ import { Session } from '../record/session.entity.ts'
 export const SessionExtension = defineEntity({
   name: 'SessionExtension',
   tableName: 'session_extensions',
-  indexes: [
-    {
-      name: 'one_waiting_extension_per_session',
-      expression: `create unique index "one_waiting_extension_per_session" on "session_extensions" ("session_id") where "status" = 'REQUESTED'`,
-    },
-    { name: 'session_extensions_by_session', properties: ['session', 'requestedAt'] },
-  ],
-  checks: [
-    { name: 'session_extensions_minutes', expression: '"additional_minutes" between 1 and 480' },
-    {
-      name: 'session_extensions_decided',
-      expression: `("status" = 'REQUESTED') = ("decided_at" is null)`,
-    },
-  ],
   properties: {
     id: p.uuid().primary(),
     session: () => p.manyToOne(Session).mapToPk(),

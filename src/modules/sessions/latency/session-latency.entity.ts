@@ -1,16 +1,11 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { referenceTo } from '../../../core/database/reference.ts'
 import type { TablesOf } from '../../../core/database/tables.ts'
-import { BUCKET_COUNT } from './latency-histogram.ts'
 
 /** Latency of a session's control frames. Gateways add increments. A session without control frames has no row. */
 export const SessionLatency = defineEntity({
   name: 'SessionLatency',
   tableName: 'session_latency',
-  checks: [
-    { name: 'session_latency_buckets', expression: `cardinality("buckets") = ${BUCKET_COUNT}` },
-    { name: 'session_latency_video_buckets', expression: `cardinality("video_buckets") = ${BUCKET_COUNT}` },
-  ],
   properties: {
     session: () => referenceTo('Session').primary().deleteRule('cascade'),
     /** Number of frames per latency bucket, see `bucketOf`. */

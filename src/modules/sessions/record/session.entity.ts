@@ -11,151 +11,10 @@ const windowStart = 'least("scheduled_for", "started_at")'
  */
 export const PLANNED_WINDOW = `tstzrange(${windowStart}, (${windowStart} at time zone 'UTC' + make_interval(mins => "planned_minutes")) at time zone 'UTC')`
 
-/** Forbids overlapping planned windows of the same robot or of the same operator. */
-const exclusiveWindow = (name: string, column: string) => ({
-  name,
-  expression: `alter table "sessions" add constraint "${name}" exclude using gist ("${column}" with =, ${PLANNED_WINDOW} with &&) where ("status" in ('PENDING', 'ACTIVE', 'PAUSED') and "planned_minutes" is not null)`,
-})
-
 /** A session of one operator with one robot. The two unique indexes guarantee exclusivity. */
 export const Session = defineEntity({
   name: 'Session',
   tableName: 'sessions',
-  indexes: [
-    {
-      name: 'one_open_session_per_operator',
-      expression: `create unique index "one_open_session_per_operator" on "sessions" ("operator_id") where "status" in ('ACTIVE', 'PAUSED')`,
-    },
-    {
-      name: 'one_open_session_per_robot',
-      expression: `create unique index "one_open_session_per_robot" on "sessions" ("robot_id") where "status" in ('ACTIVE', 'PAUSED')`,
-    },
-    exclusiveWindow('sessions_robot_window', 'robot_id'),
-    exclusiveWindow('sessions_operator_window', 'operator_id'),
-    {
-      name: 'sessions_by_operator',
-      expression:
-        'create index "sessions_by_operator" on "sessions" ("operator_id", "created_at" desc, "id" desc)',
-    },
-    {
-      name: 'sessions_by_client',
-      expression:
-        'create index "sessions_by_client" on "sessions" ("client_id", "created_at" desc, "id" desc)',
-    },
-    // The two serve the counts of lists, by robot and by name too, with index-only scans.
-    {
-      name: 'sessions_by_operator_status',
-      expression:
-        'create index "sessions_by_operator_status" on "sessions" ("operator_id", "status", "created_at" desc, "id" desc) include ("robot_id", "client_id")',
-    },
-    {
-      name: 'sessions_by_client_status',
-      expression:
-        'create index "sessions_by_client_status" on "sessions" ("client_id", "status", "created_at" desc, "id" desc) include ("robot_id", "operator_id")',
-    },
-    {
-      name: 'sessions_due',
-      expression: `create index "sessions_due" on "sessions" ("scheduled_for") where "status" = 'PENDING'`,
-    },
-    {
-      name: 'sessions_open',
-      expression: `create index "sessions_open" on "sessions" ("status", "robot_id") where "status" in ('ACTIVE', 'PAUSED')`,
-    },
-    { name: 'sessions_by_robot', properties: ['robot', 'startedAt'] },
-    {
-      name: 'sessions_newest',
-      expression: `create index "sessions_newest" on "sessions" (("created_at" at time zone 'UTC') desc, "id" desc)`,
-    },
-    {
-      name: 'sessions_by_status',
-      expression: `create index "sessions_by_status" on "sessions" ("status", ("created_at" at time zone 'UTC') desc, "id" desc)`,
-    },
-    {
-      name: 'sessions_by_robot_newest',
-      expression:
-        'create index "sessions_by_robot_newest" on "sessions" ("robot_id", "created_at" desc, "id" desc)',
-    },
-    // Serves the sums of the dashboards with index-only scans.
-    {
-      name: 'sessions_completed_by_client',
-      expression: `create index "sessions_completed_by_client" on "sessions" ("client_id", "ended_at") include ("billable_minutes", "client_charge_cents", "episodes_collected", "data_collected_bytes", "rating") where "status" = 'COMPLETED'`,
-    },
-    {
-      name: 'sessions_completed_by_operator',
-      expression: `create index "sessions_completed_by_operator" on "sessions" ("operator_id", "ended_at") include ("billable_minutes", "operator_earnings_cents", "rating") where "status" = 'COMPLETED'`,
-    },
-    {
-      name: 'sessions_by_invoice',
-      expression:
-        'create index "sessions_by_invoice" on "sessions" ("invoice_id", "started_at") where "invoice_id" is not null',
-    },
-    // Sessions without an invoice: of all clients, oldest first, and of one client.
-    {
-      name: 'sessions_uninvoiced',
-      expression: `create index "sessions_uninvoiced" on "sessions" ("ended_at") where "status" = 'COMPLETED' and "invoice_id" is null and "client_charge_cents" is not null`,
-    },
-    {
-      name: 'sessions_uninvoiced_by_client',
-      expression: `create index "sessions_uninvoiced_by_client" on "sessions" ("client_id", "ended_at") where "status" = 'COMPLETED' and "invoice_id" is null and "client_charge_cents" is not null`,
-    },
-    // Earnings that are not available yet: of all operators, earliest due first, and of one operator.
-    {
-      name: 'sessions_earnings_due',
-      expression: `create index "sessions_earnings_due" on "sessions" ("earnings_held_until") where "earnings_held_until" is not null`,
-    },
-    {
-      name: 'sessions_earnings_held',
-      expression: `create index "sessions_earnings_held" on "sessions" ("operator_id", "earnings_held_until") where "earnings_held_until" is not null`,
-    },
-  ],
-  checks: [
-    {
-      name: 'sessions_times',
-      expression: `"ended_at" is null or "started_at" is null or "ended_at" >= "started_at"`,
-    },
-    { name: 'sessions_rating', expression: '"rating" between 1 and 5' },
-    {
-      name: 'sessions_open_started',
-      expression: `"status" not in ('ACTIVE', 'PAUSED', 'COMPLETED') or "started_at" is not null`,
-    },
-    {
-      name: 'sessions_active_time',
-      expression: `("status" = 'ACTIVE') = ("active_since" is not null and "active_until" is null)`,
-    },
-    {
-      name: 'sessions_priced',
-      expression: `"status" not in ('ACTIVE', 'PAUSED') or ("plan_id" is not null and "client_rate_cents_per_minute" is not null and "operator_share_percent" is not null)`,
-    },
-    { name: 'sessions_planned_minutes', expression: '"planned_minutes" > 0' },
-    {
-      name: 'sessions_pending_planned',
-      expression: `"status" <> 'PENDING' or ("scheduled_for" is not null and "planned_minutes" is not null)`,
-    },
-    { name: 'sessions_outage', expression: '"outage_ms" between 0 and "active_ms"' },
-    {
-      name: 'sessions_charge',
-      expression: '"operator_earnings_cents" between 0 and "client_charge_cents"',
-    },
-    {
-      name: 'sessions_recorded',
-      expression: `"status" not in ('COMPLETED', 'CANCELLED') or ("recorded_robot_name" is not null and "recorded_robot_type" is not null and "recorded_operator_name" is not null and "recorded_client_name" is not null)`,
-    },
-    { name: 'sessions_own_not_rated', expression: '"operator_id" <> "client_id" or "rating" is null' },
-    {
-      name: 'sessions_held',
-      expression: '"earnings_held_until" is null or "operator_earnings_cents" > 0',
-    },
-    {
-      name: 'sessions_operator_gone',
-      expression: `("operator_gone_at" is null or "status" = 'PAUSED') and ("ends_at" is null or "operator_gone_at" is not null)`,
-    },
-    { name: 'sessions_stop_pauses', expression: `"stop_at" is null or "status" = 'PAUSED'` },
-    { name: 'sessions_stop_reason', expression: '("stop_at" is null) = ("stop_reason" is null)' },
-    {
-      name: 'sessions_stop_authority',
-      expression: `"stop_at" is not null or (not "stop_by_owner" and "stop_by_role" is null and "stop_clear_requested_at" is null)`,
-    },
-  ],
   properties: {
     id: p.uuid().primary(),
     robot: () => referenceTo('Robot'),
@@ -258,10 +117,6 @@ export type SessionEvent = InferEntity<typeof SessionEvent>
 export const Message = defineEntity({
   name: 'Message',
   tableName: 'messages',
-  uniques: [
-    { name: 'messages_seq', properties: ['session', 'seq'] },
-    { name: 'messages_client_id', properties: ['session', 'sender', 'clientMessageId'] },
-  ],
   properties: {
     id: p.uuid().primary(),
     session: () => p.manyToOne(Session).mapToPk(),

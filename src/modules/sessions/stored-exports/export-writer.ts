@@ -1,9 +1,9 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { Selectable } from 'kysely'
 import type { CoreServices } from '../../../core/core-services.ts'
-import type { Tables } from '../../../core/database/tables.ts'
-import { type Attempt, ClaimLostError } from '../../../core/jobs/queue.ts'
+import { ExportProblem } from '../../../core/exports/export-problem.ts'
+import { type ExportJob, exportClaimLost } from '../../../core/exports/exports.ts'
+import type { Attempt } from '../../../core/jobs/queue.ts'
 import {
   EXPORT_PAGE,
   type ExportCursor,
@@ -11,9 +11,7 @@ import {
   type SessionExports,
 } from '../export/export.service.ts'
 import { csvExport, type ExportFormat, jsonExport } from '../export/export-format.ts'
-import { type ExportFailures, notifyAbout } from './export-failures.ts'
-import { type ExportJob, MAX_ROWS, SESSION_EXPORTS } from './export-queue.ts'
-import { KEEP_MS } from './stored-export.service.ts'
+import { KEEP_MS, MAX_ROWS, notifyAbout, type SessionExportRow } from './stored-export.service.ts'
 
 /** The size at which a chunk is stored, before compression. A chunk and a page are in memory at a time. */
 const CHUNK_BYTES = 512 * 1_024
@@ -22,7 +20,6 @@ const MAX_BYTES = 512 * 1_024 * 1_024
 const TOO_LARGE = 'The export is larger than 512 MiB or 1,000,000 sessions. Export a shorter period.'
 
 const zip = promisify(gzip)
-type Row = Selectable<Tables['session_exports']>
 
 /** A part of the file, with the position after it. */
 interface Chunk {
@@ -34,16 +31,16 @@ interface Chunk {
 }
 
 /**
- * Creates the handler that writes an export chunk by chunk. A chunk and the position after it are one commit that only the
+ * Creates the function that writes an export chunk by chunk. A chunk and the position after it are one commit that only the
  * next chunk in order can make, so an attempt after a crash, or two attempts at once, never damage the file.
  */
 export function createExportWriter(
-  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { exports: SessionExports; failures: ExportFailures },
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { exports: SessionExports },
 ) {
-  const { db, transact, now, exports, failures } = deps
+  const { db, transact, now, exports } = deps
 
   /** Returns the export to write; undefined when it is finished, or its user has deleted it. */
-  const begin = (exportId: string): Promise<Row | undefined> =>
+  const begin = (exportId: string): Promise<SessionExportRow | undefined> =>
     db
       .updateTable('session_exports')
       .set({ status: 'RUNNING', error: null, finished_at: null })
@@ -53,7 +50,11 @@ export function createExportWriter(
       .executeTakeFirst()
 
   /** Stores the next chunk. With the last one, the export and the job are complete. */
-  async function store(attempt: Attempt<ExportJob>, row: Row, chunk: Chunk): Promise<Row> {
+  async function store(
+    attempt: Attempt<ExportJob>,
+    row: SessionExportRow,
+    chunk: Chunk,
+  ): Promise<SessionExportRow> {
     const data = await zip(chunk.text)
     return await transact(async (tx) => {
       const at = now()
@@ -75,7 +76,7 @@ export function createExportWriter(
         .where('chunks', '=', row.chunks)
         .returningAll()
         .executeTakeFirst()
-      if (!stored) throw new ClaimLostError('The export was deleted, or another process writes it')
+      if (!stored) throw exportClaimLost()
       await tx.db
         .insertInto('session_export_chunks')
         .values({ export_id: row.id, number: row.chunks, data })
@@ -88,7 +89,7 @@ export function createExportWriter(
     })
   }
 
-  async function write(attempt: Attempt<ExportJob>): Promise<void> {
+  return async (attempt: Attempt<ExportJob>): Promise<void> => {
     let row = await begin(attempt.data.exportId)
     if (!row) return
     const format = row.format === 'csv' ? csvExport(row.request) : jsonExport
@@ -97,28 +98,16 @@ export function createExportWriter(
     while (row.status === 'RUNNING') {
       attempt.signal.throwIfAborted()
       const chunk = await nextChunk(row, format, read)
-      if (row.rows + chunk.rows > MAX_ROWS || row.bytes + chunk.bytes > MAX_BYTES) {
-        await failures.fail(row.id, TOO_LARGE)
-        return
-      }
+      if (row.rows + chunk.rows > MAX_ROWS || row.bytes + chunk.bytes > MAX_BYTES)
+        throw new ExportProblem(TOO_LARGE)
       row = await store(attempt, row, chunk)
       if (!chunk.isLast) await attempt.progress(row.rows, Math.max(row.total_rows, row.rows))
-    }
-  }
-
-  return async (attempt: Attempt<ExportJob>): Promise<void> => {
-    try {
-      await write(attempt)
-    } catch (cause) {
-      const isFinal = attempt.number > (SESSION_EXPORTS.retry.limit as number)
-      if (isFinal && !(cause instanceof ClaimLostError)) await failures.fail(attempt.data.exportId)
-      throw cause
     }
   }
 }
 
 /** Reads pages after the position of an export until they fill a chunk. */
-async function nextChunk(row: Row, format: ExportFormat, read: ReadPage): Promise<Chunk> {
+async function nextChunk(row: SessionExportRow, format: ExportFormat, read: ReadPage): Promise<Chunk> {
   let cursor: ExportCursor | undefined =
     row.last_id !== null && row.last_created_at !== null
       ? { id: row.last_id, created_at: row.last_created_at }

@@ -11,18 +11,6 @@ export const StoredExportStatus = z.enum(['PENDING', 'RUNNING', 'READY', 'FAILED
 export const SessionExport = defineEntity({
   name: 'SessionExport',
   tableName: 'session_exports',
-  indexes: [
-    { name: 'session_exports_by_user', properties: ['user', 'createdAt'] },
-    { name: 'session_exports_by_expiry', properties: ['expiresAt'] },
-  ],
-  checks: [
-    {
-      name: 'session_exports_finished',
-      expression: `("status" in ('READY', 'FAILED')) = ("finished_at" is not null)`,
-    },
-    { name: 'session_exports_error', expression: `("status" = 'FAILED') = ("error" is not null)` },
-    { name: 'session_exports_sizes', expression: '"rows" >= 0 and "bytes" >= 0 and "chunks" >= 0' },
-  ],
   properties: {
     id: p.uuid().primary(),
     user: () => referenceTo('User').deleteRule('cascade'),

@@ -2,18 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { CoreServices } from '../../../core/core-services.ts'
 import { inBatches } from '../../../core/database/in-batches.ts'
 import { iso } from '../../../core/database/iso.ts'
 import type { Tables } from '../../../core/database/tables.ts'
 import { conflict, notFound } from '../../../core/errors/errors.ts'
+import type { Tx } from '../../../core/events/transactor.ts'
+import { createExports, type Exports, exportQueue } from '../../../core/exports/exports.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
+import { cronQueue } from '../../../core/jobs/cron-queue.ts'
 import type { SessionExports } from '../export/export.service.ts'
 import type { ExportSessions } from '../record/session.schema.ts'
-import { MAX_ROWS, SESSION_EXPORTS } from './export-queue.ts'
 import type { StoredExport } from './stored-export.schema.ts'
 
+/** Most sessions of one export. */
+export const MAX_ROWS = 1_000_000
 /** Running exports of one user. */
 const MAX_UNFINISHED = 2
 /** Stored exports of one user. */
@@ -21,16 +25,68 @@ const MAX_STORED = 5
 export const KEEP_MS = 86_400_000
 const EXPIRED_PER_STATEMENT = 20
 
-type Row = Selectable<Tables['session_exports']>
+export type SessionExportRow = Selectable<Tables['session_exports']>
 const unzip = promisify(gunzip)
+
+export const SESSION_EXPORTS = exportQueue({
+  name: 'session-exports',
+  description: 'Writes an export of sessions',
+  concurrency: 2,
+  retry: { limit: 4, delaySeconds: 5, maxDelaySeconds: 120 },
+  expireSeconds: 3_600,
+})
+
+export const EXPORT_CLEAN_UP = cronQueue(
+  'session-export-clean-up',
+  '*/10 * * * *',
+  'Removes expired exports of sessions, and fails those without a job',
+)
+
+/** Notifies the user of an export about its end. */
+export const notifyAbout = (
+  tx: Tx,
+  at: Date,
+  row: SessionExportRow,
+  type: 'export.ready' | 'export.failed',
+): Promise<void> =>
+  tx.notify(at, [
+    {
+      userId: row.user_id,
+      type,
+      data: { export_id: row.id, format: row.format, rows: row.rows, bytes: row.bytes },
+    },
+  ])
+
+/** Creates what exports of sessions have in common with other exports. */
+export const createSessionExportJobs = (
+  core: Pick<CoreServices, 'db' | 'transact' | 'now'>,
+): Exports<SessionExportRow> =>
+  createExports<SessionExportRow>(core, {
+    table: 'session_exports',
+    queue: SESSION_EXPORTS,
+    stored: {
+      max: MAX_STORED,
+      message: `You have ${MAX_STORED} stored exports, the most possible. Delete one first.`,
+      where: () => sql`expires_at > ${core.now()}`,
+    },
+    unfinished: {
+      max: MAX_UNFINISHED,
+      message: `${MAX_UNFINISHED} exports of yours are running, the most possible. Wait for one, or cancel it.`,
+    },
+    gaveUp: 'The platform could not write the export. Try again later.',
+    notifyFailed: (tx, at, row) => notifyAbout(tx, at, row, 'export.failed'),
+  })
 
 /** Creates the service of exports that a job writes. Only their user sees them. */
 export function createStoredExports(
-  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & { exports: SessionExports },
+  deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & {
+    exports: SessionExports
+    exportJobs: Exports<SessionExportRow>
+  },
 ) {
-  const { db, transact, now, exports } = deps
+  const { db, transact, now, exports, exportJobs } = deps
 
-  async function find(userId: string, id: string): Promise<Row> {
+  async function find(userId: string, id: string): Promise<SessionExportRow> {
     const row = await db
       .selectFrom('session_exports')
       .selectAll()
@@ -42,7 +98,7 @@ export function createStoredExports(
     return row
   }
 
-  async function* contentOf(row: Row): AsyncGenerator<Buffer> {
+  async function* contentOf(row: SessionExportRow): AsyncGenerator<Buffer> {
     for (let number = 0; number < row.chunks; number++) {
       const chunk = await db
         .selectFrom('session_export_chunks')
@@ -69,31 +125,7 @@ export function createStoredExports(
         )
       return await transact(async (tx) => {
         const at = now()
-        // The lock orders concurrent requests of a user, so that none passes a limit.
-        await tx.db
-          .selectFrom('users')
-          .select('id')
-          .where('id', '=', caller.userId)
-          .forNoKeyUpdate()
-          .execute()
-        const stored = await tx.db
-          .selectFrom('session_exports')
-          .select('status')
-          .where('user_id', '=', caller.userId)
-          .where('expires_at', '>', at)
-          .execute()
-        if (stored.length >= MAX_STORED)
-          throw conflict(
-            'export_limit_reached',
-            `You have ${MAX_STORED} stored exports, the most possible. Delete one first.`,
-          )
-        if (
-          stored.filter(({ status }) => status === 'PENDING' || status === 'RUNNING').length >= MAX_UNFINISHED
-        )
-          throw conflict(
-            'export_limit_reached',
-            `${MAX_UNFINISHED} exports of yours are running, the most possible. Wait for one, or cancel it.`,
-          )
+        await exportJobs.requireCapacity(tx, caller.userId)
         const row = await tx.db
           .insertInto('session_exports')
           .values({
@@ -136,15 +168,7 @@ export function createStoredExports(
       return { content, format: row.format, bytes: row.bytes, createdAt: row.created_at }
     },
 
-    /** Deletes an export. Its job, if it is running, ends at the next chunk. */
-    async remove(userId: string, id: string): Promise<void> {
-      const { numDeletedRows } = await db
-        .deleteFrom('session_exports')
-        .where('id', '=', id)
-        .where('user_id', '=', userId)
-        .executeTakeFirst()
-      if (numDeletedRows === 0n) throw notFound('Export')
-    },
+    remove: exportJobs.remove,
 
     /** Deletes the exports whose time has passed. */
     removeExpired: (): Promise<void> =>
@@ -164,7 +188,7 @@ export function createStoredExports(
 }
 export type StoredExports = ReturnType<typeof createStoredExports>
 
-const view = (row: Row): StoredExport => ({
+const view = (row: SessionExportRow): StoredExport => ({
   id: row.id,
   format: row.format,
   filter: row.request.filter,

@@ -6,7 +6,6 @@ import type { TablesOf } from '../../../core/database/tables.ts'
 export const TicketCounter = defineEntity({
   name: 'TicketCounter',
   tableName: 'ticket_counters',
-  checks: [{ name: 'ticket_counters_issued', expression: '"issued" > 0' }],
   properties: {
     user: () => referenceTo('User').primary().deleteRule('cascade'),
     issued: p.bigint('number'),

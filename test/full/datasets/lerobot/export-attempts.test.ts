@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { ObjectStore } from '../../../../src/core/storage/object-store.ts'
-import { createDatasetExportFailures } from '../../../../src/modules/datasets/exports/dataset-export-failures.ts'
-import { DATASET_EXPORTS } from '../../../../src/modules/datasets/exports/dataset-export-queue.ts'
+import {
+  createDatasetExportJobs,
+  DATASET_EXPORTS,
+} from '../../../../src/modules/datasets/exports/dataset-export.service.ts'
 import { createDatasetExportRunner } from '../../../../src/modules/datasets/exports/dataset-export-runner.ts'
 import { createDatasetObjects } from '../../../../src/modules/datasets/exports/dataset-objects.ts'
 import { createExportFinish } from '../../../../src/modules/datasets/exports/export-finish.ts'
@@ -56,11 +58,13 @@ function startAttempt(exportId: string, { number = 1 }: { number?: number } = {}
     },
   }
   const objects = createDatasetObjects({ db: core.db, storage })
-  const failures = createDatasetExportFailures(core)
-  const deps = { ...core, storage, objects, failures }
+  const deps = { ...core, storage, objects }
   const tempDir = join(tmpdir(), `wheelhouse-attempts-${exportId}`)
   onTestFinished(() => rm(tempDir, { recursive: true, force: true }))
-  const run = createDatasetExportRunner({ ...deps, finish: createExportFinish(deps), tempDir })
+  const run = createDatasetExportJobs(core).handler(
+    createDatasetExportRunner({ ...deps, finish: createExportFinish(deps), tempDir }),
+    (id) => objects.removeAll([id]),
+  )
   const stop = new AbortController()
   const ended = run({
     id: 'job',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import {
   DATASET_EXPORT_CLEAN_UP,
   DATASET_EXPORTS,
-} from '../../../../src/modules/datasets/exports/dataset-export-queue.ts'
+} from '../../../../src/modules/datasets/exports/dataset-export.service.ts'
 import { query } from '../../../support/processes/processes.ts'
 import { duckdb } from '../../../support/recordings/dataset-files.ts'
 import { timesAt } from '../../../support/recordings/mcap-fixtures.ts'

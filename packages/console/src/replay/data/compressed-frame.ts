@@ -1,3 +1,5 @@
+import type { RecordingSource } from './recording-source.ts'
+
 /** A message of a camera: `foxglove.CompressedVideo` or `foxglove.CompressedImage`. */
 export interface CompressedFrame {
   /** `vp8` and `h264` for video, `jpeg` for pictures. */
@@ -72,4 +74,94 @@ function readVarint(reader: Reader): number {
     if (byte < 0x80) return value
   }
   throw new RangeError('a number is too long')
+}
+
+const NAL_TYPE = 0x1f
+const [NAL_IDR, NAL_SPS] = [5, 7]
+
+/** Returns whether a frame can be decoded without the ones before. Pictures always can. */
+export function isKeyframe(format: string, data: Uint8Array): boolean {
+  if (format === 'vp8') return data.length > 0 && ((data[0] ?? 1) & 1) === 0
+  if (format === 'h264') return nalUnits(data).some(({ type }) => type === NAL_IDR)
+  return true
+}
+
+/** Returns the codec of a keyframe as WebCodecs names it; undefined for a picture, and for a keyframe without parameters. */
+export function codecOf(format: string, keyframe: Uint8Array): string | undefined {
+  if (format === 'vp8') return 'vp8'
+  if (format !== 'h264') return undefined
+  const sps = nalUnits(keyframe).find(({ type }) => type === NAL_SPS)
+  if (!sps) return undefined
+  // Profile, constraints and level follow the type of the unit.
+  const profile = keyframe.subarray(sps.start + 1, sps.start + 4)
+  return profile.length === 3 ? `avc1.${hex(profile)}` : undefined
+}
+
+const hex = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+
+/** Returns the units of an Annex B stream, up to its first slice: the units before it determine the type of the frame. */
+function nalUnits(data: Uint8Array): { type: number; start: number }[] {
+  const units: { type: number; start: number }[] = []
+  for (let at = 0; at + 3 < data.length; at++) {
+    if (data[at] !== 0 || data[at + 1] !== 0 || data[at + 2] !== 1) continue
+    const type = (data[at + 3] ?? 0) & NAL_TYPE
+    units.push({ type, start: at + 3 })
+    if (type >= 1 && type <= NAL_IDR) break
+    at += 3
+  }
+  return units
+}
+
+/** Known keyframes of a camera: a list of numbers, so that much is possible. */
+const MAX_KNOWN = 20_000
+/** A keyframe that is known is used when the camera sends one at least this often. */
+const USABLE_MS = 2_500
+
+/** Finds the frames of a camera that a decoder can begin with, and remembers them. */
+export function createKeyframeFinder(source: RecordingSource, topic: string, schema: FrameSchema) {
+  const known: number[] = []
+  const isStart = (data: Uint8Array) => {
+    const frame = decodeFrame(schema, data)
+    return isKeyframe(frame.format, frame.data)
+  }
+
+  return {
+    /** Notes a keyframe that was played. */
+    add(atMs: number): void {
+      const index = lowerBound(known, atMs)
+      if (known[index] === atMs) return
+      known.splice(index, 0, atMs)
+      if (known.length > MAX_KNOWN) known.splice(0, known.length - MAX_KNOWN)
+    },
+
+    /** Returns the time of the last keyframe up to a time; undefined without one. */
+    async before(atMs: number, signal: AbortSignal): Promise<number | undefined> {
+      const at = lowerBound(known, atMs)
+      const near = known[at] === atMs ? atMs : known[at - 1]
+      if (near !== undefined && atMs - near < USABLE_MS) return near
+      for await (const message of source.messages({
+        topics: [topic],
+        fromMs: 0,
+        toMs: atMs,
+        reverse: true,
+      })) {
+        if (signal.aborted) return undefined
+        if (message.atMs === near || isStart(message.data)) {
+          this.add(message.atMs)
+          return message.atMs
+        }
+      }
+      return undefined
+    },
+  }
+}
+
+function lowerBound(sorted: readonly number[], value: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((sorted[middle] ?? 0) < value) low = middle + 1
+    else high = middle
+  }
+  return low
 }

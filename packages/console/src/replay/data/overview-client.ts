@@ -14,7 +14,7 @@ export type FromOverviewWorker =
     }
   | { readonly kind: 'failed'; readonly message: string }
 
-export interface OverviewState {
+interface OverviewState {
   readonly overview: Overview | undefined
   /** The newest range that was read in detail. */
   readonly detail: Overview | undefined

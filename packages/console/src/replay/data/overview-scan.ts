@@ -1,10 +1,9 @@
-import type { RecordingPart } from './api-types.ts'
+import type { RecordingPart } from '../../recording/recordings.ts'
 import { type FetchRange, RangeRefused } from './block-cache.ts'
 import type { Overview } from './overview.ts'
 import { DENSE_TOPICS, OverviewBuilder, SPARSE_TOPICS } from './overview-builder.ts'
-import { timedPart } from './part-reader.ts'
+import { createRetryDelay, timedPart } from './part-reader.ts'
 import { createRecordingSource } from './recording-source.ts'
-import { createRetryDelay } from './retry-delay.ts'
 
 /** Two points for each: more than a wide screen has columns. */
 export const BUCKETS = 1_500

@@ -1,7 +1,6 @@
 import { McapIndexedReader } from '@mcap/core'
-import type { RecordingPart } from './api-types.ts'
+import type { RecordingPart } from '../../recording/recordings.ts'
 import type { BlockCache, RemoteFile } from './block-cache.ts'
-import { lastNsOfMs, msOfNs, nsOfMs } from './time.ts'
 
 /** A message of a recording. */
 export interface RecordedMessage {
@@ -70,3 +69,30 @@ export async function openPart(cache: BlockCache, part: TimedPart) {
   }
 }
 export type PartReader = Awaited<ReturnType<typeof openPart>>
+
+const US_PER_MS = 1_000
+const NS_PER_US = 1_000n
+
+/** Returns Unix nanoseconds as Unix milliseconds with fractions. A double keeps microseconds. */
+const msOfNs = (ns: bigint): number => Number(ns / NS_PER_US) / US_PER_MS
+
+/** Returns Unix milliseconds as Unix nanoseconds. */
+const nsOfMs = (ms: number): bigint => BigInt(Math.round(ms * US_PER_MS)) * NS_PER_US
+
+/** Returns the last nanosecond of the microsecond, so that a bound includes everything that `msOfNs` maps to it. */
+const lastNsOfMs = (ms: number): bigint => nsOfMs(ms) + NS_PER_US - 1n
+
+const FIRST_MS = 500
+const LONGEST_MS = 30_000
+
+/** Counts failed attempts in a row, and makes the delay before the next one longer with each. */
+export function createRetryDelay() {
+  let failures = 0
+  return {
+    /** Notes a failure. Returns how long to wait before the next attempt. */
+    failed: (): number => Math.min(LONGEST_MS, FIRST_MS * 2 ** failures++),
+    succeeded(): void {
+      failures = 0
+    },
+  }
+}

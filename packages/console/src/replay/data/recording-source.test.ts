@@ -6,9 +6,9 @@ import {
   writeTestFile,
 } from '../../../../../test/support/recordings/test-recording.ts'
 import { waitFor } from '../../../../../test/support/world/wait.ts'
-import type { RecordingPart } from './api-types.ts'
+import type { RecordingPart } from '../../recording/recordings.ts'
 import { RangeRefused } from './block-cache.ts'
-import { createKeyframeFinder } from './keyframes.ts'
+import { createKeyframeFinder } from './compressed-frame.ts'
 import { createMomentReader } from './moment-reader.ts'
 import type { Overview } from './overview.ts'
 import { BUCKETS, createOverviewScan } from './overview-scan.ts'

@@ -1,11 +1,14 @@
 import { createStore, type Store } from '../../ui/store.ts'
-import { isKeyframe } from '../data/access-unit.ts'
 import { RangeRefused } from '../data/block-cache.ts'
-import { type CompressedFrame, decodeFrame, type FrameSchema } from '../data/compressed-frame.ts'
-import { createKeyframeFinder } from '../data/keyframes.ts'
+import {
+  type CompressedFrame,
+  createKeyframeFinder,
+  decodeFrame,
+  type FrameSchema,
+  isKeyframe,
+} from '../data/compressed-frame.ts'
+import { createRetryDelay } from '../data/part-reader.ts'
 import type { RecordingSource } from '../data/recording-source.ts'
-import { createRetryDelay } from '../data/retry-delay.ts'
-import { beginRun, drawFrame, type Run } from './camera-run.ts'
 import {
   createFrameDecoder,
   type DecodedFrame,
@@ -245,4 +248,44 @@ export class CameraPlayer {
     this.#shown = frame
     for (const canvas of this.#canvases) drawFrame(canvas, frame)
   }
+}
+
+/** One playing through the frames of a camera, from a keyframe on. */
+interface Run {
+  readonly abort: AbortController
+  readonly fromMs: number
+  readonly startedMs: number
+  decoder: FrameDecoder | undefined
+  /** Time of the newest frame that was read. Everything before it is decoded or being decoded. */
+  headMs: number
+  /** Whether the picture of `fromMs` is still to come. */
+  isSeeking: boolean
+  hasEnded: boolean
+  /** When the decoder last got or returned a frame, by `performance.now()`. */
+  activeMs: number
+}
+
+/** Returns a run that plays from a time on. */
+function beginRun(fromMs: number): Run {
+  const nowMs = performance.now()
+  return {
+    abort: new AbortController(),
+    fromMs,
+    startedMs: nowMs,
+    decoder: undefined,
+    headMs: Number.NEGATIVE_INFINITY,
+    isSeeking: true,
+    hasEnded: false,
+    activeMs: nowMs,
+  }
+}
+
+/** Draws a picture in its size on a canvas, or clears it. */
+function drawFrame(canvas: HTMLCanvasElement, frame: DecodedFrame | undefined): void {
+  const context = canvas.getContext('2d')
+  if (!context) return
+  if (!frame) return context.clearRect(0, 0, canvas.width, canvas.height)
+  if (canvas.width !== frame.width) canvas.width = frame.width
+  if (canvas.height !== frame.height) canvas.height = frame.height
+  context.drawImage(frame.picture, 0, 0)
 }

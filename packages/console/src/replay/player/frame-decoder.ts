@@ -1,5 +1,5 @@
-import { codecOf, isKeyframe } from '../data/access-unit.ts'
 import type { CompressedFrame } from '../data/compressed-frame.ts'
+import { codecOf, isKeyframe } from '../data/compressed-frame.ts'
 
 const US_PER_MS = 1_000
 

@@ -1,6 +1,6 @@
 import { cameraOfTopic, recordingTopics } from '@wheelhouse/protocol'
+import type { RecordingParts } from '../../recording/recordings.ts'
 import { createStore } from '../../ui/store.ts'
-import type { RecordingParts } from '../data/api-types.ts'
 import type { FetchRange } from '../data/block-cache.ts'
 import { type FrameSchema, isFrameSchema } from '../data/compressed-frame.ts'
 import { createMomentReader } from '../data/moment-reader.ts'
@@ -8,8 +8,7 @@ import { openOverview } from '../data/overview-client.ts'
 import type { ScanParts } from '../data/overview-scan.ts'
 import { createRecordingSource } from '../data/recording-source.ts'
 import { CameraPlayer } from './camera-player.ts'
-import { createClock } from './clock.ts'
-import { createTimeView } from './time-view.ts'
+import { createClock, createTimeView } from './clock.ts'
 
 const CACHE_BYTES = 32 * 1024 * 1024
 /** Parts that are opened to find the cameras: each stream has its own. */
@@ -25,7 +24,7 @@ const MOMENT_TOPICS = [
   recordingTopics.limits,
 ]
 
-export interface ReplayOptions {
+interface ReplayOptions {
   readonly fetchRange: FetchRange
   readonly parts: RecordingParts
   readonly fromMs: number

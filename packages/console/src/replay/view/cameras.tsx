@@ -6,9 +6,8 @@ import { useStore } from '../../ui/store.ts'
 import type { CameraPlayer, CameraProblem } from '../player/camera-player.ts'
 import type { Replay, ReplayCamera } from '../player/replay.ts'
 import styles from './cameras.module.css'
-import { preciseClock } from './replay-time.ts'
-import { type GapSpan, spanAt } from './spans.ts'
-import { usePositionEffect } from './use-position.ts'
+import { preciseClock, usePositionEffect } from './replay-time.ts'
+import { type GapSpan, spanAt } from './tracks.ts'
 
 /** A picture that is older than this is marked: nothing newer was recorded. */
 const OLD_MS = 2_000

@@ -1,9 +1,10 @@
 import { ActionIcon, Badge, Button, Menu, Tooltip } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { RecordingStatusBadge } from '../../recording/recording-status.tsx'
+import type { Recording, RecordingParts } from '../../recording/recordings.ts'
+import { gapText } from '../../texts/code-texts.ts'
 import { t } from '../../texts/texts.ts'
 import { dataSize, dateTime } from '../../ui/format.ts'
-import type { Recording } from '../data/api-types.ts'
-import { RecordingStatusBadge } from '../recording-status.tsx'
 import styles from './replay.module.css'
 import { IconBookmark, IconDownload, IconLink, IconMore, IconShare } from './replay-icons.tsx'
 
@@ -112,4 +113,34 @@ export function ReplayHeader({
       )}
     </header>
   )
+}
+
+interface RecordingNoticeProps {
+  readonly recording: Recording
+  readonly parts: RecordingParts
+}
+
+/** Says what a viewer must know about the recording as a whole; nothing for most. */
+export function RecordingNotice({ recording, parts }: RecordingNoticeProps) {
+  const lines = linesOf(recording, parts)
+  if (lines.length === 0) return null
+  return (
+    <div className={styles.notice} role="status">
+      {lines.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines have a fixed order
+        <div key={index}>{line}</div>
+      ))}
+    </div>
+  )
+}
+
+function linesOf({ status, paused_reason }: Recording, { truncated, parts: [first] }: RecordingParts) {
+  return [
+    ...(status === 'FAILED' ? [t('replay.notice.failed')] : []),
+    ...(status === 'FINISHING' ? [t('replay.notice.finishing')] : []),
+    ...(status === 'RECORDING' && paused_reason !== null
+      ? [t('replay.notice.interrupted', { reason: gapText(paused_reason) })]
+      : []),
+    ...(truncated && first ? [t('replay.notice.truncated', { from: dateTime(first.from) })] : []),
+  ]
 }

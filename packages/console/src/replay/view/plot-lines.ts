@@ -1,5 +1,5 @@
 import { type ControlSchema, kindsOf, type TelemetryField, type TelemetrySchema } from '@wheelhouse/protocol'
-import { labelAndUnit, labelOf } from '../../telemetry/readings.ts'
+import { labelAndUnit, labelOf } from '../../telemetry/sample-reader.ts'
 import { t } from '../../texts/texts.ts'
 
 /** One line of a plot. */
@@ -19,7 +19,7 @@ export interface Plot {
   readonly lines: readonly PlotLine[]
 }
 
-export interface PlotSchemas {
+interface PlotSchemas {
   readonly telemetry: TelemetrySchema | null
   readonly control: ControlSchema | null
 }

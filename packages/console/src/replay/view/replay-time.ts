@@ -1,6 +1,7 @@
-import { decimals } from '../../telemetry/decimals.ts'
+import { useEffect, useState } from 'react'
 import { language } from '../../texts/texts.ts'
-import { clockText } from '../../ui/format.ts'
+import { clockText, decimals } from '../../ui/format.ts'
+import type { Replay } from '../player/replay.ts'
 
 /** Returns a time since the start as `4:05.3`, in the viewer's format. */
 export function preciseClock(ms: number, digits = 1): string {
@@ -18,3 +19,51 @@ const wall = new Intl.DateTimeFormat(language, {
 
 /** Returns the time of day with tenths of a second, in the viewer's zone. */
 export const wallClock = (atMs: number): string => wall.format(atMs)
+
+/** Texts that change more often cannot be read. */
+const INTERVAL_MS = 120
+
+/** Returns the position of a replay, at most eight times a second. Use `usePositionEffect` for drawing. */
+export function usePosition({ clock, moments }: Replay): number {
+  const [atMs, setAtMs] = useState(clock.position.get())
+  const [, setReads] = useState(0)
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const onChange = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined
+        setAtMs(clock.position.get())
+        // Messages that were read in the meantime may belong to the same position.
+        setReads((reads) => reads + 1)
+      }, INTERVAL_MS)
+    }
+    const unsubscribe = [clock.position.subscribe(onChange), moments.subscribe(onChange)]
+    onChange()
+    return () => {
+      clearTimeout(timer)
+      for (const end of unsubscribe) end()
+    }
+  }, [clock, moments])
+  return atMs
+}
+
+/** Calls a function on the animation frame after the position, or anything that is read for it, has changed. */
+export function usePositionEffect(replay: Replay, effect: (atMs: number) => void): void {
+  useEffect(() => {
+    const { clock, moments, view, overview } = replay
+    let frame: number | undefined
+    const onChange = () => {
+      frame ??= requestAnimationFrame(() => {
+        frame = undefined
+        effect(clock.position.get())
+      })
+    }
+    const sources = [clock.position, clock.limits, view.range, overview.state, moments]
+    const unsubscribe = sources.map((source) => source.subscribe(onChange))
+    onChange()
+    return () => {
+      if (frame !== undefined) cancelAnimationFrame(frame)
+      for (const end of unsubscribe) end()
+    }
+  }, [replay, effect])
+}

@@ -1,68 +1,29 @@
-import { Kbd, Modal, Table, Tabs } from '@mantine/core'
+import { Modal, Tabs } from '@mantine/core'
 import type { ControlSchema, SessionLogEvent, TelemetrySchema } from '@wheelhouse/protocol'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
+import type { Bookmark, RecordedEpisode, Recording } from '../../recording/recordings.ts'
 import type { SessionParticipants } from '../../session/event-texts.ts'
 import { t } from '../../texts/texts.ts'
+import { KeyTable, type KeyTexts } from '../../ui/key-table.tsx'
+import { isTyping, latinKey } from '../../ui/keys.ts'
 import { useStore } from '../../ui/store.ts'
-import type { Bookmark, RecordedEpisode, Recording } from '../data/api-types.ts'
-import type { Replay } from '../player/replay.ts'
+import { RATES } from '../player/clock.ts'
+import type { Replay, ReplayCamera } from '../player/replay.ts'
 import { Cameras } from './cameras.tsx'
 import { requestDetail } from './detail.ts'
 import { useLogEntries } from './log-entries.ts'
-import { LogPanel } from './log-panel.tsx'
-import { type BookmarkActions, MarksPanel } from './marks-panel.tsx'
-import { NowPanel } from './now-panel.tsx'
-import { PathMap } from './path-map.tsx'
+import { type BookmarkActions, LogPanel, MarksPanel, NowPanel, PathMap } from './panels.tsx'
 import { plotsOf } from './plot-lines.ts'
 import { isPlotShown, PlotMenu, plotChoices } from './plot-menu.tsx'
 import styles from './replay.module.css'
-import { useReplayKeys } from './replay-keys.ts'
-import { gapSpans, stateSpans } from './spans.ts'
 import { Timeline } from './timeline.tsx'
-import type { Tracks } from './tracks.ts'
+import { gapSpans, stateSpans, type Tracks } from './tracks.ts'
 import { Transport } from './transport.tsx'
-
-const rows: readonly (readonly [keys: readonly string[], text: string])[] = [
-  [[t('replay.keys.space')], t('replay.keys.play')],
-  [[',', '.'], t('replay.keys.frame')],
-  [['←', '→'], t('replay.keys.second')],
-  [[t('replay.keys.shiftLeft'), t('replay.keys.shiftRight')], t('replay.keys.tenSeconds')],
-  [[t('replay.keys.home'), t('replay.keys.end')], t('replay.keys.ends')],
-  [['[', ']'], t('replay.keys.speed')],
-  [['+', '−', '0'], t('replay.keys.zoom')],
-  [['1', '2', '3'], t('replay.keys.camera')],
-  [['B'], t('replay.keys.bookmark')],
-  [['C'], t('replay.keys.link')],
-  [['L'], t('replay.keys.live')],
-  [['?'], t('replay.keys.keys')],
-]
-
-/** Lists the keys of a replay. */
-const KeysSheet = ({ opened, onClose }: { opened: boolean; onClose: () => void }) => (
-  <Modal opened={opened} onClose={onClose} title={t('replay.tools.keys')}>
-    <Table aria-label={t('replay.tools.keys')}>
-      <Table.Tbody>
-        {rows.map(([keys, text]) => (
-          <Table.Tr key={text}>
-            <Table.Td>
-              {keys.map((key) => (
-                <Kbd key={key} mr={4}>
-                  {key}
-                </Kbd>
-              ))}
-            </Table.Td>
-            <Table.Td>{text}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Modal>
-)
 
 const DETAIL_DELAY_MS = 250
 
-export interface ReplayViewProps {
+interface ReplayViewProps {
   readonly replay: Replay
   readonly recording: Recording
   readonly episodes: readonly RecordedEpisode[]
@@ -219,4 +180,108 @@ function useDetail(replay: Replay): void {
       unsubscribe()
     }
   }, [replay])
+}
+
+/** The keys of a replay and what they do. */
+const keyTexts: KeyTexts = [
+  [[t('replay.keys.space')], t('replay.keys.play')],
+  [[',', '.'], t('replay.keys.frame')],
+  [['←', '→'], t('replay.keys.second')],
+  [[t('replay.keys.shiftLeft'), t('replay.keys.shiftRight')], t('replay.keys.tenSeconds')],
+  [[t('replay.keys.home'), t('replay.keys.end')], t('replay.keys.ends')],
+  [['[', ']'], t('replay.keys.speed')],
+  [['+', '−', '0'], t('replay.keys.zoom')],
+  [['1', '2', '3'], t('replay.keys.camera')],
+  [['B'], t('replay.keys.bookmark')],
+  [['C'], t('replay.keys.link')],
+  [['L'], t('replay.keys.live')],
+  [['?'], t('replay.keys.keys')],
+]
+
+/** Lists the keys of a replay. */
+const KeysSheet = ({ opened, onClose }: { opened: boolean; onClose: () => void }) => (
+  <Modal opened={opened} onClose={onClose} title={t('replay.tools.keys')}>
+    <KeyTable label={t('replay.tools.keys')} rows={keyTexts} />
+  </Modal>
+)
+
+const SECOND_MS = 1_000
+const LONG_STEP = 10
+const ZOOM_STEP = 2
+/** Keys that choose in lists and tabs. */
+const NAVIGATION_KEY = /^(Arrow|Home$|End$)/
+
+interface KeyActions {
+  readonly replay: Replay
+  readonly isGrowing: boolean
+  readonly onSelect: (camera: ReplayCamera) => void
+  /** Undefined for a viewer who cannot. */
+  readonly onBookmark: (() => void) | undefined
+  readonly onCopyLink: () => void
+  readonly onKeys: () => void
+}
+
+/** Returns what a key does; undefined for other keys. */
+function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | undefined {
+  const { replay, isGrowing, onSelect, onBookmark, onCopyLink, onKeys } = actions
+  const { clock, view, cameras } = replay
+  const step = (seconds: number) => () =>
+    replay.jump(clock.position.get() + seconds * (event.shiftKey ? LONG_STEP : 1) * SECOND_MS)
+  const zoom = (factor: number) => () => view.zoom(factor, clock.position.get())
+  const seekTo = (end: 'fromMs' | 'toMs') => () => replay.jump(clock.limits.get()[end])
+  const byKey: Readonly<Record<string, (() => void) | undefined>> = {
+    ' ': () => (clock.isPlaying.get() ? clock.pause() : clock.play()),
+    ',': () => void replay.step(-1),
+    '.': () => void replay.step(1),
+    ArrowLeft: step(-1),
+    ArrowRight: step(1),
+    Home: seekTo('fromMs'),
+    End: seekTo('toMs'),
+    '[': () => stepRate(replay, -1),
+    ']': () => stepRate(replay, 1),
+    '+': zoom(1 / ZOOM_STEP),
+    '=': zoom(1 / ZOOM_STEP),
+    '-': zoom(ZOOM_STEP),
+    '0': view.fit,
+    b: onBookmark,
+    c: onCopyLink,
+    l: isGrowing ? clock.followEnd : undefined,
+    '?': onKeys,
+  }
+  const camera = cameras.get()[Number(event.key) - 1]
+  if (camera) return () => onSelect(camera)
+  return byKey[event.key.length === 1 ? latinKey(event) : event.key]
+}
+
+function stepRate({ clock: { rate } }: Replay, step: number): void {
+  const index = RATES.indexOf(rate.get())
+  rate.set(RATES[Math.min(RATES.length - 1, Math.max(0, index + step))] ?? 1)
+}
+
+/** Returns whether the focused element uses the key itself. */
+function usesKey({ key }: KeyboardEvent): boolean {
+  const focused = document.activeElement
+  if (key === ' ') return focused?.closest('button, a, select, [role=tab]') != null
+  return NAVIGATION_KEY.test(key) && focused?.closest('select, [role=tab], [role=menu]') != null
+}
+
+/** Controls a replay by keys while the component is mounted. */
+function useReplayKeys(actions: KeyActions): void {
+  const latest = useRef(actions)
+  useEffect(() => {
+    latest.current = actions
+  })
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.isComposing || isTyping()) return
+      if (event.ctrlKey || event.metaKey || event.altKey || usesKey(event)) return
+      if (document.querySelector('[role=dialog], [role=menu]') !== null) return
+      const action = actionOf(event, latest.current)
+      if (!action) return
+      event.preventDefault()
+      action()
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [])
 }

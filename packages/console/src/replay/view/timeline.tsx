@@ -3,16 +3,17 @@ import { useElementSize } from '@mantine/hooks'
 import { useCallback, useEffect, useRef } from 'react'
 import { t } from '../../texts/texts.ts'
 import { useStore } from '../../ui/store.ts'
+import { numberAt } from '../data/moment-reader.ts'
+import type { Overview } from '../data/overview.ts'
 import type { Replay } from '../player/replay.ts'
+import { overviewFor } from './detail.ts'
 import type { Plot } from './plot-lines.ts'
-import { PlotRow } from './plot-row.tsx'
-import { preciseClock } from './replay-time.ts'
-import { createScrubbing } from './scrubbing.ts'
+import { createPlotView, LINE_COLORS, type PlotView } from './plot-view.ts'
+import { preciseClock, usePositionEffect } from './replay-time.ts'
 import styles from './timeline.module.css'
-import { createTip } from './tip.ts'
-import { drawTracks } from './track-drawing.ts'
-import { axisOf, TRACK_HEIGHTS, TRACKS_HEIGHT, type Tracks } from './tracks.ts'
-import { usePositionEffect } from './use-position.ts'
+import { createTip, valueText } from './tip.ts'
+import { colorsOf, drawTracks } from './track-drawing.ts'
+import { axisOf, type GapSpan, TRACK_HEIGHTS, TRACKS_HEIGHT, type Tracks } from './tracks.ts'
 
 interface Props {
   readonly replay: Replay
@@ -127,4 +128,173 @@ function setPlayhead(element: HTMLElement, atMs: number, axis: ReturnType<typeof
   const x = axis.xOf(atMs)
   element.hidden = x < axis.left - 1 || x > axis.right + 1
   element.style.transform = `translateX(${x.toFixed(1)}px)`
+}
+
+/** Values that change more often cannot be read. */
+const VALUES_MS = 100
+
+interface PlotRowProps {
+  readonly replay: Replay
+  readonly startMs: number
+  readonly plot: Plot
+  /** Width of the axis; a change redraws the plot. */
+  readonly width: number
+  readonly gaps: readonly GapSpan[]
+}
+
+/** Shows one plot with the values at the position. */
+function PlotRow({ replay, startMs, plot, width, gaps }: PlotRowProps) {
+  const chart = useRef<HTMLDivElement>(null)
+  const head = useRef<HTMLElement>(null)
+  const opened = useRef<PlotView>(undefined)
+  const latestGaps = useRef(gaps)
+  latestGaps.current = gaps
+
+  useEffect(() => {
+    const element = chart.current
+    if (!element) return
+    const { fontFamily } = getComputedStyle(element)
+    const view = createPlotView(element, {
+      plot,
+      startMs,
+      colors: colorsOf(element),
+      fontFamily,
+      gaps: () => latestGaps.current,
+    })
+    opened.current = view
+    let shown: Overview | undefined
+    const update = () => {
+      const range = replay.view.range.get()
+      const overview = overviewFor(replay, range)
+      if (overview && overview !== shown) view.setData(overview)
+      shown = overview
+      view.show(range)
+    }
+    const unsubscribe = [replay.view.range.subscribe(update), replay.overview.state.subscribe(update)]
+    update()
+    return () => {
+      for (const end of unsubscribe) end()
+      view.close()
+      opened.current = undefined
+    }
+  }, [replay, plot, startMs])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chart reads its width from its element
+  useEffect(() => opened.current?.resize(), [width])
+
+  const writtenMs = useRef(0)
+  const write = useCallback(
+    (atMs: number) => {
+      const nowMs = performance.now()
+      if (replay.clock.isPlaying.get() && nowMs - writtenMs.current < VALUES_MS) return
+      writtenMs.current = nowMs
+      const outputs = head.current?.querySelectorAll('output') ?? []
+      for (const [index, line] of plot.lines.entries()) {
+        const value = numberAt(replay.moments, line.key, atMs)
+        const output = outputs[index]
+        if (output) output.textContent = value === undefined ? '–' : valueText(line, value)
+      }
+    },
+    [replay, plot],
+  )
+  usePositionEffect(replay, write)
+
+  return (
+    <section className={styles.plot} aria-label={plot.title} data-plot={plot.id}>
+      <header className={styles.plotHead} ref={head}>
+        <span className={styles.plotTitle}>{plot.title}</span>
+        {plot.lines.map(({ key, label }, index) => (
+          <span key={key} className={styles.legend}>
+            <i style={{ background: `var(--replay-line-${index % LINE_COLORS})` }} />
+            {label} <output aria-live="off">–</output>
+          </span>
+        ))}
+      </header>
+      <div ref={chart} role="img" aria-label={t('replay.plots.label', { plot: plot.title })} />
+    </section>
+  )
+}
+
+const ZOOM_PER_PX = 0.0022
+const LARGEST_WHEEL_PX = 120
+const PINCH_PX = 10
+
+interface Options {
+  readonly replay: Replay
+  /** Called while the pointer is over the axis. */
+  readonly onHover: (event: PointerEvent) => void
+  readonly onLeave: () => void
+}
+
+/** Moves the position by dragging, and zooms with the wheel or two fingers, on the whole time axis. */
+function createScrubbing(element: HTMLElement, { replay, onHover, onLeave }: Options) {
+  const { clock, view } = replay
+  const listening = new AbortController()
+  const pointers = new Map<number, PointerEvent>()
+  let pinch: { span: number; atMs: number } | undefined
+  let resumes = false
+
+  const axis = () => axisOf(view.range.get(), element.clientWidth)
+  const timeAt = ({ clientX }: { clientX: number }) =>
+    axis().timeAt(clientX - element.getBoundingClientRect().left)
+  const isOnAxis = (event: PointerEvent) =>
+    event.target instanceof Element && event.target.closest('[data-tracks], [data-plot]') !== null
+
+  function onDown(event: PointerEvent): void {
+    if (event.button !== 0 || !isOnAxis(event)) return
+    pointers.set(event.pointerId, event)
+    if (pointers.size === 2) return beginPinch()
+    resumes = clock.isPlaying.get()
+    clock.pause()
+    element.setPointerCapture(event.pointerId)
+    if (event.pointerType !== 'mouse') event.preventDefault()
+    clock.seek(timeAt(event))
+  }
+
+  function beginPinch(): void {
+    const [one, other] = [...pointers.values()]
+    if (!one || !other) return
+    const span = Math.max(PINCH_PX, Math.abs(one.clientX - other.clientX))
+    pinch = { span, atMs: timeAt({ clientX: (one.clientX + other.clientX) / 2 }) }
+  }
+
+  function onDrag(event: PointerEvent): void {
+    if (!pointers.has(event.pointerId)) return isOnAxis(event) ? onHover(event) : onLeave()
+    pointers.set(event.pointerId, event)
+    const [one, other] = [...pointers.values()]
+    if (pinch && one && other) {
+      const span = Math.max(PINCH_PX, Math.abs(one.clientX - other.clientX))
+      view.zoom(pinch.span / span, pinch.atMs)
+      pinch = { ...pinch, span }
+    } else {
+      clock.seek(timeAt(event))
+      onHover(event)
+    }
+  }
+
+  function onUp(event: PointerEvent): void {
+    if (!pointers.delete(event.pointerId)) return
+    if (pointers.size < 2) pinch = undefined
+    if (pointers.size === 0 && resumes) clock.play()
+  }
+
+  function onWheel(event: WheelEvent): void {
+    const isOnTracks = event.target instanceof Element && event.target.closest('[data-tracks]') !== null
+    const isZoom =
+      event.ctrlKey || event.metaKey || (isOnTracks && Math.abs(event.deltaY) >= Math.abs(event.deltaX))
+    const isPan = !isZoom && Math.abs(event.deltaX) > Math.abs(event.deltaY)
+    if (!isZoom && !isPan) return
+    event.preventDefault()
+    if (isPan) return view.pan(event.deltaX * axis().msPerPx)
+    const delta = Math.max(-LARGEST_WHEEL_PX, Math.min(LARGEST_WHEEL_PX, event.deltaY))
+    view.zoom(Math.exp(delta * ZOOM_PER_PX), timeAt(event))
+  }
+
+  const { signal } = listening
+  element.addEventListener('pointerdown', onDown, { signal })
+  element.addEventListener('pointermove', onDrag, { signal })
+  element.addEventListener('pointerup', onUp, { signal })
+  element.addEventListener('pointercancel', onUp, { signal })
+  element.addEventListener('pointerleave', onLeave, { signal })
+  element.addEventListener('wheel', onWheel, { signal, passive: false })
+  return { close: () => listening.abort() }
 }

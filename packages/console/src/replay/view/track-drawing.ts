@@ -1,11 +1,10 @@
-import { fitCanvas } from '../../telemetry/drawing.ts'
+import { fitCanvas } from '../../telemetry/trail-map.ts'
 import { t } from '../../texts/texts.ts'
 import type { Overview } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
+import type { LogEntry } from './log-entries.ts'
 import { preciseClock } from './replay-time.ts'
-import type { StateSpan } from './spans.ts'
-import { type Colors, colorsOf, drawEntry, drawFlag, fillRounded, hatch } from './track-shapes.ts'
-import { type Axis, axisOf, TRACK_HEIGHTS, type TrackName, type Tracks } from './tracks.ts'
+import { type Axis, axisOf, type StateSpan, TRACK_HEIGHTS, type TrackName, type Tracks } from './tracks.ts'
 
 const STEPS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 21_600]
 const LABEL_PX = 76
@@ -153,4 +152,87 @@ function drawGap(
   bottom: number,
 ): void {
   hatch(context, { left: axis.xOf(gap.fromMs), right: axis.xOf(gap.toMs), top, bottom }, colors)
+}
+
+const HATCH_PX = 6
+
+/** Colours by the name of their custom property. */
+export type Colors = (name: string) => string
+
+/** Returns the custom properties `--replay-…` of an element, as they are in the present colour scheme. */
+export function colorsOf(element: Element): Colors {
+  const style = getComputedStyle(element)
+  const known = new Map<string, string>()
+  return (name) => {
+    const color = known.get(name) ?? style.getPropertyValue(`--replay-${name}`).trim()
+    known.set(name, color)
+    return color
+  }
+}
+
+/** Draws a mark for an entry of the log. */
+function drawEntry(
+  context: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  kind: LogEntry['kind'],
+  colors: Colors,
+): void {
+  context.beginPath()
+  if (kind === 'chat') context.roundRect(x - 4, y - 4, 8, 7, 2)
+  else if (kind === 'stop') context.rect(x - 4, y - 4, 8, 8)
+  else context.arc(x, y, 3, 0, 2 * Math.PI)
+  context.fillStyle = colors(kind === 'chat' ? 'chat' : kind === 'stop' ? 'stopped' : 'event')
+  context.fill()
+}
+
+/** Draws a bookmark. */
+function drawFlag(context: CanvasRenderingContext2D, x: number, y: number, color: string): void {
+  context.fillStyle = color
+  context.beginPath()
+  context.moveTo(x - 4, y - 7)
+  context.lineTo(x + 4, y - 7)
+  context.lineTo(x + 4, y + 7)
+  context.lineTo(x, y + 3)
+  context.lineTo(x - 4, y + 7)
+  context.fill()
+}
+
+export function hatch(
+  context: CanvasRenderingContext2D,
+  { left, right, top, bottom }: { left: number; right: number; top: number; bottom: number },
+  colors: Colors,
+): void {
+  const end = Math.max(right, left + 2)
+  context.save()
+  context.beginPath()
+  context.rect(left, top, end - left, bottom - top)
+  context.clip()
+  context.fillStyle = colors('gap-fill')
+  context.fillRect(left, top, end - left, bottom - top)
+  context.strokeStyle = colors('gap')
+  context.lineWidth = 1.5
+  context.beginPath()
+  const first = Math.floor(left / HATCH_PX) * HATCH_PX
+  for (let x = first - (bottom - top); x < end; x += HATCH_PX) {
+    context.moveTo(x, bottom)
+    context.lineTo(x + bottom - top, top)
+  }
+  context.stroke()
+  context.restore()
+}
+
+/** Fills a rectangle with round corners. */
+function fillRounded(
+  context: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+  color: string,
+): void {
+  context.fillStyle = color
+  context.beginPath()
+  context.roundRect(x, y, width, height, Math.min(3, width / 2))
+  context.fill()
 }

@@ -1,8 +1,8 @@
 import { ActionIcon, Button, NativeSelect, Tooltip } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useCallback, useRef } from 'react'
-import { decimals } from '../../telemetry/decimals.ts'
 import { t } from '../../texts/texts.ts'
+import { decimals } from '../../ui/format.ts'
 import { useStore } from '../../ui/store.ts'
 import { RATES } from '../player/clock.ts'
 import type { Replay } from '../player/replay.ts'
@@ -17,8 +17,7 @@ import {
   IconZoomIn,
   IconZoomOut,
 } from './replay-icons.tsx'
-import { preciseClock, wallClock } from './replay-time.ts'
-import { usePositionEffect } from './use-position.ts'
+import { preciseClock, usePositionEffect, wallClock } from './replay-time.ts'
 
 const ZOOM_STEP = 2
 

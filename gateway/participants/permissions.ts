@@ -1,0 +1,118 @@
+import { singleFlight } from '../../src/core/concurrency/concurrency.ts'
+import type { Bus } from '../../src/core/events/bus.ts'
+import type { Log } from '../../src/core/log.ts'
+import type { Guard } from '../../src/core/process/guard.ts'
+import { type RevocationSources, watchRevocations } from '../../src/modules/identity/index.ts'
+import {
+  type ControlPersistence,
+  type SessionMembership,
+  TICKET_LIFETIME_MS,
+  type TicketClaims,
+} from '../../src/modules/sessions/index.ts'
+import type { Participants } from './participants.ts'
+
+/** Closes the connections of participants whose credentials or permissions have ended. */
+export function createPermissions(deps: {
+  participants: Participants
+  revocations: Revocations
+  controlPersistence: Pick<ControlPersistence, 'endedKeys' | 'revokedObservers'>
+  accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
+  bus: Bus
+  guard: Guard
+  log: Log
+}) {
+  const { participants, revocations, controlPersistence, accounts, bus, guard, log } = deps
+
+  async function check(): Promise<void> {
+    const apiKeys = participants.apiKeys()
+    if (apiKeys.length > 0) participants.revoke(await controlPersistence.endedKeys(apiKeys))
+    const observers = participants.observers()
+    if (observers.length === 0) return
+    const memberships = observers.map(({ ticketClaims: { sessionId, userId } }) => ({ sessionId, userId }))
+    const keyOf = (membership: SessionMembership) => `${membership.sessionId} ${membership.userId}`
+    const revoked = new Set((await controlPersistence.revokedObservers(memberships)).map(keyOf))
+    for (const connection of observers)
+      if (revoked.has(keyOf(connection.ticketClaims))) connection.close('notAllowed')
+  }
+
+  return {
+    /** Subscribes to revocations; returns a function that unsubscribes. */
+    listen(): () => void {
+      const watch = watchRevocations(
+        { ...accounts, bus, guard, log },
+        {
+          keyRevoked(apiKeyId) {
+            revocations.keyRevoked(apiKeyId)
+            participants.revoke([apiKeyId])
+          },
+          permissionsChanged(user) {
+            revocations.permissionsChanged(user)
+            if (user.suspended) participants.suspend(user.id, user.permissions_version)
+          },
+        },
+      )
+      return () => watch.close()
+    },
+
+    /** Finds revoked credentials whose hint was lost, and observers without permission. Call it periodically. */
+    check: singleFlight(() =>
+      check().catch((cause) => log.debug({ err: cause }, 'failed to check the permissions of participants')),
+    ),
+  }
+}
+
+/** Beyond this number of revocations in a minute the oldest are forgotten: the database refuses their tickets. */
+const MAX_REMEMBERED = 10_000
+
+/**
+ * Remembers the revocations of the last minute, so that the gateway refuses revoked tickets without the database. The
+ * tickets of older revocations have expired.
+ */
+export function createRevocations(clockMs: () => number) {
+  const keys = createExpiringMap<true>(clockMs)
+  const users = createExpiringMap<number>(clockMs)
+  return {
+    /** Remembers a revoked API key. */
+    keyRevoked: (apiKeyId: string): void => keys.set(apiKeyId, true),
+
+    /** Remembers a change of a user's permissions, which revokes tickets of earlier versions. */
+    permissionsChanged({
+      id,
+      permissions_version: version,
+    }: {
+      id: string
+      permissions_version: number
+    }): void {
+      users.set(id, Math.max(version, users.get(id) ?? version))
+    },
+
+    /** Returns whether this process knows a revocation of the ticket. */
+    isRevoked({ userId, apiKeyId, permissionsVersion }: TicketClaims): boolean {
+      if (apiKeyId !== undefined && keys.get(apiKeyId)) return true
+      return permissionsVersion < (users.get(userId) ?? 0)
+    },
+  }
+}
+export type Revocations = ReturnType<typeof createRevocations>
+
+/** Creates a map whose entries expire after the lifetime of a ticket. */
+function createExpiringMap<V>(clockMs: () => number) {
+  const entries = new Map<string, { readonly value: V; readonly untilMs: number }>()
+
+  function removeOld(): void {
+    const nowMs = clockMs()
+    for (const [key, { untilMs }] of entries) {
+      if (untilMs > nowMs && entries.size < MAX_REMEMBERED) return
+      entries.delete(key)
+    }
+  }
+
+  return {
+    get: (key: string): V | undefined => entries.get(key)?.value,
+    set(key: string, value: V): void {
+      entries.delete(key) // to become the newest entry
+      removeOld()
+      entries.set(key, { value, untilMs: clockMs() + TICKET_LIFETIME_MS })
+    },
+  }
+}

@@ -1,7 +1,0 @@
-import type { Context } from '../context.ts'
-import { runSessionAction } from './session-action.ts'
-
-/** Approves the extension that the client requests. */
-export async function run(cli: Context, session: string): Promise<void> {
-  await runSessionAction(cli, session, 'approve_extension')
-}

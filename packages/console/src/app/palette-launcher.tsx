@@ -1,0 +1,50 @@
+import { ActionIcon, Button, Kbd } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
+import { t } from '../texts/texts.ts'
+import { IconSearch } from '../ui/icons.tsx'
+import { useStore } from '../ui/store.ts'
+import { keyLabel, paletteOpened, sheetOpened, useShortcuts } from './shortcuts.ts'
+
+const Palette = lazy(() => import('./palette.tsx'))
+const ShortcutsSheet = lazy(() => import('./shortcuts-sheet.tsx'))
+
+/** Shows the button of the palette, runs shortcuts, and loads palette and sheet when they are first opened. */
+export default function PaletteLauncher() {
+  useShortcuts()
+  const wantsPalette = useOnceTrue(useStore(paletteOpened))
+  const wantsSheet = useOnceTrue(useStore(sheetOpened))
+  const open = () => paletteOpened.set(true)
+  return (
+    <>
+      <Button
+        variant="default"
+        onClick={open}
+        visibleFrom="md"
+        leftSection={<IconSearch size={16} />}
+        rightSection={<Kbd size="xs">{keyLabel('mod+k')}</Kbd>}
+      >
+        {t('common.search')}
+      </Button>
+      <ActionIcon
+        variant="default"
+        size="lg"
+        onClick={open}
+        hiddenFrom="md"
+        aria-label={t('app.palette.open')}
+      >
+        <IconSearch size={18} />
+      </ActionIcon>
+      <Suspense>
+        {wantsPalette && <Palette />}
+        {wantsSheet && <ShortcutsSheet />}
+      </Suspense>
+    </>
+  )
+}
+
+/** Returns true from the first true value on. */
+function useOnceTrue(value: boolean): boolean {
+  const [wasTrue, setWasTrue] = useState(value)
+  if (value && !wasTrue) setWasTrue(true)
+  return wasTrue || value
+}

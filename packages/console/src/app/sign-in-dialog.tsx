@@ -1,0 +1,29 @@
+import { Button, Modal, Stack, Text } from '@mantine/core'
+import { signInUrl } from '../platform/session-guard.ts'
+import { t } from '../texts/texts.ts'
+
+/** Covers the page until the user has signed in again. */
+export default function SignInDialog() {
+  return (
+    <Modal
+      opened
+      onClose={() => undefined}
+      withCloseButton={false}
+      closeOnClickOutside={false}
+      title={t('auth.dialog.title')}
+      zIndex={1000}
+    >
+      <Stack>
+        <Text>{t('auth.dialog.text')}</Text>
+        <Button
+          data-autofocus
+          onClick={() =>
+            void window.open(signInUrl('/dashboard/signed-in'), '_blank', 'popup,width=480,height=680')
+          }
+        >
+          {t('auth.dialog.button')}
+        </Button>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,166 @@
+import type { SessionStatus } from '@wheelhouse/protocol'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import type { EpisodeMarks } from '../recording/episode-panel.tsx'
+import { type SessionDetail, usePerforming, useSessionAction } from '../session/session-query.ts'
+import { isTyping, latinKey } from '../ui/keys.ts'
+import { CHAT_ID, type Hud, toggle } from './hud.tsx'
+import type { DrivePreferences } from './preferences.ts'
+
+interface Options {
+  readonly hud: Hud
+  readonly preferences: Pick<DrivePreferences, 'stepLimit'>
+  readonly actions: Pick<DriveActions, 'pause' | 'resume'>
+  readonly toggleFullScreen: () => void
+  readonly nextCamera: () => void
+  readonly episodes: Pick<EpisodeMarks, 'mark'>
+}
+
+/** Returns a function that performs the actions of keys and tools, stable between renders. */
+export function useHudActions(options: Options): (action: HudAction) => void {
+  const latest = useRef(options)
+  useEffect(() => {
+    latest.current = options
+  })
+  return useCallback((action) => {
+    const { hud, preferences, actions, toggleFullScreen, nextCamera, episodes } = latest.current
+    const performed: Record<HudAction, () => void> = {
+      pause: actions.pause,
+      resume: actions.resume,
+      slower: () => preferences.stepLimit(-1),
+      faster: () => preferences.stepLimit(1),
+      fullScreen: toggleFullScreen,
+      overlay: () => toggle(hud.isBare),
+      swap: () => hud.mainView.update((view) => (view === 'camera' ? 'map' : 'camera')),
+      camera: nextCamera,
+      values: () => toggle(hud.areValuesShown),
+      chat: () => openChat(hud),
+      keys: () => hud.sheet.set('keys'),
+      episode: () => {
+        hud.areEpisodesShown.set(true)
+        episodes.mark('start')
+      },
+      episodeSuccess: () => episodes.mark('success'),
+      episodeFailure: () => episodes.mark('failure'),
+      episodeDiscard: () => episodes.mark('discard'),
+    }
+    performed[action]()
+  }, [])
+}
+
+/** Opens the chat and focuses its field at once: the next key must be text, and not drive the robot. */
+function openChat(hud: Hud): void {
+  flushSync(() => {
+    hud.isChatOpen.set(true)
+    hud.isBare.set(false)
+  })
+  document.querySelector<HTMLElement>(`#${CHAT_ID} textarea`)?.focus()
+}
+
+/** The actions of the operator on the session, and the error of the last one. */
+export interface DriveActions {
+  readonly isPaused: boolean
+  readonly canResume: boolean
+  readonly isBusy: boolean
+  /** Why the last action failed; undefined otherwise. */
+  readonly error: unknown
+  pause(): void
+  /** Resumes the session; while a stop is being cleared, after that. */
+  resume(): void
+  end(): Promise<unknown>
+}
+
+export function useDriveActions(session: SessionDetail, status: SessionStatus): DriveActions {
+  const action = useSessionAction(session.id)
+  const { stop, connected } = session.control
+  const isPaused = status === 'PAUSED'
+  const canResume = isPaused && stop === null && connected
+  const isClearing = usePerforming(session.id, 'clear_stop')
+  const [resumesNext, setResumesNext] = useState(false)
+  const { mutate } = action
+  // After the next render, which knows the newest state of the session.
+  useEffect(() => {
+    if (!resumesNext || (!canResume && isClearing())) return
+    setResumesNext(false)
+    if (canResume) mutate('resume')
+  })
+  return {
+    isPaused,
+    canResume,
+    isBusy: action.isPending,
+    error: action.error ?? undefined,
+    pause: () => {
+      if (!isPaused) mutate('pause')
+    },
+    resume: () => {
+      if (isPaused) setResumesNext(true)
+    },
+    end: () => action.mutateAsync('end'),
+  }
+}
+
+/** The action of a key that neither drives nor stops. */
+export type HudAction =
+  | 'pause'
+  | 'resume'
+  | 'slower'
+  | 'faster'
+  | 'fullScreen'
+  | 'overlay'
+  | 'swap'
+  | 'camera'
+  | 'values'
+  | 'chat'
+  | 'keys'
+  | 'episode'
+  | 'episodeSuccess'
+  | 'episodeFailure'
+  | 'episodeDiscard'
+
+/** By the character, wherever the layout has it. */
+const BY_KEY: Readonly<Record<string, HudAction>> = {
+  p: 'pause',
+  r: 'resume',
+  '[': 'slower',
+  ']': 'faster',
+  f: 'fullScreen',
+  m: 'swap',
+  v: 'camera',
+  t: 'values',
+  '?': 'keys',
+  e: 'episode',
+  y: 'episodeSuccess',
+  n: 'episodeFailure',
+  backspace: 'episodeDiscard',
+}
+/** By the physical position, for characters that some layouts need a modifier for. */
+const BY_CODE: Readonly<Record<string, HudAction>> = {
+  BracketLeft: 'slower',
+  BracketRight: 'faster',
+  Backquote: 'overlay',
+}
+
+/** Returns the action of a key press; undefined for other keys, and while the keys belong to a field or a dialog. */
+function hudActionOf(event: KeyboardEvent): HudAction | undefined {
+  if (event.repeat || event.isComposing || isTyping() || event.ctrlKey || event.metaKey || event.altKey)
+    return undefined
+  const action = BY_KEY[latinKey(event)] ?? BY_CODE[event.code]
+  // R right after a stop was cleared is meant for the session, also while the dialog of the stop closes.
+  if (document.querySelector('[role=dialog]') !== null) return action === 'resume' ? action : undefined
+  if (event.key === 'Enter') return document.activeElement === document.body ? 'chat' : undefined
+  return action
+}
+
+/** Performs actions by key while the component is mounted. @param perform stable between renders */
+export function useHudKeys(perform: (action: HudAction) => void): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const action = event.defaultPrevented ? undefined : hudActionOf(event)
+      if (!action) return
+      event.preventDefault()
+      perform(action)
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [perform])
+}

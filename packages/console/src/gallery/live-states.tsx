@@ -1,0 +1,301 @@
+import { Group, Stack } from '@mantine/core'
+import { closeCodes, RecordingStatus } from '@wheelhouse/protocol'
+import { ChatOverlayView, OPERATOR_REPLIES } from '../drive/chat-overlay.tsx'
+import { Hint, LinkNotice } from '../drive/notices.tsx'
+import type { LinkView } from '../drive/operator-connection.ts'
+import { type FreshnessAges, freshnessOf } from '../live/freshness.ts'
+import { FreshnessBadge, FreshnessOverlay } from '../live/freshness-badge.tsx'
+import type { LiveRobot } from '../live/live-robots.tsx'
+import { EpisodePanelView } from '../recording/episode-panel.tsx'
+import { RecordingMarkView } from '../recording/recording-mark.tsx'
+import { RecordingStatusBadge } from '../recording/recording-status.tsx'
+import { ChatView } from '../session/chat-panel.tsx'
+import { VideoView } from '../video/video-view.tsx'
+import type { StopResult } from '../wall/fleet-stop.ts'
+import { LiveTileView } from '../wall/live-tile.tsx'
+import wall from '../wall/wall.module.css'
+import { ago, chatting, liveRobot, OPERATOR_ID } from './fixtures.ts'
+import { CockpitFrame, Column, FakePicture, type GalleryBlock, inColumn, ON_PICTURE } from './frames.tsx'
+
+const live: FreshnessAges = { pictureMs: 40, telemetryMs: 90, linkMs: 20 }
+const badge = (ages: Partial<FreshnessAges>) => (
+  <FreshnessBadge freshness={freshnessOf({ ...live, ...ages })} />
+)
+const freshnessOverlay = (ages: Partial<FreshnessAges>, isHeld = false) => (
+  <FakePicture>
+    <FreshnessOverlay freshness={freshnessOf({ ...live, ...ages })} isHeld={isHeld} />
+  </FakePicture>
+)
+
+export const freshnessBlocks: readonly GalleryBlock[] = [
+  {
+    title: 'Freshness badge',
+    use: 'Use it once on each page and each tile that shows a robot: it says whether the page can be trusted.',
+    states: [
+      { id: 'freshness-live', label: 'Live', render: () => badge({}) },
+      {
+        id: 'freshness-connecting',
+        label: 'Connecting',
+        render: () => badge({ pictureMs: 300, isPictureAwaited: true }),
+      },
+      { id: 'freshness-delayed', label: 'Delayed', render: () => badge({ telemetryMs: 420 }) },
+      { id: 'freshness-blind', label: 'Blind', render: () => badge({ pictureMs: 2_140 }) },
+      {
+        id: 'freshness-unknown',
+        label: 'Picture of unknown age',
+        render: () => badge({ pictureMs: 'unknown' }),
+      },
+    ],
+  },
+  {
+    title: 'Freshness overlay',
+    use: 'Use it above each picture of a robot, so that an old picture cannot be taken for a live one.',
+    states: [
+      { id: 'overlay-live', label: 'Live', schemes: ON_PICTURE, render: () => freshnessOverlay({}) },
+      {
+        id: 'overlay-delayed',
+        label: 'Delayed',
+        schemes: ON_PICTURE,
+        render: () => freshnessOverlay({ pictureMs: 600 }),
+      },
+      {
+        id: 'overlay-blind',
+        label: 'Blind',
+        schemes: ON_PICTURE,
+        render: () => freshnessOverlay({ pictureMs: 2_140 }),
+      },
+      {
+        id: 'overlay-no-connection',
+        label: 'No connection',
+        schemes: ON_PICTURE,
+        render: () => freshnessOverlay({ linkMs: 12_400 }),
+      },
+      {
+        id: 'overlay-held',
+        label: 'Driving held',
+        schemes: ON_PICTURE,
+        render: () => freshnessOverlay({ pictureMs: 1_300 }, true),
+      },
+    ],
+  },
+  {
+    title: 'Video',
+    use: 'Use it for the picture of a robot; it chooses the player by the response of the address.',
+    states: [
+      {
+        id: 'video-missing',
+        label: 'Robot without a video',
+        render: () => (
+          <Column>
+            <VideoView source="" title="Camera of Ronja" />
+          </Column>
+        ),
+      },
+    ],
+  },
+]
+
+interface Options {
+  readonly robot?: LiveRobot
+  readonly ages?: Partial<FreshnessAges>
+  readonly stopResult?: StopResult
+}
+
+function tile({ robot = liveRobot, ages, stopResult }: Options = {}) {
+  const freshness = freshnessOf({ pictureMs: 40, telemetryMs: undefined, linkMs: 0, ...ages })
+  return (
+    <ul className={wall.wall} style={{ width: 288 }}>
+      <LiveTileView
+        robot={robot}
+        heartbeatAt={robot.last_heartbeat}
+        picture={
+          <FakePicture width="100%">
+            <FreshnessOverlay freshness={freshness} />
+          </FakePicture>
+        }
+        freshness={<FreshnessBadge freshness={freshness} />}
+        stopResult={stopResult}
+        onStop={() => undefined}
+      />
+    </ul>
+  )
+}
+
+const stopped: LiveRobot = {
+  ...liveRobot,
+  state: 'STOPPED',
+  session: {
+    ...liveRobot.session,
+    status: 'PAUSED',
+    stop: { reason: 'A person is in its way', at: ago(40), by_name: 'Olive' },
+  },
+}
+
+const lost: LiveRobot = {
+  ...liveRobot,
+  state: 'LOST',
+  battery: null,
+  last_heartbeat: ago(42),
+  session: { ...liveRobot.session, status: 'PAUSED', pause_reason: 'robot_lost' },
+}
+
+export const tileBlocks: readonly GalleryBlock[] = [
+  {
+    title: 'Live tile',
+    use: 'Use it on the wall and on the home page of an owner: one robot, with a stop while it is in a session.',
+    states: [
+      { id: 'tile-driving', label: 'Driving', render: () => tile() },
+      { id: 'tile-frozen', label: 'Picture frozen', render: () => tile({ ages: { pictureMs: 3_400 } }) },
+      {
+        id: 'tile-stop-requested',
+        label: 'Stop not confirmed yet',
+        render: () => tile({ stopResult: { robotName: 'Ronja', phase: 'requested' } }),
+      },
+      { id: 'tile-stopped', label: 'Stopped', render: () => tile({ robot: stopped }) },
+      { id: 'tile-lost', label: 'Lost', render: () => tile({ robot: lost, ages: { linkMs: 42_000 } }) },
+      {
+        id: 'tile-ready',
+        label: 'No session',
+        render: () => tile({ robot: { ...liveRobot, state: 'READY', session: null } }),
+      },
+    ],
+  },
+]
+
+const recording = { mode: 'video', status: 'RECORDING', paused_reason: null } as const
+const interrupted = { ...recording, paused_reason: 'storage_full' }
+
+const marks = {
+  running: null,
+  task: 'Pick up the red cube',
+  setTask: () => undefined,
+  isBusy: false,
+  error: undefined,
+  mark: () => undefined,
+}
+const runningMarks = { ...marks, running: { started_at: ago(42), task: 'Pick up the red cube' } }
+
+export const recordingBlocks: readonly GalleryBlock[] = [
+  {
+    title: 'Mark of a recording',
+    use: 'Use it wherever an open session is shown to a participant: it says that the session is recorded, and what.',
+    states: [
+      {
+        id: 'recording-marks',
+        label: 'With video, control only, interrupted',
+        render: () => (
+          <Group>
+            <RecordingMarkView recording={recording} />
+            <RecordingMarkView recording={{ ...recording, mode: 'control' }} />
+            <RecordingMarkView recording={interrupted} />
+            <RecordingMarkView recording={recording} isUnknown />
+          </Group>
+        ),
+      },
+    ],
+  },
+  {
+    title: 'Status of a recording',
+    use: 'Use it for a recording in lists and on its own page.',
+    states: [
+      {
+        id: 'recording-statuses',
+        label: 'All statuses',
+        render: () => (
+          <Group gap="xs">
+            {RecordingStatus.options.map((status) => (
+              <RecordingStatusBadge key={status} recording={{ status, paused_reason: null }} />
+            ))}
+            <RecordingStatusBadge recording={interrupted} />
+          </Group>
+        ),
+      },
+    ],
+  },
+  {
+    title: 'Episodes',
+    use: 'Use it on the pages of an open session, and on the picture of the cockpit, where keys do the same.',
+    states: [
+      {
+        id: 'episodes',
+        label: 'None runs, and one runs',
+        render: () => (
+          <Stack>
+            <EpisodePanelView marks={marks} count={3} />
+            <EpisodePanelView marks={runningMarks} count={3} />
+          </Stack>
+        ),
+      },
+      {
+        id: 'episodes-on-picture',
+        label: 'On the picture',
+        schemes: ON_PICTURE,
+        render: () => (
+          <CockpitFrame height={240}>
+            <EpisodePanelView marks={runningMarks} count={3} isOnPicture />
+          </CockpitFrame>
+        ),
+      },
+    ],
+  },
+]
+
+const doNothing = () => undefined
+
+const linkNotice = (id: string, label: string, link: LinkView) =>
+  inColumn(`notice-${id}`, label, <LinkNotice link={link} onTakeOver={doNothing} />)
+
+const chat = (
+  <ChatView
+    live={{ ...chatting, room: { send: doNothing, retry: doNothing, discard: doNothing, typing: doNothing } }}
+    height="var(--chat-height)"
+    meId={OPERATOR_ID}
+    isConnected
+  />
+)
+
+const chatOverlay = (isOpen: boolean) => (
+  <CockpitFrame width={400} height={isOpen ? 440 : 140}>
+    <ChatOverlayView
+      quickReplies={OPERATOR_REPLIES}
+      isOpen={isOpen}
+      last="Olive: Mind the cat."
+      chat={chat}
+      onToggle={doNothing}
+      onReply={doNothing}
+    />
+  </CockpitFrame>
+)
+
+export const noticeBlocks: readonly GalleryBlock[] = [
+  {
+    title: 'Notices of the cockpit',
+    use: 'Use them in the middle of the picture for what the operator must do or wait for.',
+    states: [
+      linkNotice('connecting', 'Connecting', { phase: 'connecting' }),
+      linkNotice('lost', 'Connection lost', { phase: 'offline', problem: 'The gateway does not respond.' }),
+      linkNotice('replaced', 'Open in another window', {
+        phase: 'ended',
+        end: { closeCode: closeCodes.replaced.code, reason: 'replaced' },
+      }),
+      {
+        id: 'notice-hint',
+        label: 'Paused',
+        schemes: ON_PICTURE,
+        render: () => (
+          <CockpitFrame width={400} height={56}>
+            <Hint text="Paused: press R to resume" />
+          </CockpitFrame>
+        ),
+      },
+    ],
+  },
+  {
+    title: 'Chat on the picture',
+    use: 'Use it in the cockpit; its last message stays in view when it is closed.',
+    states: [
+      { id: 'chat-closed', label: 'Closed', schemes: ON_PICTURE, render: () => chatOverlay(false) },
+      { id: 'chat-open', label: 'Open, with a message that was not sent', render: () => chatOverlay(true) },
+    ],
+  },
+]

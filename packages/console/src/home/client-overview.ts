@@ -1,3 +1,0 @@
-import type { Schemas } from '@wheelhouse/sdk'
-
-export type ClientOverview = Schemas['ClientOverview']

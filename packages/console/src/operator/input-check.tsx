@@ -1,0 +1,121 @@
+import { Badge, Group, Stack, Text } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { type Axes, atRest, isAtRest } from '../drive/control-plan.ts'
+import { createGamepadInput, type GamepadInput } from '../drive/gamepad.ts'
+import { driveKeyOf } from '../drive/keyboard.ts'
+import { PadPicture } from '../drive/pad-picture.tsx'
+import { loadControlProfile } from '../drive/preferences.ts'
+import { language, t } from '../texts/texts.ts'
+import { isTyping } from '../ui/keys.ts'
+import { createStore, type Store, useStore } from '../ui/store.ts'
+
+const words: readonly (readonly [keyof Axes, sign: number, word: string])[] = [
+  ['forward', 1, t('operator.inputCheck.forward')],
+  ['forward', -1, t('operator.inputCheck.backward')],
+  ['left', 1, t('operator.inputCheck.left')],
+  ['left', -1, t('operator.inputCheck.right')],
+]
+
+const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
+
+/** Returns a direction in words, such as "forward, left". */
+const directionText = (axes: Axes): string =>
+  list.format(words.filter(([axis, sign]) => Math.sign(axes[axis]) === sign).map(([, , word]) => word))
+
+/** Lets the operator try keys and gamepad. Nothing is sent. */
+export const InputCheck = ({ robotType }: { robotType: string }) => (
+  <Stack gap="xs">
+    <KeyboardCheck />
+    <GamepadCheck robotType={robotType} />
+  </Stack>
+)
+
+/** Shows the last direction of a device, or how to try it. */
+const DeviceState = (props: { device: string; last: Axes; instruction: string }) => (
+  <Group gap="xs" role="status" aria-label={props.device}>
+    <Badge color={isAtRest(props.last) ? 'gray.7' : 'teal.9'}>{props.device}</Badge>
+    <Text size="sm">
+      {isAtRest(props.last)
+        ? props.instruction
+        : t('operator.inputCheck.works', { direction: directionText(props.last) })}
+    </Text>
+  </Group>
+)
+
+/** Shows the direction of the last key. */
+function KeyboardCheck() {
+  const [last, setLast] = useState(atRest)
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const axes = isTyping() ? undefined : driveKeyOf(event)
+      if (axes) setLast(axes)
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [])
+  return (
+    <DeviceState
+      device={t('operator.inputCheck.keyboard')}
+      last={last}
+      instruction={t('operator.inputCheck.pressKey')}
+    />
+  )
+}
+
+interface PadCheck {
+  readonly input: GamepadInput
+  /** The last direction of the stick that was not at rest. */
+  readonly last: Store<Axes>
+}
+
+function GamepadCheck({ robotType }: { robotType: string }) {
+  const [check, setCheck] = useState<PadCheck>()
+  useEffect(() => {
+    const opened = openPadCheck(robotType)
+    setCheck(opened)
+    return () => {
+      opened.input.close()
+      setCheck(undefined)
+    }
+  }, [robotType])
+  return check ? <PadState check={check} /> : null
+}
+
+function openPadCheck(robotType: string): PadCheck {
+  const profile = loadControlProfile(robotType)
+  const last = createStore<Axes>(atRest)
+  const steer = ({ forward, left }: Axes) => {
+    const direction = { forward: Math.sign(forward), left: Math.sign(left) }
+    const old = last.get()
+    if (isAtRest(direction) || (direction.forward === old.forward && direction.left === old.left)) return
+    last.set(direction)
+  }
+  return { input: createGamepadInput({ steer, stop: () => undefined, profile: profile.get }), last }
+}
+
+function PadState({ check }: { check: PadCheck }) {
+  const state = useStore(check.input.state)
+  const last = useStore(check.last)
+  if (state.phase === 'none' || state.phase === 'unknown')
+    return (
+      <Text size="sm" c="dimmed">
+        {state.phase === 'none'
+          ? t('operator.inputCheck.noGamepad')
+          : t('operator.inputCheck.unknownGamepad', { gamepad: state.name })}
+      </Text>
+    )
+  return (
+    <Stack gap="xs">
+      <DeviceState
+        device={t('operator.inputCheck.gamepad')}
+        last={last}
+        instruction={
+          state.phase === 'waiting'
+            ? t('operator.inputCheck.releaseStick', { gamepad: state.name })
+            : t('operator.inputCheck.moveStick', { gamepad: state.name })
+        }
+      />
+      <PadPicture gamepad={check.input} />
+    </Stack>
+  )
+}

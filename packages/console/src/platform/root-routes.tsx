@@ -1,0 +1,22 @@
+import { createRootRoute, createRoute, type ErrorComponentProps } from '@tanstack/react-router'
+import { NotFound } from '../ui/page.tsx'
+import { Problem } from '../ui/states.tsx'
+
+/** Replaces a page that failed to load. */
+const RouteProblem = ({ error, reset }: ErrorComponentProps) => <Problem error={error} onRetry={reset} />
+
+export const rootRoute = createRootRoute({ notFoundComponent: NotFound, errorComponent: RouteProblem })
+
+/** The parent of all pages for signed-in users: header, navigation and page. The router gives it its component. */
+export const shellRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'shell',
+  errorComponent: RouteProblem,
+})
+
+/** The parent of pages for signed-in users that fill the window, without header and navigation. */
+export const fullWindowRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'full-window',
+  errorComponent: RouteProblem,
+})

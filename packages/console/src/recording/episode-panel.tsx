@@ -1,0 +1,200 @@
+import { Button } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { EPISODE_TASK_MAX, type EpisodeAction } from '@wheelhouse/protocol'
+import { type ReactNode, useEffect, useId, useMemo, useRef } from 'react'
+import { t } from '../texts/texts.ts'
+import { clockText } from '../ui/format.ts'
+import { HudButton } from '../ui/hud-button.tsx'
+import { messageOf } from '../ui/message-of.ts'
+import { createPersisted } from '../ui/persisted.ts'
+import { type Store, useStore } from '../ui/store.ts'
+import { useNow } from '../ui/time.tsx'
+import styles from './episode-panel.module.css'
+import type { RunningEpisode, SessionEpisodes } from './recordings.ts'
+import { episodesKey, useRecordingsApi, useSessionEpisodes } from './use-recordings.ts'
+
+interface Props {
+  readonly marks: Omit<EpisodeMarks, 'state'>
+  /** Episodes of the session that have ended. */
+  readonly count: number
+  /** Whether it lies on the picture. */
+  readonly isOnPicture?: boolean
+}
+
+interface EndButton {
+  readonly action: EpisodeAction
+  readonly key: string
+  readonly text: string
+}
+
+const endButtons: readonly EndButton[] = [
+  { action: 'success', key: 'Y', text: t('drive.episodes.success') },
+  { action: 'failure', key: 'N', text: t('drive.episodes.failure') },
+  { action: 'discard', key: t('drive.keys.backspace'), text: t('drive.episodes.discard') },
+]
+
+/** Starts and ends episodes: the task, the running episode with its clock, and how many there are. */
+export function EpisodePanelView({ marks, count, isOnPicture = false }: Props) {
+  const { running, isBusy, error, mark } = marks
+  const button = { isOnPicture, disabled: isBusy }
+  return (
+    <section
+      className={isOnPicture ? styles.onPicture : styles.panel}
+      aria-label={t('drive.episodes.title')}
+      data-testid="episodes"
+    >
+      {running ? (
+        <Row>
+          <span className={styles.running} role="status">
+            <span className={styles.dot} />
+            <Clock startedAt={running.started_at} />
+            <span className={styles.task}>{running.task ?? t('drive.episodes.noTask')}</span>
+          </span>
+          {endButtons.map(({ action, key, text }) => (
+            <PanelButton key={action} hint={key} {...button} onClick={() => mark(action)}>
+              {text}
+            </PanelButton>
+          ))}
+        </Row>
+      ) : (
+        <Row>
+          <TaskField marks={marks} />
+          <PanelButton hint="E" {...button} onClick={() => mark('start')}>
+            {t('drive.episodes.start')}
+          </PanelButton>
+          <span className={styles.count} role="status">
+            {t('drive.episodes.count', { count })}
+          </span>
+        </Row>
+      )}
+      {error !== null && error !== undefined && (
+        <p className={styles.problem} role="alert">
+          {messageOf(error)}
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** Renders a button of the cockpit with its key, or of a page, where no key does the same. */
+const PanelButton = (props: {
+  hint: string
+  isOnPicture: boolean
+  disabled: boolean
+  onClick: () => void
+  children: ReactNode
+}) => {
+  const { isOnPicture, hint, ...button } = props
+  return isOnPicture ? (
+    <HudButton hint={hint} {...button} />
+  ) : (
+    <Button size="xs" variant="default" {...button} />
+  )
+}
+
+const Row = ({ children }: { children: ReactNode }) => <div className={styles.row}>{children}</div>
+
+function TaskField({ marks: { task, setTask } }: Pick<Props, 'marks'>) {
+  const id = useId()
+  return (
+    <span className={styles.field}>
+      <label htmlFor={id}>{t('drive.episodes.task')}</label>
+      <input
+        id={id}
+        value={task}
+        placeholder={t('drive.episodes.taskExample')}
+        onChange={({ currentTarget: { value } }) => setTask(value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return
+          // The next key is no text: E starts the episode. Enter does not open the chat.
+          event.preventDefault()
+          event.currentTarget.blur()
+        }}
+      />
+    </span>
+  )
+}
+
+const Clock = ({ startedAt }: { startedAt: string }) => (
+  <b className={styles.clock}>{clockText((useNow() - Date.parse(startedAt)) / 1_000)}</b>
+)
+
+/** Marks the episodes of a session; nothing for a viewer who cannot. */
+export const EpisodePanel = ({ marks, isOnPicture }: { marks: EpisodeMarks; isOnPicture?: boolean }) =>
+  marks.state && (
+    <EpisodePanelView marks={marks} count={marks.state.episodes.length} isOnPicture={isOnPicture} />
+  )
+
+/** The episodes of a session, and what marks them. */
+export interface EpisodeMarks {
+  /** Undefined until known, and for a viewer who cannot mark episodes. */
+  readonly state: SessionEpisodes | undefined
+  readonly running: RunningEpisode | null
+  /** The task of the next episode, stored for each robot in this browser. */
+  readonly task: string
+  readonly setTask: (task: string) => void
+  readonly isBusy: boolean
+  readonly error: unknown
+  /** Starts an episode, or ends the running one. Waits for the state and for the mark before it. Does nothing where that is impossible. */
+  readonly mark: (action: EpisodeAction) => void
+}
+
+const taskOf = (robotId: string): Store<string> =>
+  createPersisted(`wheelhouse-episode-task:${robotId}`, '', (text) => text.slice(0, EPISODE_TASK_MAX))
+
+/** Marks the episodes of an open session. */
+export function useEpisodeMarks(sessionId: string, robotId: string): EpisodeMarks {
+  const api = useRecordingsApi()
+  const queries = useQueryClient()
+  const state = useSessionEpisodes(sessionId).data ?? undefined
+  const stored = useMemo(() => taskOf(robotId), [robotId])
+  const task = useStore(stored)
+  /** Whether a mark was sent. A key can follow before the next render. */
+  const isUnderWay = useRef(false)
+  const change = useMutation({
+    mutationFn: (action: EpisodeAction) => {
+      const words = task.trim()
+      return api.markEpisode(sessionId, {
+        action,
+        ...(action === 'start' && words !== '' && { task: words }),
+      })
+    },
+    onSuccess: ({ running }) =>
+      queries.setQueryData(
+        episodesKey(sessionId),
+        (old: SessionEpisodes | undefined) => old && { ...old, running },
+      ),
+    // Not awaited, so that the next key counts at once.
+    onSettled: () => {
+      isUnderWay.current = false
+      void queries.invalidateQueries({ queryKey: episodesKey(sessionId) })
+    },
+  })
+  const running = state?.running ?? null
+  const isBusy = change.isPending
+  const isReady = state !== undefined && !isBusy
+  /** The newest mark that has to wait: a key that follows at once counts too. */
+  const waiting = useRef<EpisodeAction>(undefined)
+  const mark = (action: EpisodeAction) => {
+    if (!isReady || isUnderWay.current) waiting.current = action
+    else if ((action === 'start') === (running === null)) {
+      isUnderWay.current = true
+      change.mutate(action)
+    }
+  }
+  useEffect(() => {
+    const action = waiting.current
+    if (!isReady || action === undefined) return
+    waiting.current = undefined
+    mark(action)
+  })
+  return {
+    state,
+    running,
+    task,
+    setTask: (words) => stored.set(words.slice(0, EPISODE_TASK_MAX)),
+    isBusy,
+    error: change.error,
+    mark,
+  }
+}

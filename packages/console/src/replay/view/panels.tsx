@@ -1,0 +1,348 @@
+import { ActionIcon, Button, Group, Text, TextInput, UnstyledButton } from '@mantine/core'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { recordingTopics, type TelemetrySchema } from '@wheelhouse/protocol'
+import type { Pose } from '@wheelhouse/sdk'
+import { type FormEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  createSampleReader,
+  formatPose,
+  labelAndUnit,
+  type Reading,
+  withUnit,
+} from '../../telemetry/sample-reader.ts'
+import { drawTrail, type Point } from '../../telemetry/trail-map.ts'
+import { dropText, reasonText } from '../../texts/code-texts.ts'
+import { percent } from '../../texts/percent.ts'
+import { t } from '../../texts/texts.ts'
+import { decimals } from '../../ui/format.ts'
+import { Problem } from '../../ui/states.tsx'
+import { commandAt, type MomentReader } from '../data/moment-reader.ts'
+import { eachNumber } from '../data/overview.ts'
+import type { Replay } from '../player/replay.ts'
+import type { LogEntry } from './log-entries.ts'
+import styles from './replay.module.css'
+import { IconTrash } from './replay-icons.tsx'
+import { preciseClock, usePosition, usePositionEffect } from './replay-time.ts'
+import { type EpisodeSpan, episodeResult, type Mark, type StateSpan, spanAt } from './tracks.ts'
+
+interface Props {
+  readonly replay: Replay
+  readonly schema: TelemetrySchema | null
+  readonly states: readonly StateSpan[]
+}
+
+const MAX_COMMAND_VALUES = 6
+
+const stateTexts: Readonly<Record<StateSpan['kind'], string>> = {
+  stopped: t('replay.state.stopped'),
+  paused: t('replay.state.paused'),
+  offline: t('replay.state.offline'),
+  halted: t('replay.state.halted'),
+}
+
+/** Shows everything that the recording has at the position: state, command and its decision, latency, all telemetry. */
+export function NowPanel({ replay, schema, states }: Props) {
+  const atMs = usePosition(replay)
+  const reader = useMemo(() => createSampleReader(schema), [schema])
+  const { moments } = replay
+  const sample = moments.at(recordingTopics.telemetry, atMs)
+  const readings = sample ? reader.readings(sample.value.data) : []
+  return (
+    <dl className={styles.values} data-testid="values">
+      {[stateReading(states, atMs), ...driveReadings(moments, atMs), ...readings].map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function stateReading(states: readonly StateSpan[], atMs: number): Reading {
+  const span = spanAt(states, atMs, 0)
+  const reason = span?.stop ? reasonText(span.stop.reason) : ''
+  const state = span ? stateTexts[span.kind] : t('replay.state.driving')
+  return [t('replay.now.state'), reason ? t('replay.tip.because', { state, reason }) : state]
+}
+
+function driveReadings(moments: MomentReader, atMs: number): Reading[] {
+  const command = commandAt(moments, atMs)
+  const latency = moments.at(recordingTopics.latency, atMs)?.value
+  const limits = moments.at(recordingTopics.limits, atMs)?.value
+  const decision = command?.dropped === undefined ? t('replay.now.passed') : dropText(command.dropped)
+  return [
+    [t('replay.now.command'), command ? commandText(command.value.data) : '–'],
+    [t('replay.now.decision'), command ? decision : '–'],
+    [t('replay.now.operatorLatency'), msText(latency?.operator_ms)],
+    [t('replay.now.robotLatency'), msText(latency?.robot_ms)],
+    ...(typeof limits?.speed_scale === 'number'
+      ? [[t('replay.plots.limit'), percent(limits.speed_scale)] as const]
+      : []),
+  ]
+}
+
+const msText = (ms: unknown) => (typeof ms === 'number' ? withUnit(Math.round(ms), 'ms') : '–')
+
+/** Returns the numbers of a command, such as `0.50 m/s, 0.20 rad/s`. */
+function commandText(data: unknown): string {
+  const values: string[] = []
+  eachNumber(data, (path, value) =>
+    values.push(withUnit(decimals(value, 2), labelAndUnit(path.split('.')).unit)),
+  )
+  return values.length === 0 ? '–' : values.slice(0, MAX_COMMAND_VALUES).join(', ')
+}
+
+const ROW_PX = 28
+
+interface LogPanelProps {
+  readonly replay: Replay
+  readonly startMs: number
+  readonly entries: readonly LogEntry[]
+}
+
+/** Lists events and messages. The last one before the position is marked and in view; a click jumps to one. */
+export function LogPanel({ replay, startMs, entries }: LogPanelProps) {
+  const [search, setSearch] = useState('')
+  const found = useMemo(() => {
+    const wanted = search.trim().toLowerCase()
+    const matches = ({ text, sender = '' }: LogEntry) => `${sender} ${text}`.toLowerCase().includes(wanted)
+    return wanted === '' ? entries : entries.filter(matches)
+  }, [entries, search])
+  const viewport = useRef<HTMLDivElement>(null)
+  const rows = useVirtualizer({
+    count: found.length,
+    getScrollElement: () => viewport.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+  })
+  const atMs = usePosition(replay)
+  const current = found.findLastIndex((entry) => entry.atMs <= atMs)
+  useEffect(() => {
+    if (current >= 0) rows.scrollToIndex(current, { align: 'auto' })
+  }, [current, rows])
+  return (
+    <div className={styles.log}>
+      <TextInput
+        size="xs"
+        aria-label={t('replay.log.search')}
+        placeholder={t('replay.log.search')}
+        value={search}
+        onChange={({ currentTarget: { value } }) => setSearch(value)}
+      />
+      <div className={styles.logRows} ref={viewport} data-testid="log">
+        {found.length === 0 && <p className={styles.empty}>{t('replay.log.empty')}</p>}
+        <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
+          {rows.getVirtualItems().map(({ index, key, start }) => {
+            const entry = found[index]
+            return (
+              entry && (
+                <UnstyledButton
+                  key={key}
+                  ref={rows.measureElement}
+                  data-index={index}
+                  className={styles.logRow}
+                  style={{ transform: `translateY(${start}px)` }}
+                  data-kind={entry.kind}
+                  aria-current={index === current ? 'true' : undefined}
+                  onClick={() => replay.jump(entry.atMs)}
+                >
+                  <time>{preciseClock(entry.atMs - startMs)}</time>
+                  <span>
+                    {entry.sender !== undefined && <b>{entry.sender}: </b>}
+                    {entry.text}
+                  </span>
+                </UnstyledButton>
+              )
+            )
+          })}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+/** The actions of a viewer with an account on bookmarks. */
+export interface BookmarkActions {
+  readonly add: (atMs: number, label: string) => Promise<unknown>
+  readonly remove: (id: string) => Promise<unknown>
+  readonly mayRemove: (mark: Mark) => boolean
+}
+
+interface MarksPanelProps {
+  readonly replay: Replay
+  readonly startMs: number
+  readonly episodes: readonly EpisodeSpan[]
+  readonly marks: readonly Mark[]
+  /** Undefined for a viewer with a link. */
+  readonly actions: BookmarkActions | undefined
+  /** The field of the label, which a key focuses. */
+  readonly field: RefObject<HTMLInputElement | null>
+}
+
+/** Lists episodes and bookmarks, and adds bookmarks. */
+export function MarksPanel({ replay, startMs, episodes, marks, actions, field }: MarksPanelProps) {
+  const [error, setError] = useState<unknown>()
+  const attempt = (change: Promise<unknown>) => change.then(() => setError(undefined), setError)
+  return (
+    <div className={styles.marks}>
+      <Text component="h2" size="xs" fw={600} c="dimmed">
+        {t('replay.marks.bookmarks')}
+      </Text>
+      {actions && (
+        <NewBookmark
+          field={field}
+          onAdd={(label) => attempt(actions.add(replay.clock.position.get(), label))}
+        />
+      )}
+      <Problem error={error} />
+      {marks.length === 0 && <p className={styles.empty}>{t('replay.marks.noBookmarks')}</p>}
+      <ul className={styles.markList}>
+        {marks.map((mark) => (
+          <li key={mark.bookmark.id}>
+            <UnstyledButton onClick={() => replay.jump(mark.fromMs)}>
+              <time>{preciseClock(mark.fromMs - startMs)}</time>
+              <span>{mark.bookmark.label}</span>
+            </UnstyledButton>
+            {actions?.mayRemove(mark) && (
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size="sm"
+                aria-label={t('replay.marks.remove', { label: mark.bookmark.label })}
+                onClick={() => void attempt(actions.remove(mark.bookmark.id))}
+              >
+                <IconTrash size={14} />
+              </ActionIcon>
+            )}
+          </li>
+        ))}
+      </ul>
+      <Text component="h2" size="xs" fw={600} c="dimmed" mt="sm">
+        {t('replay.marks.episodes')}
+      </Text>
+      {episodes.length === 0 && <p className={styles.empty}>{t('replay.marks.noEpisodes')}</p>}
+      <ul className={styles.markList}>
+        {episodes.map(({ fromMs, toMs, episode }) => (
+          <li key={episode.id}>
+            <UnstyledButton onClick={() => replay.jump(fromMs)}>
+              <time>{preciseClock(fromMs - startMs)}</time>
+              <span>
+                {episode.task ?? t('replay.marks.noTask')}
+                <Text component="span" size="xs" c="dimmed">
+                  {' · '}
+                  {episodeResult(episode)}
+                  {' · '}
+                  {preciseClock(toMs - fromMs, 0)}
+                </Text>
+              </span>
+            </UnstyledButton>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function NewBookmark({ field, onAdd }: { field: MarksPanelProps['field']; onAdd: (label: string) => void }) {
+  const [label, setLabel] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onAdd(label.trim() || t('replay.marks.unnamed'))
+    setLabel('')
+    field.current?.blur()
+  }
+  return (
+    <form onSubmit={submit}>
+      <Group gap={4} wrap="nowrap">
+        <TextInput
+          ref={field}
+          size="xs"
+          flex={1}
+          maxLength={200}
+          aria-label={t('replay.marks.label')}
+          placeholder={t('replay.marks.label')}
+          value={label}
+          onChange={({ currentTarget: { value } }) => setLabel(value)}
+        />
+        <Button type="submit" size="xs" variant="default">
+          {t('common.add')}
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+interface PathMapProps {
+  readonly replay: Replay
+  readonly schema: TelemetrySchema | null
+}
+
+type TimedPose = Pose & { readonly atMs: number }
+
+interface Path {
+  readonly poses: readonly TimedPose[]
+  readonly low: Point
+  readonly high: Point
+}
+
+/** Shows the whole path of the robot from above: up to the position, and faintly after it. */
+export function PathMap({ replay, schema }: PathMapProps) {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const path = useRef<{ source: Float64Array; path: Path }>(undefined)
+  const reader = useMemo(() => createSampleReader(schema), [schema])
+  const draw = useCallback(
+    (atMs: number) => {
+      const poses = replay.overview.state.get().overview?.poses
+      if (!canvas.current || !poses) return
+      if (path.current?.source !== poses) path.current = { source: poses, path: pathOf(poses) }
+      const sample = replay.moments.at(recordingTopics.telemetry, atMs)
+      drawPath(canvas.current, path.current.path, atMs, sample && reader.pose(sample.value.data))
+    },
+    [replay, reader],
+  )
+  usePositionEffect(replay, draw)
+  return (
+    <canvas
+      ref={canvas}
+      className={styles.map}
+      role="img"
+      aria-label={t('replay.map.empty')}
+      data-testid="path"
+    />
+  )
+}
+
+function pathOf(values: Float64Array): Path {
+  const poses: TimedPose[] = []
+  for (let at = 0; at < values.length; at += 4) {
+    const [atMs = Number.NaN, xM = 0, yM = 0, headingRad = 0] = values.subarray(at, at + 4)
+    if (!Number.isNaN(atMs)) poses.push({ atMs, xM, yM, headingRad })
+  }
+  const [xs, ys] = [poses.map(({ xM }) => xM), poses.map(({ yM }) => yM)]
+  return {
+    poses,
+    low: { xM: Math.min(...xs), yM: Math.min(...ys) },
+    high: { xM: Math.max(...xs), yM: Math.max(...ys) },
+  }
+}
+
+function drawPath(
+  canvas: HTMLCanvasElement,
+  { poses, low, high }: Path,
+  atMs: number,
+  exact: Pose | undefined,
+): void {
+  const [last] = poses.slice(-1)
+  if (!last) return
+  const next = poses.findIndex((pose) => pose.atMs > atMs)
+  const split = next < 0 ? poses.length : next
+  const pose = exact ?? poses[split - 1]
+  drawTrail(
+    canvas,
+    { trail: poses.slice(0, split), ahead: poses.slice(Math.max(0, split - 1)), pose, low, high },
+    null,
+  )
+  const label = pose ? t('replay.map.position', { pose: formatPose(pose) }) : t('replay.map.empty')
+  if (canvas.getAttribute('aria-label') !== label) canvas.setAttribute('aria-label', label)
+}

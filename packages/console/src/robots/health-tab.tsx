@@ -1,0 +1,216 @@
+import { Stack, Table } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { reasonText } from '../texts/code-texts.ts'
+import { percent } from '../texts/percent.ts'
+import { language, t } from '../texts/texts.ts'
+import { DataTable, DescriptionItem, DescriptionList } from '../ui/data-table.tsx'
+import { dateTime } from '../ui/format.ts'
+import { LinkAnchor } from '../ui/links.tsx'
+import { Section } from '../ui/section.tsx'
+import { Empty, QueryView } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import type { RobotDetail } from './use-robots.ts'
+
+/** Samples arrive every five minutes. Stops are announced and refetch at once. */
+const POLL_MS = 60_000
+
+/** Shows battery, connection, stops and losses of the last 24 hours. */
+export function HealthTab({ robot }: { robot: RobotDetail }) {
+  const { rest } = usePlatform()
+  const query = useQuery({
+    queryKey: [...keys.robots, 'health', robot.id],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/client/robots/{id}/health', { params: { path: { id: robot.id } }, signal })),
+    refetchInterval: POLL_MS,
+  })
+  return (
+    <QueryView query={query}>
+      {(health) => (
+        <Stack>
+          <Section title={t('robots.health.lastDay')}>
+            <Summary health={health} toMs={query.dataUpdatedAt} />
+          </Section>
+          <Section title={t('robots.health.incidents')}>
+            <Incidents incidents={health.incidents} />
+          </Section>
+        </Stack>
+      )}
+    </QueryView>
+  )
+}
+
+function Summary({ health, toMs }: { health: RobotHealth; toMs: number }) {
+  const fromMs = Date.parse(health.since)
+  const spans = connectedSpans(health.samples)
+  const charges = spans.flatMap((span) => span.charges.map(({ battery }) => battery))
+  const stops = health.incidents.filter(({ type }) => type === 'session.stopped')
+  return (
+    <>
+      <DescriptionList cols={{ base: 1, xs: 2, md: 4 }}>
+        <DescriptionItem label={t('robots.health.connected')}>
+          {percent(connectedShare(spans, fromMs, toMs))}
+        </DescriptionItem>
+        <DescriptionItem label={t('robots.health.lowestBattery')}>
+          {charges.length === 0 ? t('robots.health.notReported') : percent(Math.min(...charges))}
+        </DescriptionItem>
+        <DescriptionItem label={t('robots.health.highestBattery')}>
+          {charges.length === 0 ? t('robots.health.notReported') : percent(Math.max(...charges))}
+        </DescriptionItem>
+        <DescriptionItem label={t('robots.health.stops')}>
+          {stops.length.toLocaleString(language)}
+        </DescriptionItem>
+      </DescriptionList>
+      <HealthChart fromMs={fromMs} toMs={toMs} spans={spans} incidents={health.incidents} />
+    </>
+  )
+}
+
+type Incident = RobotHealth['incidents'][number]
+
+const incidentTexts: Record<Incident['type'], string> = {
+  'session.stopped': t('robots.health.stopped'),
+  'robot.lost': t('robots.health.lost'),
+  'robot.back': t('robots.health.reconnected'),
+}
+
+function Incidents({ incidents }: { incidents: readonly Incident[] }) {
+  if (incidents.length === 0) return <Empty title={t('robots.health.emptyTitle')} />
+  return (
+    <DataTable
+      label={t('robots.health.label')}
+      minWidth={480}
+      columns={[
+        t('robots.health.time'),
+        t('robots.health.incident'),
+        t('robots.health.by'),
+        t('robots.health.reason'),
+      ]}
+    >
+      {incidents.map(({ type, at, session_id, actor_name, reason }) => (
+        <Table.Tr key={`${session_id} ${at} ${type}`}>
+          <Table.Td>
+            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session_id }} inherit>
+              <Time at={at} exact />
+            </LinkAnchor>
+          </Table.Td>
+          <Table.Td>{incidentTexts[type]}</Table.Td>
+          <Table.Td>{actor_name}</Table.Td>
+          <Table.Td>{type === 'session.stopped' && reasonText(reason)}</Table.Td>
+        </Table.Tr>
+      ))}
+    </DataTable>
+  )
+}
+
+const WIDTH = 720
+const HEIGHT = 160
+const BATTERY_HEIGHT = 120
+const LINK_TOP = 132
+const LINK_HEIGHT = 10
+
+/**
+ * Draws charge and connection of the last day, with a line for every stop. The page lists the same values as text, so
+ * the picture is hidden from screen readers.
+ */
+function HealthChart(props: {
+  fromMs: number
+  toMs: number
+  spans: readonly ConnectedSpan[]
+  incidents: RobotHealth['incidents']
+}) {
+  const { fromMs, toMs, spans, incidents } = props
+  const x = (ms: number) => Math.max(0, Math.min(WIDTH, ((ms - fromMs) / (toMs - fromMs)) * WIDTH))
+  const y = (battery: number) => (1 - battery) * BATTERY_HEIGHT
+  const stops = incidents.filter(({ type }) => type === 'session.stopped')
+  return (
+    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width="100%" role="presentation" aria-hidden="true">
+      {[0, 0.5, 1].map((battery) => (
+        <line
+          key={battery}
+          x1={0}
+          x2={WIDTH}
+          y1={y(battery)}
+          y2={y(battery)}
+          stroke="var(--mantine-color-default-border)"
+        />
+      ))}
+      <rect
+        y={LINK_TOP}
+        width={WIDTH}
+        height={LINK_HEIGHT}
+        fill="var(--mantine-color-default-border)"
+        opacity={0.5}
+      />
+      {spans.map((span) => (
+        <g key={span.fromMs}>
+          <rect
+            x={x(span.fromMs)}
+            width={Math.max(1, x(span.toMs) - x(span.fromMs))}
+            y={LINK_TOP}
+            height={LINK_HEIGHT}
+            fill="var(--mantine-color-teal-8)"
+          />
+          <polyline
+            points={span.charges.map(({ atMs, battery }) => `${x(atMs)},${y(battery)}`).join(' ')}
+            fill="none"
+            stroke="var(--mantine-color-blue-6)"
+            strokeWidth={2}
+          />
+        </g>
+      ))}
+      {stops.map(({ at, session_id }) => (
+        <line
+          key={`${session_id} ${at}`}
+          x1={x(Date.parse(at))}
+          x2={x(Date.parse(at))}
+          y1={0}
+          y2={LINK_TOP + LINK_HEIGHT}
+          stroke="var(--mantine-color-red-8)"
+          strokeWidth={2}
+        >
+          <title>{dateTime(at)}</title>
+        </line>
+      ))}
+    </svg>
+  )
+}
+
+type RobotHealth = Schemas['RobotHealth']
+
+/** A connected robot has a sample in each interval. */
+export const SAMPLE_MS = 5 * 60_000
+
+/** A time with a connection, in Unix milliseconds, and its charges, 0 to 1. */
+interface ConnectedSpan {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly charges: readonly { readonly atMs: number; readonly battery: number }[]
+}
+
+/** Joins successive samples to spans of connection. A missing sample separates two spans. */
+export function connectedSpans(samples: RobotHealth['samples']): ConnectedSpan[] {
+  const spans: { fromMs: number; toMs: number; charges: { atMs: number; battery: number }[] }[] = []
+  for (const { at, battery } of samples) {
+    const atMs = Date.parse(at)
+    let span = spans.at(-1)
+    if (!span || atMs > span.toMs) {
+      span = { fromMs: atMs, toMs: atMs, charges: [] }
+      spans.push(span)
+    }
+    span.toMs = atMs + SAMPLE_MS
+    if (battery !== null) span.charges.push({ atMs, battery })
+  }
+  return spans
+}
+
+/** Returns the share of time with a connection, 0 to 1. */
+export function connectedShare(spans: readonly ConnectedSpan[], fromMs: number, toMs: number): number {
+  const connectedMs = spans.reduce(
+    (sum, span) => sum + Math.max(0, Math.min(toMs, span.toMs) - Math.max(fromMs, span.fromMs)),
+    0,
+  )
+  return toMs > fromMs ? Math.min(1, connectedMs / (toMs - fromMs)) : 0
+}

@@ -1,0 +1,63 @@
+import { Button, Group, List, Modal, Stack, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { useState } from 'react'
+import { usePlatform } from '../platform/platform.ts'
+import { t } from '../texts/texts.ts'
+import { CopyableSecret } from '../ui/secret.tsx'
+import { Problem } from '../ui/states.tsx'
+
+interface Props {
+  readonly sessionId: string
+  readonly opened: boolean
+  readonly onClose: () => void
+}
+
+/** Creates addresses that open a session in Foxglove or Lichtblick: live, or its recording. */
+export const FoxgloveDialog = ({ sessionId, opened, onClose }: Props) => (
+  <Modal opened={opened} onClose={onClose} title={t('foxglove.title')}>
+    {opened && <NewAddress sessionId={sessionId} />}
+  </Modal>
+)
+
+/** Creates an address when the user asks for it, not earlier: it is valid for one minute only. */
+function NewAddress({ sessionId }: { sessionId: string }) {
+  const { rest } = usePlatform()
+  const create = useMutation({
+    mutationFn: () =>
+      answerOf(rest.POST('/api/sessions/{id}/foxglove', { params: { path: { id: sessionId } } })),
+  })
+  return (
+    <Stack>
+      <List type="ordered" size="sm" spacing={4}>
+        <List.Item>{t('foxglove.choose')}</List.Item>
+        <List.Item>{t('foxglove.paste')}</List.Item>
+      </List>
+      <Group>
+        <Button loading={create.isPending} onClick={() => create.mutate()}>
+          {t('foxglove.create')}
+        </Button>
+      </Group>
+      <Problem error={create.error} />
+      {create.data && (
+        <>
+          <CopyableSecret label={t('foxglove.address')} value={create.data.url} />
+          <Text size="sm">{t('foxglove.secret')}</Text>
+        </>
+      )}
+    </Stack>
+  )
+}
+
+/** Opens the dialog that creates addresses for Foxglove. */
+export function FoxgloveButton({ sessionId }: { sessionId: string }) {
+  const [opened, setOpened] = useState(false)
+  return (
+    <>
+      <Button variant="default" onClick={() => setOpened(true)}>
+        {t('foxglove.title')}
+      </Button>
+      <FoxgloveDialog sessionId={sessionId} opened={opened} onClose={() => setOpened(false)} />
+    </>
+  )
+}

@@ -1,0 +1,108 @@
+import { Button, Card, Container, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
+import { useEffect } from 'react'
+import { useMe, usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { signOut } from '../platform/sign-out.ts'
+import { t } from '../texts/texts.ts'
+import { Loading, Problem, QueryView } from '../ui/states.tsx'
+import { ClientProfileForm } from './client-profile-form.tsx'
+import { OperatorProfileForm } from './operator-profile-form.tsx'
+import { useFirstMailLanguage, useProfileChange } from './use-profile-change.ts'
+
+const roleChoices = [
+  {
+    role: 'operator',
+    title: t('onboarding.operator.title'),
+    text: t('onboarding.operator.text'),
+    actionLabel: t('onboarding.operator.continue'),
+  },
+  {
+    role: 'client',
+    title: t('onboarding.owner.title'),
+    text: t('onboarding.owner.text'),
+    actionLabel: t('onboarding.owner.continue'),
+  },
+] as const
+
+/** Asks a new user for a role, then for the profile of that role. */
+export default function OnboardingPage() {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  useFirstMailLanguage()
+  const query = useQuery({
+    queryKey: keys.onboarding,
+    queryFn: () => answerOf(rest.GET('/api/auth/check-onboarding')),
+  })
+  const complete = query.data?.onboarded === true
+  const refreshProfile = () => queries.invalidateQueries({ queryKey: keys.profile })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: refreshes the account once onboarding is complete
+  useEffect(() => {
+    if (complete) void refreshProfile()
+  }, [complete])
+  const onSaved = () => void queries.invalidateQueries({ queryKey: keys.onboarding })
+  return (
+    <Container component="main" size="sm" py="xl">
+      <Stack gap="lg">
+        <QueryView query={query}>
+          {({ missing }) => {
+            const [step] = missing
+            if (step === 'role') return <ChooseRole />
+            if (step === 'client_profile') {
+              return (
+                <Step title={t('onboarding.page.ownerProfile')}>
+                  <ClientProfileForm onSaved={onSaved} />
+                </Step>
+              )
+            }
+            if (step === 'operator_profile') {
+              return (
+                <Step title={t('onboarding.page.operatorProfile')}>
+                  <OperatorProfileForm onSaved={onSaved} />
+                </Step>
+              )
+            }
+            return <Loading />
+          }}
+        </QueryView>
+        <Group>
+          <Button variant="subtle" onClick={() => void signOut()}>
+            {t('onboarding.page.signOut')}
+          </Button>
+        </Group>
+      </Stack>
+    </Container>
+  )
+}
+
+const Step = ({ title, children }: { title: string; children: React.ReactNode }) => (
+  <>
+    <Title order={1}>{title}</Title>
+    {children}
+  </>
+)
+
+function ChooseRole() {
+  const me = useMe()
+  const change = useProfileChange()
+  return (
+    <Step title={t('onboarding.page.welcome', { name: me.display_name })}>
+      <Text>{t('onboarding.page.question')}</Text>
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        {roleChoices.map(({ role, title, text, actionLabel }) => (
+          <Card key={role} withBorder>
+            <Stack>
+              <Title order={2}>{title}</Title>
+              <Text>{text}</Text>
+              <Button loading={change.isPending} onClick={() => change.mutate({ role })}>
+                {actionLabel}
+              </Button>
+            </Stack>
+          </Card>
+        ))}
+      </SimpleGrid>
+      <Problem error={change.error} />
+    </Step>
+  )
+}

@@ -1,0 +1,157 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
+import { useEffect, useMemo, useState } from 'react'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import type { VideoSource, VideoWatch } from './watch-video.ts'
+import { createWhepPlayer, type WhepOptions } from './whep.ts'
+
+type CameraList = Schemas['CameraList']
+type Camera = CameraList['cameras'][number]
+
+/** Cameras begin and end at the robot, without an event. */
+const REFRESH_MS = 2_000
+
+/** Queries the cameras of a session's robot. */
+const sessionCamerasQuery = (rest: RestClient, sessionId: string) =>
+  queryOptions({
+    // Not below the sessions: a log entry does not change cameras.
+    queryKey: [...keys.cameras, 'session', sessionId],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/sessions/{id}/cameras', { params: { path: { id: sessionId } }, signal })),
+    refetchInterval: REFRESH_MS,
+  })
+
+/** Queries the cameras of a robot for its owner. */
+const robotCamerasQuery = (rest: RestClient, robotId: string) =>
+  queryOptions({
+    queryKey: [...keys.cameras, 'robot', robotId],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/client/robots/{id}/cameras', { params: { path: { id: robotId } }, signal })),
+    refetchInterval: REFRESH_MS,
+  })
+
+/** Waits between attempts are short: a restarted media server must not leave an operator without a picture. */
+const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [250, 1_000]
+/** A camera of the platform that sends nothing for this time is opened again. */
+const SILENT_LIMIT_MS = 1_500
+
+/** A camera that can be shown. */
+interface ShownCamera {
+  readonly name: string
+  readonly label: string
+  /** Stable while the camera stays the same. */
+  readonly source: VideoSource | string
+}
+
+type ListedCamera = Pick<Camera, 'name' | 'label' | 'whep_url' | 'stream_url' | 'live'>
+
+/** The cameras of a robot, and which one is the large picture. */
+export interface Cameras {
+  /** The live cameras that are not the large picture. */
+  readonly others: readonly ShownCamera[]
+  /** The first camera that is live, then it remains. Undefined for a robot without cameras. */
+  readonly main: ShownCamera | undefined
+  choose(name: string): void
+  /** Chooses the camera after the present one. */
+  next(): void
+}
+
+/** Returns the cameras of a session: for its operator with a ticket to control, for others with one to watch. */
+export function useSessionCameras(
+  session: { readonly id: string; readonly stream_url: string | null },
+  part: 'control' | 'watch',
+): Cameras {
+  const { rest } = usePlatform()
+  const { data } = useQuery(sessionCamerasQuery(rest, session.id))
+  const { id } = session
+  const getToken = useMemo(() => () => ticketFor(rest, id, part), [rest, id, part])
+  return useCameras(data, session.stream_url ?? '', getToken)
+}
+
+/** Returns the cameras of a robot for its owner, whose cookie is the credential. */
+export function useRobotCameras(robot: { readonly id: string; readonly stream_url: string }): Cameras {
+  const { rest } = usePlatform()
+  const { data } = useQuery(robotCamerasQuery(rest, robot.id))
+  return useCameras(data, robot.stream_url, undefined)
+}
+
+/** Returns a camera that a robot publishes, for its owner. */
+export const publishedCamera = (robotId: string, camera: string): VideoSource =>
+  publishedSource(`/api/client/robots/${robotId}/whep/${camera}`, {})
+
+const publishedSource = (url: string, options: WhepOptions): VideoSource => ({
+  url,
+  player: createWhepPlayer({ ...options, silentLimitMs: SILENT_LIMIT_MS }),
+  minBackoffMs: MIN_BACKOFF_MS,
+  maxBackoffMs: MAX_BACKOFF_MS,
+})
+
+function useCameras(
+  list: CameraList | undefined,
+  streamUrl: string,
+  getToken: (() => Promise<string>) | undefined,
+): Cameras {
+  const [chosen, choose] = useState<string>()
+  const cameras: readonly ListedCamera[] = list?.cameras ?? initialCameras(streamUrl)
+  // As text: a refetch returns new objects, which must not interrupt the video.
+  const key = JSON.stringify(
+    cameras.map(({ name, label, whep_url, stream_url }) => [name, label, whep_url, stream_url]),
+  )
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` contains what is used of the list; its credentials are renewed with it
+  const shown = useMemo(
+    () => cameras.map((camera) => shownCamera(camera, list?.ice_servers, getToken)),
+    [key, getToken],
+  )
+  const isLive = ({ name }: ShownCamera) => cameras.some((camera) => camera.name === name && camera.live)
+  const main = shown.find(({ name }) => name === chosen) ?? shown.find(isLive) ?? shown[0]
+  // A camera that stops remains the picture, whose age then halts the robot.
+  const firstLive = main && isLive(main) ? main.name : undefined
+  useEffect(() => {
+    if (chosen === undefined && firstLive !== undefined) choose(firstLive)
+  }, [chosen, firstLive])
+  const live = shown.filter(isLive)
+  return {
+    others: live.filter(({ name }) => name !== main?.name),
+    main,
+    choose,
+    next: () => choose(live[(live.findIndex(({ name }) => name === main?.name) + 1) % live.length]?.name),
+  }
+}
+
+/** Returns the camera that the page knows before the list arrives. */
+const initialCameras = (streamUrl: string): ListedCamera[] =>
+  streamUrl === ''
+    ? []
+    : [{ name: 'stream-url', label: null, whep_url: null, stream_url: streamUrl, live: true }]
+
+function shownCamera(
+  { name, label, whep_url, stream_url }: ListedCamera,
+  iceServers: CameraList['ice_servers'] | undefined,
+  getToken: (() => Promise<string>) | undefined,
+): ShownCamera {
+  const whepOptions = { iceServers: iceServers ?? [], ...(getToken && { getToken }) }
+  const source = whep_url === null ? (stream_url ?? '') : publishedSource(whep_url, whepOptions)
+  return { name, label: label ?? name, source }
+}
+
+async function ticketFor(rest: RestClient, id: string, part: 'control' | 'watch'): Promise<string> {
+  const request = rest.POST('/api/sessions/{id}/ticket', { params: { path: { id } }, body: { part } })
+  return (await answerOf(request)).ticket
+}
+
+/** A camera that is shown. */
+export interface WatchedCamera {
+  readonly name: string
+  readonly label: string
+  readonly watch: VideoWatch
+}
+
+/** Returns the large picture and the small ones with their viewers, and where to put the viewers. */
+export function useShownCameras({ main }: Cameras) {
+  const [watch, setWatch] = useState<VideoWatch>()
+  const [small, setSmall] = useState<readonly WatchedCamera[]>([])
+  const shown: readonly WatchedCamera[] =
+    watch && main ? [{ name: main.name, label: main.label, watch }, ...small] : small
+  return { watch, shown, onWatch: setWatch, onSmallWatches: setSmall }
+}

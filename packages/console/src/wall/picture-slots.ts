@@ -1,0 +1,52 @@
+import { createStore, type Store } from '../ui/store.ts'
+
+/** Most pictures that one page loads at the same time. */
+const MAX_PICTURES = 9
+/** Browsers open six connections to an origin over HTTP/1.1. Endless pictures must leave some for requests and stops. */
+const MAX_PICTURES_PER_ORIGIN = 4
+
+/** Shares a limited number of pictures among the visible tiles. */
+export interface PictureSlots {
+  /** The robots whose pictures are loaded. */
+  readonly shown: Store<ReadonlySet<string>>
+  /** Requests the picture of a visible tile. It is shown as soon as there is a free slot. */
+  request(id: string, origin: string): void
+  /** Releases the slot of a tile that is no longer visible. */
+  release(id: string): void
+  /** Shows the picture of a waiting tile now, in place of the one that was requested last. */
+  prefer(id: string): void
+}
+
+/** Creates the slots of one page. Earlier requests come first. */
+export function createPictureSlots(
+  limits: { total: number; perOrigin: number } = { total: MAX_PICTURES, perOrigin: MAX_PICTURES_PER_ORIGIN },
+): PictureSlots {
+  const shown = createStore<ReadonlySet<string>>(new Set())
+  let requests: { id: string; origin: string }[] = []
+
+  function update(next: typeof requests): void {
+    requests = next
+    const granted = new Set<string>()
+    const byOrigin = new Map<string, number>()
+    for (const { id, origin } of requests) {
+      const used = byOrigin.get(origin) ?? 0
+      if (granted.size === limits.total) break
+      if (used === limits.perOrigin) continue
+      granted.add(id)
+      byOrigin.set(origin, used + 1)
+    }
+    const before = shown.get()
+    if (granted.size !== before.size || [...granted].some((id) => !before.has(id))) shown.set(granted)
+  }
+  const without = (id: string) => requests.filter((request) => request.id !== id)
+
+  return {
+    shown,
+    request: (id, origin) => update([...without(id), { id, origin }]),
+    release: (id) => update(without(id)),
+    prefer(id) {
+      const preferred = requests.find((request) => request.id === id)
+      if (preferred) update([preferred, ...without(id)])
+    },
+  }
+}
