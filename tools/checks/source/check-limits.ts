@@ -12,7 +12,7 @@ const IS_LIMIT = /(?:^|_)(?:MAX|MIN|LIMITS?|LONGEST|TIMEOUT|LIFETIME|RETENTION|K
 const INTRODUCTION = `# Limits
 
 Every queue, map, frame and wait has a limit. At the limit the platform drops data that may be lost, or rejects or closes
-a peer that can reconnect. Limits that an administrator can set are in [operations.md](operations.md#environment).
+a peer that can reconnect. Limits that an administrator can set are in [configuration.md](configuration.md).
 
 \`npm run limits\` writes this page. It lists each constant of a module that has a doc comment and a name with \`MAX\`, \`MIN\`,
 \`LIMIT\`, \`LONGEST\`, \`TIMEOUT\`, \`LIFETIME\`, \`RETENTION\`, \`KEPT\` or \`ATTEMPTS\`. How many jobs of a queue run at a time is
