@@ -21,6 +21,7 @@ const MAX_UNEXPLAINED = 3
 `,
   'hub/server.test.ts': '/** Runs. */\nconst MAX_RUNS = 3\n',
   'packages/protocol/hub.ts': '/** Sessions. */\nexport const MAX_SESSIONS = 1_000\n',
+  'src/core/log.ts': 'const MAX_SESSIONS = 3\n',
 }
 
 test('limits are the documented constants with the name of a limit, with their units', () => {

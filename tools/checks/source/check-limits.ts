@@ -7,7 +7,7 @@ export const LIMITS_PAGE = 'docs/limits.md'
 
 const FOLDERS = ['gateway', 'hub', 'src', 'packages/protocol', 'packages/sdk']
 /** A limit says so in its name. */
-const IS_LIMIT = /(?:^|_)(?:MAX|MIN|LIMITS?|LONGEST|TIMEOUT|LIFETIME|RETENTION|KEPT|ATTEMPTS)(?:_|$)/
+const IS_LIMIT = /(?:^|_)(?:MAX|MIN|LIMITS?|LONGEST|(?<!PER_)TIMEOUT|LIFETIME|RETENTION|KEPT|ATTEMPTS)(?:_|$)/
 
 const INTRODUCTION = `# Limits
 
@@ -62,17 +62,31 @@ function limitsOf(sources: readonly SourceFile[]): Limit[] {
       return nodesIn(declaration.declarations).flatMap(({ id, init }) => {
         const [name, initial] = [nameOf(id), nodesIn(init)[0]]
         if (name === undefined || initial === undefined || !/^[A-Z][A-Z\d_]+$/.test(name)) return []
-        initials.set(`${source.path} ${name}`, initial).set(name, initial)
+        initials.set(`${source.path} ${name}`, initial)
         return [{ name, initial, source, start: statement.start }]
       })
     }),
   )
   return constants.flatMap(({ name, initial, source, start }) => {
-    const lookUp = (other: string) => initials.get(`${source.path} ${other}`) ?? initials.get(other)
+    const lookUp = (other: string) =>
+      initials.get(`${source.path} ${other}`) ?? importedBy(source, other, initials)
     const [value, meaning] = [shown(name, initial, lookUp), meaningOf(source.text.slice(0, start))]
     if (!IS_LIMIT.test(name) || value === undefined || meaning === undefined) return []
     return [{ name, file: source.path, value, meaning }]
   })
+}
+
+/** Returns the initial value of an imported constant, from the file or from one of its folder that the file exports again. */
+function importedBy(source: SourceFile, name: string, initials: ReadonlyMap<string, Node>): Node | undefined {
+  const statement = nodesIn(source.program.body).find((node) =>
+    nodesIn(node.specifiers).some(({ local }) => nameOf(local) === name),
+  )
+  const from = nameOf(statement?.source) ?? ''
+  const file = from.startsWith('.')
+    ? posix.join(posix.dirname(source.path), from)
+    : from.replace(/^@wheelhouse\/(\w+)$/, 'packages/$1/index.ts')
+  const inFolder = [...initials].filter(([key]) => key.startsWith(`${posix.dirname(file)}/`))
+  return initials.get(`${file} ${name}`) ?? inFolder.find(([key]) => key.endsWith(` ${name}`))?.[1]
 }
 
 /** Formats a number with its unit, and an object of numbers with its keys. */
@@ -135,12 +149,14 @@ function withUnit(name: string, value: number): string {
   const suffix = per === undefined ? '' : ` per ${per.toLowerCase().replaceAll('_', ' ')}`
   if (/(?:^|_)MS$/.test(measured)) return inLargest(value, TIMES, 'ms') + suffix
   if (/(?:^|_)SECONDS$/.test(measured)) return inLargest(value * 1_000, TIMES, 'ms') + suffix
-  if (/(?:^|_)BYTES$/.test(measured)) return inLargest(value, SIZES, 'bytes') + suffix
+  if (/(?:^|_)BYTES(?:_|$)/.test(measured)) return inLargest(value, SIZES, 'bytes') + suffix
   return inDigits(value) + suffix
 }
 
 function inLargest(value: number, units: readonly (readonly [string, number])[], smallest: string): string {
-  const [unit, size] = units.find(([, each]) => value >= each && value % each === 0) ?? [smallest, 1]
+  const [unit, size] = units.find(
+    ([unit, each]) => value >= (unit === 'days' ? 2 * each : each) && value % each === 0,
+  ) ?? [smallest, 1]
   return `${inDigits(value / size)} ${unit}`
 }
 
