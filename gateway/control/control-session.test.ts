@@ -2,7 +2,7 @@ import type { WebSocket } from 'uWebSockets.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
-import { recordKinds } from '../../src/modules/recordings/transport/record-wire.ts'
+import { sampleKinds } from '../../src/modules/recordings/transport/sample-wire.ts'
 import { participantConnection, robotConnection } from '../../test/support/gateway/member-connections.ts'
 import type { GatewayConnection, SocketData } from '../base/connection.ts'
 import { ControlSession } from './control-session.ts'
@@ -345,7 +345,7 @@ test.each([
     const dropped: unknown[] = []
     const stream = {
       write: ({ kind, note, payload }: { kind: number; note: string; payload: unknown }) => {
-        if (kind === recordKinds.dropped) dropped.push([payload, note])
+        if (kind === sampleKinds.dropped) dropped.push([payload, note])
       },
       close() {},
     }

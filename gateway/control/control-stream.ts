@@ -28,7 +28,8 @@ export class ControlStream implements Gate {
   #moving = false
   #buffered: BufferedControl | null = null
   #deadman: NodeJS.Timeout | undefined = undefined
-  #limits: StreamLimits
+  #latencyLimitMs: number
+  #videoLimitMs: number | null
   readonly #pathMs: () => number
   readonly #onDiscarded: (control: BufferedControl, why: DropReason) => void
 
@@ -39,7 +40,8 @@ export class ControlStream implements Gate {
     /** Receives each buffered frame that will not be sent. It must not change the session. */
     readonly onDiscarded: (control: BufferedControl, why: DropReason) => void
   }) {
-    this.#limits = options.limits
+    this.#latencyLimitMs = options.limits.latencyLimitMs
+    this.#videoLimitMs = options.limits.videoLimitMs
     this.#pathMs = options.pathMs
     this.#onDiscarded = options.onDiscarded
   }
@@ -63,10 +65,10 @@ export class ControlStream implements Gate {
     return this.#pathMs()
   }
   get latencyLimitMs(): number {
-    return this.#limits.latencyLimitMs
+    return this.#latencyLimitMs
   }
   get videoLimitMs(): number | null {
-    return this.#limits.videoLimitMs
+    return this.#videoLimitMs
   }
   get moving(): boolean {
     return this.#moving
@@ -76,8 +78,9 @@ export class ControlStream implements Gate {
   }
 
   /** Applies the limits of the session as the database describes it now. */
-  setLimits(limits: StreamLimits): void {
-    this.#limits = limits
+  setLimits({ latencyLimitMs, videoLimitMs }: StreamLimits): void {
+    this.#latencyLimitMs = latencyLimitMs
+    this.#videoLimitMs = videoLimitMs
   }
 
   /** Forgets the operator's connection: the next one has its own numbers and clock. */

@@ -4,7 +4,7 @@ import { singleFlight } from '../../src/core/concurrency/concurrency.ts'
 import type { Bus } from '../../src/core/events/bus.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
-import { createRecordSender, createUnsentGaps } from '../../src/modules/recordings/transport/index.ts'
+import { createSampleSender, createUnsentGaps } from '../../src/modules/recordings/transport/index.ts'
 import type { GatewayServices } from '../base/services.ts'
 import { createSessionTaps, type TappedSessions } from './session-taps.ts'
 
@@ -35,7 +35,7 @@ export function createSessionRecording(deps: {
   const { recorderNodes, streams, sessionRegistry, bus, guard, log } = deps
   let known: Awaited<ReturnType<typeof recorderNodes.live>> = []
   const unsentGaps = createUnsentGaps({ log, store: streams.addGapOfSession })
-  const sender = createRecordSender({
+  const sender = createSampleSender({
     guard,
     log,
     recorders: () => known,
@@ -67,14 +67,14 @@ export function createSessionRecording(deps: {
       }
     },
 
-    /** Ends the streams of all sessions, and settles when their records are durable, or after a time limit. */
+    /** Ends the streams of all sessions, and settles when their samples are durable, or after a time limit. */
     async drain(): Promise<void> {
       for (const { tap } of sessionRegistry.all()) tap.end()
       const stored = async () => {
         while (!sender.isIdle) await delay(DRAIN_POLL_MS)
       }
       await pTimeout(stored(), { milliseconds: DRAIN_LIMIT_MS }).catch(() => {
-        log.warn({}, 'the last records were not stored in time; recordings lack them')
+        log.warn({}, 'the last samples were not stored in time; recordings lack them')
       })
       sender.giveUp()
       await unsentGaps.settled(GAPS_LIMIT_MS)

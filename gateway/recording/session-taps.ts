@@ -1,20 +1,20 @@
 import type { Bus } from '../../src/core/events/bus.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
-import type { RecordWriter } from '../../src/modules/recordings/transport/index.ts'
-import { FLAG_BINARY, type RecordKind, recordKinds } from '../../src/modules/recordings/transport/index.ts'
+import type { SampleWriter } from '../../src/modules/recordings/transport/index.ts'
+import { FLAG_BINARY, type SampleKind, sampleKinds } from '../../src/modules/recordings/transport/index.ts'
 
-/** The part of a stream of records that a tap uses. */
-type TapRecords = Pick<RecordWriter, 'write' | 'close'>
+/** The part of a stream of samples that a tap uses. */
+type TapSamples = Pick<SampleWriter, 'write' | 'close'>
 
 const NO_DETAIL = Number.NaN
 
-/** Where the records of a session go: into a recording, only to live readers, or nowhere. */
+/** Where the samples of a session go: into a recording, only to live readers, or nowhere. */
 type TapMode = 'off' | 'live' | 'stored'
 
 /** Sends to a recorder what happens in one session. The control relay calls it for every frame. */
 export class SessionTap {
-  #stream: TapRecords | null = null
+  #stream: TapSamples | null = null
   #mode: TapMode = 'off'
 
   get mode(): TapMode {
@@ -22,7 +22,7 @@ export class SessionTap {
   }
 
   /** Begins to send. `state` is the state frame at this moment. */
-  begin(stream: TapRecords, mode: 'live' | 'stored', state: string): void {
+  begin(stream: TapSamples, mode: 'live' | 'stored', state: string): void {
     this.end()
     this.#stream = stream
     this.#mode = mode
@@ -55,10 +55,10 @@ export class SessionTap {
     if (this.#stream) this.#write(kind, frame, NO_DETAIL, '')
   }
 
-  #write(kind: RecordKind, frame: string | ArrayBuffer, detail: number, note: string): void {
+  #write(kind: SampleKind, frame: string | ArrayBuffer, detail: number, note: string): void {
     const isText = typeof frame === 'string'
     this.#stream?.write({
-      kind: recordKinds[kind],
+      kind: sampleKinds[kind],
       flags: isText ? 0 : FLAG_BINARY,
       detail,
       note,
@@ -88,16 +88,16 @@ const MAX_TAILED = 10_000
 const LONGEST_TAIL_MS = 30_000
 
 /** Opens a stream to a recorder. */
-type OpenRecordStream = (options: {
+type OpenSampleStream = (options: {
   readonly sessionId: string
   readonly source: string
   readonly stored: boolean
-}) => TapRecords
+}) => TapSamples
 
 /** Taps the sessions that are recorded, or that have live readers. */
 export function createSessionTaps(deps: {
   sessionRegistry: TappedSessions
-  open: OpenRecordStream
+  open: OpenSampleStream
   guard: Guard
   clockMs: () => number
 }) {

@@ -1,7 +1,5 @@
 import { open } from 'node:fs/promises'
-import { encodeFrame } from '../../../src/modules/recordings/mcap/index.ts'
-import { openMcapFile } from '../../../src/modules/recordings/mcap/index.ts'
-import { topicDefinition } from '../../../src/modules/recordings/mcap/index.ts'
+import { encodeFrame, openMcapFile, topicDefinition } from '../../../src/modules/recordings/mcap/index.ts'
 import type { RecordedChannel } from '../../../src/modules/recordings/recording.entity.ts'
 import { encodePictures, PICTURE } from './encode-pictures.ts'
 

@@ -16,9 +16,9 @@ export interface Tx {
    * flushed before the transaction commits. Call `flush` earlier when a query in `db` has to see them.
    */
   readonly em: EntityManager
-  /** Appends a domain event to the outbox. */
-  record<N extends EventName>(name: N, payload: EventPayload<N>): void
-  /** Writes notifications and records their events. */
+  /** Appends a domain event to the outbox: it is published after the commit. */
+  publish<N extends EventName>(name: N, payload: EventPayload<N>): void
+  /** Writes notifications and publishes their events. */
   notify(at: Date, notifications: readonly NewNotification[]): Promise<void>
   /** Creates a job. It runs after the commit. */
   enqueue<Data extends object>(job: NewJob<Data>): void
@@ -185,7 +185,7 @@ function openTx(
       }
       return entityManager
     },
-    record: (name, payload) => {
+    publish: (name, payload) => {
       if (deps.validateEvents) catalog[name].parse(payload)
       effects.events.push({ name, payload })
     },

@@ -164,7 +164,7 @@ export function measureRecorder(
   recorder: {
     figures(): Readonly<
       Record<
-        'sources' | 'streams' | 'records' | 'bytes' | 'segments' | 'failures' | 'gaps' | 'liveReaders',
+        'sources' | 'streams' | 'samples' | 'bytes' | 'segments' | 'failures' | 'gaps' | 'liveReaders',
         number
       >
     >
@@ -179,7 +179,7 @@ export function measureRecorder(
   )
   gauge('wheelhouse_recorder_streams', 'Streams that this recorder receives', () => figures().streams)
   gauge('wheelhouse_recorder_live_readers', 'Live readers of sessions', () => figures().liveReaders)
-  counter('wheelhouse_recorder_records_total', 'Records received', () => figures().records)
+  counter('wheelhouse_recorder_records_total', 'Records received', () => figures().samples)
   counter('wheelhouse_recorder_bytes_total', 'Bytes received', () => figures().bytes)
   counter('wheelhouse_recorder_segments_total', 'Segments stored', () => figures().segments)
   counter('wheelhouse_recorder_gaps_total', 'Periods that recordings lack', () => figures().gaps)

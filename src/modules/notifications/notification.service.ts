@@ -33,7 +33,7 @@ async function countRead(
   if (read === 0) return { unread }
   const remaining = unread - read
   await tx.db.updateTable('users').set({ notification_unread: remaining }).where('id', '=', userId).execute()
-  tx.record('notification.read', {
+  tx.publish('notification.read', {
     user_id: userId,
     read: { ...change, unread: remaining, head: String(head) },
   })

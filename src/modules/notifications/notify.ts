@@ -113,7 +113,7 @@ export const writeNotifications: WriteNotifications = async (tx, at, notificatio
       tx.enqueue({ queue: NOTIFICATION_DIGESTS, data: { userId }, startAt: dueAt })
     if (written.by_push) tx.enqueue({ queue: NOTIFICATION_PUSHES, data: { userId, seq: written.seq } })
     // A user who turned push off can still have webhooks and event streams.
-    tx.record(written.push ? 'notification' : 'notification.quiet', {
+    tx.publish(written.push ? 'notification' : 'notification.quiet', {
       user_id: userId,
       notification: { id: String(written.seq), type, data, created_at: at.toISOString() },
     })

@@ -40,7 +40,7 @@ export function createBatteryJob(deps: { transact: Transact; now: () => Date }) 
           ...robot,
           battery_at: robot.battery_at.toISOString(),
         }))
-        tx.record('robots.battery_low', { robots })
+        tx.publish('robots.battery_low', { robots })
         await tx.notify(now(), rows.flatMap(notificationsOf))
       }
       return rows.length

@@ -66,7 +66,7 @@ export function createRobotLogJobs(deps: {
       const robots = rows
         .filter(({ enabled }) => enabled)
         .map(({ enabled: _enabled, since, ...event }) => ({ ...event, since: since.toISOString() }))
-      if (robots.length > 0) tx.record('robots.log', { robots })
+      if (robots.length > 0) tx.publish('robots.log', { robots })
       return rows.length
     })
 

@@ -192,7 +192,7 @@ export function createMediaHost(deps: {
       post({ ...target, type: 'record', camera })
     },
 
-    endRecord(camera: CameraKey): void {
+    endSample(camera: CameraKey): void {
       if (recorded.delete(camera)) post({ type: 'end_record', camera })
     },
 

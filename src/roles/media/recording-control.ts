@@ -26,7 +26,7 @@ export interface RecorderDirectory {
 interface RecordingHost {
   setRecorders(access: RecorderAccess): void
   record(camera: CameraKey, target: RecordingTarget): void
-  endRecord(camera: CameraKey): void
+  endSample(camera: CameraKey): void
 }
 
 /** A camera that is recorded. */
@@ -88,7 +88,7 @@ export function createRecordingControl(deps: {
   function end(camera: CameraKey): void {
     recorded.delete(camera)
     endedMs = performance.now()
-    host.endRecord(camera)
+    host.endSample(camera)
   }
 
   const findRecorders = coalesce(async () => {

@@ -30,7 +30,7 @@ export interface RecorderOptions {
 export interface RecorderFigures {
   readonly sources: number
   readonly streams: number
-  readonly records: number
+  readonly samples: number
   readonly bytes: number
   readonly segments: number
   readonly failures: number

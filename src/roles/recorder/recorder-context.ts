@@ -16,7 +16,7 @@ export interface LiveSink {
 export interface RecorderContext extends Omit<StreamDeps, 'send'> {
   readonly nodeId: string
   readonly guard: Guard
-  readonly counts: { records: number; bytes: number }
+  readonly counts: { samples: number; bytes: number }
   readonly live: LiveSink
   /** Called when a connection has closed. */
   readonly closed: () => void

@@ -6,7 +6,7 @@ import type { Log } from '../../core/log.ts'
 import type { Guard } from '../../core/process/guard.ts'
 import { listenProblem } from '../../core/process/listen-problem.ts'
 import type { ObjectStore } from '../../core/storage/object-store.ts'
-import { MAX_RECORD_BYTES, RECORDER_PATH } from '../../modules/recordings/transport/index.ts'
+import { MAX_SAMPLE_BYTES, RECORDER_PATH } from '../../modules/recordings/transport/index.ts'
 import type { RecorderFigures, RecorderServices } from './messages.ts'
 import type { AcceptUpgrade, LiveSink, RecorderContext } from './recorder-context.ts'
 import { MemoryBudget, SegmentUploads, type UploadEvents } from './segment-uploads.ts'
@@ -16,12 +16,12 @@ import { createSourceConnection, type SourceConnection } from './source-connecti
 const MAX_QUEUED_BYTES = 256 * 1024 * 1024
 /** Gateways and media roles. */
 const MAX_SOURCES = 1_000
-/** The largest message is one record, with its header. */
-const MAX_MESSAGE_BYTES = MAX_RECORD_BYTES + 64 * 1024
+/** The largest message is one sample, with its header. */
+const MAX_MESSAGE_BYTES = MAX_SAMPLE_BYTES + 64 * 1024
 const TICK_MS = 1_000
 const PING_MS = 10_000
 
-/** Starts a recorder: sources connect to it, and their records become durable segments. */
+/** Starts a recorder: sources connect to it, and their samples become durable segments. */
 export async function startRecorder(deps: {
   nodeId: string
   host: string
@@ -41,7 +41,7 @@ export async function startRecorder(deps: {
   const connections = new Set<SourceConnection>()
   const stopping = new AbortController()
   const budget = new MemoryBudget(MAX_QUEUED_BYTES)
-  const counts = { records: 0, bytes: 0, segments: 0, failures: 0, gaps: 0 }
+  const counts = { samples: 0, bytes: 0, segments: 0, failures: 0, gaps: 0 }
   let draining = false
   const uploadDeps = { services, store, budget, guard, log, stopping: stopping.signal }
   const context: Omit<RecorderContext, 'closed'> = {

@@ -25,7 +25,7 @@ const STALLED_MS = 4_000
 const NO_FIGURES: RecorderFigures = {
   sources: 0,
   streams: 0,
-  records: 0,
+  samples: 0,
   bytes: 0,
   segments: 0,
   failures: 0,

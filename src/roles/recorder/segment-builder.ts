@@ -4,7 +4,7 @@ import {
   type RecordedMessage,
   topicDefinition,
 } from '../../modules/recordings/mcap/index.ts'
-import { frameSchemaOf, type StreamSource } from './record-encoder.ts'
+import { frameSchemaOf, type StreamSource } from './sample-encoder.ts'
 
 /** A segment is sealed when it is this long. */
 const MAX_SEGMENT_MS = 10_000

@@ -42,7 +42,7 @@ interface UploadDeps {
 
 /** The events of a stream's segments. */
 export interface UploadEvents {
-  /** All records up to this time are durable. */
+  /** All samples up to this time are durable. */
   readonly stored: (segment: Segment) => void
   /** No segment can be stored, for this reason; null once segments are stored again. */
   readonly paused: (reason: GapReason | null) => void

@@ -1,8 +1,8 @@
 import type { WebSocket } from 'ws'
-import { type FromRecorder, FromSource, readRecords } from '../../modules/recordings/transport/index.ts'
-import { encodeRecord } from './record-encoder.ts'
+import { type FromRecorder, FromSource, readSamples } from '../../modules/recordings/transport/index.ts'
 import type { RecorderContext } from './recorder-context.ts'
-import { type ReceivedRecord, StreamRecorder, type StreamRequest } from './stream-recorder.ts'
+import { encodeSample } from './sample-encoder.ts'
+import { type ReceivedSample, StreamRecorder, type StreamRequest } from './stream-recorder.ts'
 
 /** Streams of one source. */
 const MAX_STREAMS = 10_000
@@ -65,30 +65,30 @@ export function createSourceConnection(socket: WebSocket, context: RecorderConte
     streams.get(message.stream)?.recorder?.addGap({ fromMs, toMs, reason })
   }
 
-  /** Reads a batch. Returns the records of each stream. */
-  function readBatch(batch: Buffer): Map<SourceStream, ReceivedRecord[]> {
-    const received = new Map<SourceStream, ReceivedRecord[]>()
-    for (const record of readRecords(batch)) {
-      const stream = streams.get(record.stream)
+  /** Reads a batch. Returns the samples of each stream. */
+  function readBatch(batch: Buffer): Map<SourceStream, ReceivedSample[]> {
+    const received = new Map<SourceStream, ReceivedSample[]>()
+    for (const sample of readSamples(batch)) {
+      const stream = streams.get(sample.stream)
       if (!stream) continue // it was refused, and its source does not know yet
-      counts.records++
-      const message = encodeRecord(record, stream.request)
+      counts.samples++
+      const message = encodeSample(sample, stream.request)
       if (!message) continue
-      live.publish(stream.sessionId, message, { flags: record.flags, codec: stream.request.codec })
-      const { atMs, flags } = record
-      const records = received.get(stream)
-      if (records) records.push({ message, atMs, flags })
+      live.publish(stream.sessionId, message, { flags: sample.flags, codec: stream.request.codec })
+      const { atMs, flags } = sample
+      const samples = received.get(stream)
+      if (samples) samples.push({ message, atMs, flags })
       else received.set(stream, [{ message, atMs, flags }])
     }
     return received
   }
 
-  /** Reads a message. The socket waits until its records are handled, so that a fast source fills no memory here. */
+  /** Reads a message. The socket waits until its samples are handled, so that a fast source fills no memory here. */
   async function read(data: Buffer, isBinary: boolean): Promise<void> {
     counts.bytes += data.length
     if (!isBinary) return readText(data.toString())
     const received = readBatch(data)
-    for (const [{ recorder }, records] of received) recorder?.receive(records)
+    for (const [{ recorder }, samples] of received) recorder?.receive(samples)
     socket.pause()
     await Promise.all(Array.from(received.keys(), ({ recorder }) => recorder?.settled()))
     socket.resume()

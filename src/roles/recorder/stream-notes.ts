@@ -17,7 +17,7 @@ type Gap = Parameters<RecorderServices['streams']['addGap']>[1]
 
 /**
  * Writes the notes of a stream to the database: one note after another, and again until that succeeds. Segments wait for the database
- * as long, so that a recording never has the records after a gap without the gap.
+ * as long, so that a recording never has the samples after a gap without the gap.
  */
 export class StreamNotes {
   readonly #streams: RecorderServices['streams']

@@ -4,7 +4,7 @@ import type { OpenStreamResult } from '../../modules/recordings/index.ts'
 import type { RecordedMessage } from '../../modules/recordings/mcap/index.ts'
 import { FLAG_KEYFRAME, type FromRecorder } from '../../modules/recordings/transport/index.ts'
 import type { RecorderServices } from './messages.ts'
-import type { StreamSource } from './record-encoder.ts'
+import type { StreamSource } from './sample-encoder.ts'
 import { type Segment, SegmentBuilder } from './segment-builder.ts'
 import type { SegmentUploads, UploadEvents } from './segment-uploads.ts'
 import { type OpenGap, StreamNotes } from './stream-notes.ts'
@@ -43,14 +43,14 @@ export interface StreamRequest extends StreamSource {
   readonly atMs: number
 }
 
-/** A record, and the message that it became. */
-export interface ReceivedRecord {
+/** A sample, and the message that it became. */
+export interface ReceivedSample {
   readonly message: RecordedMessage
   readonly atMs: number
   readonly flags: number
 }
 
-/** Turns the records of one stream into durable segments, in the order in which they arrive. */
+/** Turns the samples of one stream into durable segments, in the order in which they arrive. */
 export class StreamRecorder {
   readonly #deps: StreamDeps
   readonly #request: StreamRequest
@@ -58,7 +58,7 @@ export class StreamRecorder {
   #recordingId = ''
   /** Records up to this time are durable. */
   #durableMs = 0
-  /** The value of `#durableMs` when the stream began. The source may send records up to this time again. */
+  /** The value of `#durableMs` when the stream began. The source may send samples up to this time again. */
   #storedBeforeMs = 0
   readonly #notes: StreamNotes
   #uploads: SegmentUploads | undefined
@@ -66,7 +66,7 @@ export class StreamRecorder {
   /** The work of the stream, one step after another. */
   #work: Promise<void>
   #waitingBytes = 0
-  /** The time of the first dropped record, while the storage does not keep up; undefined while no record is dropped. */
+  /** The time of the first dropped sample, while the storage does not keep up; undefined while no sample is dropped. */
   #leftOutSinceMs: number | undefined
   #lastMs: number
   /** A camera continues with a keyframe after a gap. */
@@ -98,8 +98,8 @@ export class StreamRecorder {
   }
 
   /**
-   * Settles when all records are handled. While the stream is being opened, which may take long, it settles at once, unless so many
-   * records wait that a source which continues with a large backlog must wait, too.
+   * Settles when all samples are handled. While the stream is being opened, which may take long, it settles at once, unless so many
+   * samples wait that a source which continues with a large backlog must wait, too.
    */
   async settled(): Promise<void> {
     if (this.#state === 'recording') return await this.#work
@@ -137,22 +137,22 @@ export class StreamRecorder {
     try {
       return await this.#deps.services.streams.openStream(request)
     } catch {
-      // The database is unavailable. The source keeps its records, and retries.
+      // The database is unavailable. The source keeps its samples, and retries.
       return { refused: 'stream_closed', retryAfterMs: RETRY_MS } satisfies OpenStreamResult
     }
   }
 
-  /** Adds records. */
-  receive(records: readonly ReceivedRecord[]): void {
+  /** Adds samples. */
+  receive(samples: readonly ReceivedSample[]): void {
     if (this.#state === 'ended') return
     if (this.#state === 'opening')
-      for (const { message } of records) this.#waitingBytes += message.data.length
+      for (const { message } of samples) this.#waitingBytes += message.data.length
     void this.#enqueue(async () => {
-      for (const record of records) await this.#add(record)
+      for (const sample of samples) await this.#add(sample)
     })
   }
 
-  async #add({ message, atMs, flags }: ReceivedRecord): Promise<void> {
+  async #add({ message, atMs, flags }: ReceivedSample): Promise<void> {
     if (this.#state !== 'recording') return
     const isKeyframe = (flags & FLAG_KEYFRAME) !== 0
     this.#lastMs = Math.max(this.#lastMs, atMs)
@@ -171,7 +171,7 @@ export class StreamRecorder {
     this.#needsKeyframe = this.#isVideo
   }
 
-  /** Reports the records that were dropped before this time as a gap. */
+  /** Reports the samples that were dropped before this time as a gap. */
   #endGap(toMs: number): void {
     const fromMs = this.#leftOutSinceMs
     if (fromMs === undefined) return
@@ -180,7 +180,7 @@ export class StreamRecorder {
     this.#noteGap({ fromMs, toMs, reason })
   }
 
-  /** Reports a period whose records the source has dropped. */
+  /** Reports a period whose samples the source has dropped. */
   addGap(gap: { fromMs: number; toMs: number; reason: GapReason }): void {
     // After the stream was opened. If it is refused, the source reports the gap again.
     void this.#enqueue(async () => {

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { createLog } from '../../../src/core/log.ts'
 import { createGuard } from '../../../src/core/process/guard.ts'
-import { createRecordSender } from '../../../src/modules/recordings/transport/record-sender.ts'
-import { recordKinds } from '../../../src/modules/recordings/transport/record-wire.ts'
+import { createSampleSender } from '../../../src/modules/recordings/transport/sample-sender.ts'
+import { sampleKinds } from '../../../src/modules/recordings/transport/sample-wire.ts'
 import { TestRecorder } from '../../support/recordings/test-recorder.ts'
 
 const log = createLog({ level: 'silent', pretty: false })
@@ -13,7 +13,7 @@ function createSender(
   recorders: () => readonly TestRecorder[],
   limits?: { streamBytes: number; totalBytes: number },
 ) {
-  const sender = createRecordSender({
+  const sender = createSampleSender({
     recorders,
     authorization: () => 'Bearer test',
     guard: createGuard({ role: 'test', log, count: () => {} }),
@@ -27,7 +27,7 @@ function createSender(
 }
 
 const telemetry = (number: number, bytes = 0) => ({
-  kind: recordKinds.telemetry,
+  kind: sampleKinds.telemetry,
   flags: 0,
   detail: 0,
   note: '',
@@ -35,7 +35,7 @@ const telemetry = (number: number, bytes = 0) => ({
 })
 const numbersOf = (recorders: readonly TestRecorder[]): number[] =>
   recorders.flatMap(({ streams }) =>
-    streams.flatMap(({ records }) => records.map(({ payload }) => JSON.parse(String(payload)).number)),
+    streams.flatMap(({ samples }) => samples.map(({ payload }) => JSON.parse(String(payload)).number)),
   )
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 
@@ -59,7 +59,7 @@ test('streams of one session go to one recorder, those of many to all', async ()
   }
 })
 
-test('no record is lost when recorders are killed, and the streams have no gap', async () => {
+test('no sample is lost when recorders are killed, and the streams have no gap', async () => {
   const recorders = [await TestRecorder.start({ id: randomUUID() })]
   const live = () => recorders.slice(-1)
   const sender = createSender(live)
@@ -87,7 +87,7 @@ test('no record is lost when recorders are killed, and the streams have no gap',
   await recorders.at(-1)?.kill()
 })
 
-test('a recorder that restarts at its address gets the remaining records', async () => {
+test('a recorder that restarts at its address gets the remaining samples', async () => {
   const id = randomUUID()
   const first = await TestRecorder.start({ id, acknowledges: false })
   const recorders = [first]
@@ -95,7 +95,7 @@ test('a recorder that restarts at its address gets the remaining records', async
   const stream = sender.open({ sessionId: randomUUID(), source: 'gateway', stored: true })
   for (const number of upTo(10)) stream.write(telemetry(number))
   await expect.poll(() => numbersOf([first]).length).toBe(10)
-  const half = first.streams[0]?.records[4]?.atMs as number
+  const half = first.streams[0]?.samples[4]?.atMs as number
   first.streams[0]?.send({ type: 'ack', stream: 1, upToMs: half })
   await first.hasBeenRead()
   const { port } = first
@@ -107,7 +107,7 @@ test('a recorder that restarts at its address gets the remaining records', async
   await expect.poll(() => numbersOf([second])).toEqual([5, 6, 7, 8, 9, 10, 11])
 })
 
-test('large records and many streams arrive complete', async () => {
+test('large samples and many streams arrive complete', async () => {
   await using recorder = await TestRecorder.start({ id: randomUUID() })
   const sender = createSender(() => [recorder], {
     streamBytes: 8 * 1024 * 1024,
@@ -122,8 +122,8 @@ test('large records and many streams arrive complete', async () => {
   for (const stream of streams) stream.close()
   await expect.poll(() => sender.isIdle).toBe(true)
   expect(sender.counts).toMatchObject({ sent: 50 * 20 + 1, leftOut: 0, reconnects: 0 })
-  for (const { open, records, isClosed } of recorder.streams) {
-    const numbers = records.map(({ payload }) => JSON.parse(String(payload)).number)
+  for (const { open, samples, isClosed } of recorder.streams) {
+    const numbers = samples.map(({ payload }) => JSON.parse(String(payload)).number)
     expect(numbers).toEqual(upTo(open.source === 'camera/0' ? 21 : 20))
     expect(isClosed).toBe(true)
   }

@@ -5,14 +5,14 @@ import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { createLog } from '../../../src/core/log.ts'
 import { createGuard } from '../../../src/core/process/guard.ts'
-import { createRecordSender } from '../../../src/modules/recordings/transport/record-sender.ts'
+import { createSampleSender } from '../../../src/modules/recordings/transport/sample-sender.ts'
 import {
   FLAG_BINARY,
   FLAG_KEYFRAME,
   RECORDER_PATH,
-  recordKinds,
-  writeRecord,
-} from '../../../src/modules/recordings/transport/record-wire.ts'
+  sampleKinds,
+  writeSample,
+} from '../../../src/modules/recordings/transport/sample-wire.ts'
 import type { RecorderServices } from '../../../src/roles/recorder/messages.ts'
 import { startRecorder } from '../../../src/roles/recorder/recorder.ts'
 import { MemoryStore } from '../../support/storage/memory-store.ts'
@@ -65,7 +65,7 @@ test('a recorder takes over a camera with a large backlog', async () => {
   const recorder = await start(50)
   const id = randomUUID()
   let isListed = false
-  const sender = createRecordSender({
+  const sender = createSampleSender({
     recorders: () => (isListed ? [{ id, url: `ws://127.0.0.1:${recorder.port}` }] : []),
     authorization: () => 'Bearer test',
     guard,
@@ -77,7 +77,7 @@ test('a recorder takes over a camera with a large backlog', async () => {
   onTestFinished(() => sender.stop())
   const camera = sender.open({ sessionId: randomUUID(), source: 'camera/front', codec: 'H264', stored: true })
   const FRAMES = 60
-  const frame = { kind: recordKinds.video, flags: FLAG_BINARY | FLAG_KEYFRAME, detail: Number.NaN, note: '' }
+  const frame = { kind: sampleKinds.video, flags: FLAG_BINARY | FLAG_KEYFRAME, detail: Number.NaN, note: '' }
   for (let number = 0; number < FRAMES; number++)
     camera.write({ ...frame, payload: new Uint8Array(100_000).fill(number) })
   isListed = true
@@ -103,10 +103,10 @@ test('a recorder whose database hangs refuses a large backlog, and serves the ot
     codec: 'H264',
   }
   source.send(JSON.stringify({ type: 'open', stream: 1, ...open, stored: true, atMs: nowMs() }))
-  const record = { kind: recordKinds.video, flags: FLAG_KEYFRAME, detail: 0, note: '' }
+  const sample = { kind: sampleKinds.video, flags: FLAG_KEYFRAME, detail: 0, note: '' }
   for (let number = 0; number < 4; number++) {
     const bytes = Buffer.alloc(MB + 64)
-    const end = writeRecord(bytes, 0, { ...record, payload: new Uint8Array(MB) }, 1, nowMs())
+    const end = writeSample(bytes, 0, { ...sample, payload: new Uint8Array(MB) }, 1, nowMs())
     source.send(bytes.subarray(0, end))
   }
   await expect
@@ -117,21 +117,21 @@ test('a recorder whose database hangs refuses a large backlog, and serves the ot
   await answered
 })
 
-test('a recorder that loses a source stores all that has arrived, and lists the gap from the last record on', async () => {
+test('a recorder that loses a source stores all that has arrived, and lists the gap from the last sample on', async () => {
   const recorder = await start(50)
   const source = new WebSocket(new URL(RECORDER_PATH, `ws://127.0.0.1:${recorder.port}`))
   await once(source, 'open')
   const streamId = randomUUID()
   const open = { streamId, originId: streamId, sessionId: randomUUID(), source: 'gateway', stored: true }
   source.send(JSON.stringify({ type: 'open', stream: 1, ...open, atMs: nowMs() }))
-  const record = { kind: recordKinds.telemetry, flags: 0, detail: 0, note: '', payload: '{}' }
+  const sample = { kind: sampleKinds.telemetry, flags: 0, detail: 0, note: '', payload: '{}' }
   const [RECORDS, fromMs] = [100, nowMs()]
   for (let number = 0; number < RECORDS; number++) {
     const bytes = Buffer.alloc(64)
-    source.send(bytes.subarray(0, writeRecord(bytes, 0, record, 1, fromMs + number)))
+    source.send(bytes.subarray(0, writeSample(bytes, 0, sample, 1, fromMs + number)))
   }
   source.ping()
-  await once(source, 'pong') // the recorder has read the records before it
+  await once(source, 'pong') // the recorder has read the samples before it
   source.terminate()
   await expect.poll(() => recorder.ends, { timeout: 10_000 }).toHaveLength(1)
   expect(recorder.ends).toMatchObject([{ gap: { reason: 'source_lost', fromMs: fromMs + RECORDS - 1 } }])

@@ -207,7 +207,7 @@ test('a recording is finished without a stream that does not end, and lists the 
   expect(await session.gaps(recordingId)).toMatchObject([{ reason: 'storage_unavailable' }])
 })
 
-test('records of a session that was too short for its source to reach a recorder are accepted', async () => {
+test('samples of a session that was too short for its source to reach a recorder are accepted', async () => {
   const session = await recordedSession()
   await performAction(session.owner, session.id, 'end')
   const stream = await session.open()

@@ -43,7 +43,7 @@ const recordEvents = (owner: TestUser, count = 1) =>
   world.platform.core.transact(async (tx) => {
     for (let n = 0; n < count; n++) {
       const robot = { robot_id: crypto.randomUUID(), status: 'OFFLINE', last_heartbeat: null } as const
-      tx.record('robots.status', { robots: [{ ...robot, owner_id: owner.id, robot_type: 'x' }] })
+      tx.publish('robots.status', { robots: [{ ...robot, owner_id: owner.id, robot_type: 'x' }] })
     }
   })
 /** Returns the only delivery after `attempts` completed attempts. */

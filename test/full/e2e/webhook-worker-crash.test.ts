@@ -42,7 +42,7 @@ const recordEvents = (owner: TestUser, count: number) =>
   world.platform.core.transact(async (tx) => {
     for (let n = 0; n < count; n++) {
       const robot = { robot_id: crypto.randomUUID(), status: 'OFFLINE', last_heartbeat: null } as const
-      tx.record('robots.status', { robots: [{ ...robot, owner_id: owner.id, robot_type: 'x' }] })
+      tx.publish('robots.status', { robots: [{ ...robot, owner_id: owner.id, robot_type: 'x' }] })
     }
   })
 async function createWebhook(owner: TestUser, url: string) {

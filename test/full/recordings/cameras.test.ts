@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { FLAG_KEYFRAME, recordKinds } from '../../../src/modules/recordings/transport/record-wire.ts'
+import { FLAG_KEYFRAME, sampleKinds } from '../../../src/modules/recordings/transport/sample-wire.ts'
 import { childrenOf } from '../../support/processes/process-table.ts'
 import { listRecorder, unlistRecorders } from '../../support/recordings/recorder-list.ts'
 import { type ReceivedStream, TestRecorder } from '../../support/recordings/test-recorder.ts'
@@ -51,12 +51,12 @@ const streams = (at = recorder) =>
 async function recorded(count = 10, at = recorder): Promise<ReceivedStream> {
   return await waitFor(() => {
     const stream = streams(at).at(-1)
-    expect(stream?.records.length ?? 0).toBeGreaterThanOrEqual(count)
+    expect(stream?.samples.length ?? 0).toBeGreaterThanOrEqual(count)
     return stream as ReceivedStream
   })
 }
 
-const numbersOf = ({ records }: ReceivedStream) => records.map(({ payload }) => frameNumber(payload))
+const numbersOf = ({ samples }: ReceivedStream) => samples.map(({ payload }) => frameNumber(payload))
 const isKeyframe = ({ flags }: { flags: number }) => (flags & FLAG_KEYFRAME) !== 0
 
 async function publishLossy(codec: 'VP8' | 'H264', frameOf: (number: number, keyframe: boolean) => Buffer) {
@@ -77,16 +77,16 @@ test('a recorded camera sends every frame from a keyframe on, at full bitrate wi
   expect(stream.authorization).toMatch(/^Bearer \d+\.[\w-]+$/)
   const numbers = numbersOf(stream)
   expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] as number) + index))
-  const [first] = stream.records
+  const [first] = stream.samples
   expect(first && isKeyframe(first)).toBe(true)
-  for (const { kind, payload, atMs, detail } of stream.records) {
-    expect(kind).toBe(recordKinds.video)
+  for (const { kind, payload, atMs, detail } of stream.samples) {
+    expect(kind).toBe(sampleKinds.video)
     expect(payload).toHaveLength(3_000)
     expect(Math.abs(Date.now() - atMs)).toBeLessThan(60_000)
     if (!Number.isNaN(detail)) expect(Math.abs(atMs - detail)).toBeLessThan(5_000)
   }
   expect(
-    stream.records.some(({ detail }) => !Number.isNaN(detail)),
+    stream.samples.some(({ detail }) => !Number.isNaN(detail)),
     'capture times',
   ).toBe(true)
   await waitFor(() => expect(fixture.camera.bitrates.at(-1)).toBeGreaterThan(1_000_000))
@@ -96,18 +96,18 @@ test('a keyframe is requested every five seconds, and when the recorder asks', a
   await fixture.isLive()
   await setRecording('video')
   const stream = await recorded(60) // the first frames may contain two: of the connection, and of the recording
-  const count = () => stream.records.filter(isKeyframe).length
-  const [first] = stream.records.filter(isKeyframe).slice(-1)
+  const count = () => stream.samples.filter(isKeyframe).length
+  const [first] = stream.samples.filter(isKeyframe).slice(-1)
   const known = count()
   await waitFor(() => expect(count()).toBeGreaterThan(known))
-  const second = stream.records.filter(isKeyframe)[known]
+  const second = stream.samples.filter(isKeyframe)[known]
   const intervalMs = (second?.atMs ?? 0) - (first?.atMs ?? 0)
   expect(intervalMs).toBeGreaterThan(4_900)
   expect(intervalMs).toBeLessThan(9_800) // not every ten seconds; a busy machine is late
   const before = count()
   stream.send({ type: 'keyframe', stream: stream.open.stream })
   await waitFor(() => expect(count()).toBeGreaterThan(before))
-  const asked = stream.records.filter(isKeyframe)[before]
+  const asked = stream.samples.filter(isKeyframe)[before]
   expect(
     (asked?.atMs ?? 0) - (second?.atMs ?? 0),
     'sooner than the next one of every five seconds',
@@ -124,7 +124,7 @@ test('recording of cameras follows the setting; the setting `control` records no
   await setRecording('video')
   await waitFor(() => expect(streams()).toHaveLength(2))
   const second = await recorded()
-  expect(isKeyframe(second.records[0] as { flags: number })).toBe(true)
+  expect(isKeyframe(second.samples[0] as { flags: number })).toBe(true)
   expect(second.open.originId).toBe(second.open.streamId)
 })
 
@@ -132,7 +132,7 @@ test('recording continues while the session is paused, and ends with the session
   await setRecording('video')
   const stream = await recorded()
   await performAction(fixture.operator, fixture.sessionId, 'pause')
-  const { length } = stream.records
+  const { length } = stream.samples
   await recorded(length + 30)
   await performAction(fixture.operator, fixture.sessionId, 'resume')
   await performAction(fixture.operator, fixture.sessionId, 'end')
@@ -145,12 +145,12 @@ test('a publisher that connects again continues the stream, with a keyframe', as
   const stream = await recorded()
   await fixture.camera.stop()
   await delay(300)
-  const before = stream.records.length
+  const before = stream.samples.length
   const again = runCamera(fixture.link)
   try {
     await recorded(before + 20)
     expect(streams()).toHaveLength(1)
-    expect(isKeyframe(stream.records[before] as { flags: number })).toBe(true)
+    expect(isKeyframe(stream.samples[before] as { flags: number })).toBe(true)
     expect(stream.isClosed).toBe(false)
   } finally {
     await again.stop()
@@ -181,13 +181,13 @@ test('every keyframe of H.264 has parameter sets, also if the camera sends them 
   try {
     await setRecording('video')
     const stream = await recorded(200)
-    const keyframes = stream.records.filter(isKeyframe)
+    const keyframes = stream.samples.filter(isKeyframe)
     expect(keyframes.length).toBeGreaterThan(1)
     for (const { payload } of keyframes) {
       expect(Buffer.from(payload).subarray(0, 5)).toEqual(sequence)
       expect(Buffer.from(payload).indexOf(picture)).toBe(10)
     }
-    for (const record of stream.records) {
+    for (const record of stream.samples) {
       const original = publisher.sent.get(frameNumber(record.payload)) as Buffer
       const slice = Buffer.from(record.payload).subarray(-original.length)
       if (!isKeyframe(record)) expect(slice).toEqual(original)
@@ -218,7 +218,7 @@ describe.each(['VP8', 'H264'] as const)('packet loss of %s', (codec) => {
       expect(dropped.size).toBeGreaterThan(5)
       const numbers = numbersOf(stream)
       expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] as number) + index))
-      for (const { payload } of stream.records)
+      for (const { payload } of stream.samples)
         expect(Buffer.from(payload)).toEqual(publisher.sent.get(frameNumber(payload)))
     } finally {
       publisher.close()
@@ -240,23 +240,23 @@ describe.each(['VP8', 'H264'] as const)('packet loss of %s', (codec) => {
       }
       await waitFor(() => expect(lost.size).toBeGreaterThan(4))
       publisher.drops = () => false
-      await recorded(stream.records.length + 60)
+      await recorded(stream.samples.length + 60)
       const numbers = numbersOf(stream)
       const jumps = numbers.flatMap((number, index) =>
         index > 0 && number !== (numbers[index - 1] as number) + 1 ? [index] : [],
       )
       expect(jumps.length).toBeGreaterThan(0)
-      for (const index of jumps) expect(isKeyframe(stream.records[index] as { flags: number })).toBe(true)
+      for (const index of jumps) expect(isKeyframe(stream.samples[index] as { flags: number })).toBe(true)
       expect(publisher.keyframes).toBeGreaterThan(keyframes)
       await waitFor(() => {
         for (const index of jumps) {
-          const [before, after] = [stream.records[index - 1]?.atMs ?? 0, stream.records[index]?.atMs ?? 0]
+          const [before, after] = [stream.samples[index - 1]?.atMs ?? 0, stream.samples[index]?.atMs ?? 0]
           const isListed = stream.gaps.some(({ fromMs, toMs }) => fromMs <= before && toMs >= after)
           expect(isListed, `frame ${index}`).toBe(true)
         }
       })
       expect(stream.gaps.every(({ reason }) => reason === 'packets_lost')).toBe(true)
-      for (const { payload } of stream.records)
+      for (const { payload } of stream.samples)
         expect(Buffer.from(payload)).toEqual(publisher.sent.get(frameNumber(payload)))
     } finally {
       publisher.close()
@@ -277,8 +277,8 @@ test('of a camera with layers, the largest is recorded', async () => {
     const first = layers().indexOf('h')
     await recorded(first + 20)
     expect(layers().slice(first)).not.toContain('l')
-    expect(isKeyframe(stream.records[first] as { flags: number })).toBe(true)
-    expect(isKeyframe(stream.records[0] as { flags: number })).toBe(true)
+    expect(isKeyframe(stream.samples[first] as { flags: number })).toBe(true)
+    expect(isKeyframe(stream.samples[0] as { flags: number })).toBe(true)
   } finally {
     publisher.close()
   }
@@ -308,7 +308,7 @@ test('after a crash of the forwarding process, the camera is recorded again', as
   await waitFor(() => expect(streams()).toHaveLength(2))
   const second = await recorded()
   expect(second.open.streamId).not.toBe(first.open.streamId)
-  expect(isKeyframe(second.records[0] as { flags: number })).toBe(true)
+  expect(isKeyframe(second.samples[0] as { flags: number })).toBe(true)
 })
 
 test('viewers and recording share a camera', async () => {

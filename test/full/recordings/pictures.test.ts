@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { recordKinds } from '../../../src/modules/recordings/transport/record-wire.ts'
+import { sampleKinds } from '../../../src/modules/recordings/transport/sample-wire.ts'
 import { jpegPicture, MjpegCamera } from '../../support/recordings/mjpeg-camera.ts'
 import { listRecorder, unlistRecorders } from '../../support/recordings/recorder-list.ts'
 import { TestRecorder } from '../../support/recordings/test-recorder.ts'
@@ -43,7 +43,7 @@ const streams = () =>
 const received = async (count: number) =>
   await waitFor(() => {
     const stream = streams().at(-1)
-    expect(stream?.records.length ?? 0).toBeGreaterThanOrEqual(count)
+    expect(stream?.samples.length ?? 0).toBeGreaterThanOrEqual(count)
     return stream as (typeof recorder.streams)[number]
   })
 const numberOf = ({ payload }: { payload: Uint8Array }) =>
@@ -56,9 +56,9 @@ test('the pictures of an MJPEG camera are recorded while the setting says so', a
   await change({ recording: 'video' })
   const stream = await received(10)
   expect(stream.open).toMatchObject({ source: 'camera/stream-url', codec: 'JPEG', stored: true })
-  const [first] = stream.records
-  for (const [index, record] of stream.records.entries()) {
-    expect(record.kind).toBe(recordKinds.image)
+  const [first] = stream.samples
+  for (const [index, record] of stream.samples.entries()) {
+    expect(record.kind).toBe(sampleKinds.image)
     expect(Buffer.from(record.payload)).toEqual(jpegPicture(numberOf(first as typeof record) + index))
   }
   await change({ recording: 'off' })
@@ -70,15 +70,15 @@ test('at most 15 pictures are recorded in a second', async () => {
   await using fast = await MjpegCamera.start({ intervalMs: 10 })
   await change({ stream_url: fast.url, recording: 'video' })
   const stream = await received(40)
-  const [first, last] = [stream.records[0]?.atMs ?? 0, stream.records.at(-1)?.atMs ?? 0]
-  expect((stream.records.length - 2) / ((last - first) / 1_000)).toBeLessThan(15.5)
+  const [first, last] = [stream.samples[0]?.atMs ?? 0, stream.samples.at(-1)?.atMs ?? 0]
+  expect((stream.samples.length - 2) / ((last - first) / 1_000)).toBeLessThan(15.5)
   await change({ recording: 'off' })
   await waitFor(() => expect(fast.clients).toBe(0))
 })
 
 test('a camera whose connection breaks is read again, in the same stream', async () => {
   await change({ stream_url: camera.url, recording: 'video' })
-  const { length } = (await received(5)).records
+  const { length } = (await received(5)).samples
   camera.disconnect()
   await received(length + 5)
   expect(camera.requests).toBe(2)

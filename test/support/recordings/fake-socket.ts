@@ -2,9 +2,9 @@ import { EventEmitter } from 'node:events'
 import {
   type FromRecorder,
   type FromSource,
-  readRecords,
-  type StreamRecord,
-} from '../../../src/modules/recordings/transport/record-wire.ts'
+  readSamples,
+  type StreamSample,
+} from '../../../src/modules/recordings/transport/sample-wire.ts'
 
 /** A WebSocket without a network. */
 export class FakeSocket extends EventEmitter {
@@ -12,7 +12,7 @@ export class FakeSocket extends EventEmitter {
   readonly authorization: string
   bufferedAmount = 0
   readonly messages: FromSource[] = []
-  readonly records: StreamRecord[] = []
+  readonly samples: StreamSample[] = []
   pings = 0
   isTerminated = false
 
@@ -24,7 +24,7 @@ export class FakeSocket extends EventEmitter {
 
   send(data: string | Uint8Array): void {
     if (typeof data === 'string') this.messages.push(JSON.parse(data))
-    else for (const record of readRecords(Buffer.from(data))) this.records.push(record)
+    else for (const sample of readSamples(Buffer.from(data))) this.samples.push(sample)
   }
   ping(): void {
     this.pings++
@@ -40,6 +40,6 @@ export class FakeSocket extends EventEmitter {
     this.emit('message', Buffer.from(JSON.stringify(message)), false)
   }
   get texts(): string[] {
-    return this.records.map(({ payload }) => String(payload))
+    return this.samples.map(({ payload }) => String(payload))
   }
 }

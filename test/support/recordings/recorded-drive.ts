@@ -153,7 +153,7 @@ export async function driveRecorded(
       const { events } = (await owner.get(`/api/sessions/${sessionId}/events?limit=200`)).body
       return events.filter(({ type }: { type: string }) => type.startsWith('recording.'))
     },
-    /** Returns until when the records of the session are acknowledged, in Unix milliseconds. */
+    /** Returns until when the samples of the session are acknowledged, in Unix milliseconds. */
     async acknowledgedMs(): Promise<number> {
       const rows = await platform.query(
         `select max(last_ms) as last_ms from recording_segments g join recordings r on r.id = g.recording_id

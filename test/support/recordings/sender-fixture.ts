@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { vi } from 'vitest'
 import { createLog } from '../../../src/core/log.ts'
 import { createGuard } from '../../../src/core/process/guard.ts'
-import { createRecordSender } from '../../../src/modules/recordings/transport/record-sender.ts'
-import { recordKinds } from '../../../src/modules/recordings/transport/record-wire.ts'
 import type { RecorderSocket } from '../../../src/modules/recordings/transport/recorder-connection.ts'
+import { createSampleSender } from '../../../src/modules/recordings/transport/sample-sender.ts'
+import { sampleKinds } from '../../../src/modules/recordings/transport/sample-wire.ts'
 import { FakeSocket } from './fake-socket.ts'
 
 const log = createLog({ level: 'silent', pretty: false })
@@ -18,13 +18,13 @@ export function setUp({
   names = ['a'],
   onUnsent,
 }: {
-  limits?: Parameters<typeof createRecordSender>[0]['limits']
+  limits?: Parameters<typeof createSampleSender>[0]['limits']
   names?: string[]
-  onUnsent?: Parameters<typeof createRecordSender>[0]['onUnsent']
+  onUnsent?: Parameters<typeof createSampleSender>[0]['onUnsent']
 } = {}) {
   const sockets: FakeSocket[] = []
   let recorders = names.map((id) => ({ id, url: `ws://${id}` }))
-  const sender = createRecordSender({
+  const sender = createSampleSender({
     recorders: () => recorders,
     authorization: () => 'Bearer x',
     guard: createGuard({ role: 'test', log, count: () => {}, before: () => {} }),
@@ -55,9 +55,9 @@ export function setUp({
   }
 }
 
-/** Returns a record with a control frame. */
+/** Returns a sample with a control frame. */
 export const control = (payload: string | Uint8Array, flags = 0) => ({
-  kind: recordKinds.control,
+  kind: sampleKinds.control,
   flags,
   detail: 1.5,
   note: '',

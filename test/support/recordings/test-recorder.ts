@@ -4,20 +4,20 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import {
   type FromRecorder,
   FromSource,
-  readRecords,
-  type StreamRecord,
-} from '../../../src/modules/recordings/transport/record-wire.ts'
+  readSamples,
+  type StreamSample,
+} from '../../../src/modules/recordings/transport/sample-wire.ts'
 
 /** A stream as the recorder received it. */
 export interface ReceivedStream {
   readonly open: Extract<FromSource, { type: 'open' }>
-  readonly records: StreamRecord[]
+  readonly samples: StreamSample[]
   readonly gaps: Extract<FromSource, { type: 'gap' }>[]
   isClosed: boolean
   readonly authorization: string
   /** Sends a message to the source. */
   send(message: FromRecorder): void
-  /** Acknowledges all records so far. */
+  /** Acknowledges all samples so far. */
   acknowledge(): void
 }
 
@@ -67,10 +67,10 @@ export class TestRecorder {
       if (!isBinary)
         return this.#handle(FromSource.parse(JSON.parse(String(data))), socket, open, authorization)
       const concerned = new Set<ReceivedStream>()
-      for (const record of readRecords(data)) {
-        const stream = open.get(record.stream)
-        if (!stream) throw new Error(`A record of stream ${record.stream}, which is not open`)
-        stream.records.push(record)
+      for (const sample of readSamples(data)) {
+        const stream = open.get(sample.stream)
+        if (!stream) throw new Error(`A sample of stream ${sample.stream}, which is not open`)
+        stream.samples.push(sample)
         concerned.add(stream)
       }
       if (this.#acknowledges) for (const stream of concerned) stream.acknowledge()
@@ -88,12 +88,12 @@ export class TestRecorder {
       const stream: ReceivedStream = {
         authorization,
         open: message,
-        records: [],
+        samples: [],
         gaps: [],
         isClosed: false,
         send,
         acknowledge: () => {
-          const last = stream.records.at(-1)
+          const last = stream.samples.at(-1)
           if (last) send({ type: 'ack', stream: message.stream, upToMs: last.atMs })
         },
       }

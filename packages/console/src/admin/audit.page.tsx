@@ -8,7 +8,7 @@ import { keys } from '../platform/queries.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
-import { dateTime, money } from '../ui/format.ts'
+import { dateTime, money, shortList } from '../ui/format.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Time } from '../ui/time.tsx'
 import { AdminPage, PAGE_SIZE, PagesView, usePages } from './admin-page.tsx'
@@ -181,8 +181,6 @@ const Target = ({ entry, search }: { entry: Entry; search: AuditSearch }) => (
   </LinkAnchor>
 )
 
-const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
-
 /** Lists the data of an audit entry, one line per field. */
 const AuditData = ({ data }: { data: Readonly<Record<string, unknown>> }) => (
   <dl style={{ margin: 0, display: 'grid', gridTemplateColumns: 'auto 1fr', columnGap: '0.75rem' }}>
@@ -213,7 +211,7 @@ function formatValue(name: string, value: unknown): string {
   if (typeof value === 'string') return codeLabel(value)
   if (typeof value === 'number') return value.toLocaleString(language)
   if (Array.isArray(value))
-    return list.format(value.map((item) => formatValue(name, item))) || t('admin.audit.none')
+    return shortList.format(value.map((item) => formatValue(name, item))) || t('admin.audit.none')
   return Object.entries(value)
     .map(([key, item]) => `${words(key.replace(/_(cents|at)$/, ''))}: ${formatValue(key, item)}`)
     .join('; ')

@@ -7,7 +7,8 @@ import type { ListColumn } from '../list/list-types.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { roleTexts } from '../texts/code-texts.ts'
-import { language, t } from '../texts/texts.ts'
+import { t } from '../texts/texts.ts'
+import { shortList } from '../ui/format.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -16,8 +17,6 @@ import { ListFreshness } from './freshness.tsx'
 import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readUserSearch } from './search.ts'
 
 type User = Schemas['UserEntry']
-
-const roleList = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
 
 const columns: readonly ListColumn<User>[] = [
   {
@@ -34,7 +33,7 @@ const columns: readonly ListColumn<User>[] = [
   {
     header: t('admin.people.roles'),
     width: 'minmax(0, 2fr)',
-    cell: ({ roles }) => roleList.format(roles.map((role) => roleTexts[role])) || t('admin.people.noRoles'),
+    cell: ({ roles }) => shortList.format(roles.map((role) => roleTexts[role])) || t('admin.people.noRoles'),
   },
   {
     header: t('admin.people.status'),

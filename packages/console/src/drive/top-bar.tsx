@@ -3,8 +3,8 @@ import type { DriveState, SessionStatus } from '@wheelhouse/protocol'
 import type { CongestionCause } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
 import { ConnectionBadge } from '../live/connection-badge.tsx'
-import { FreshnessBadge } from '../live/freshness-badge.tsx'
-import { type ReadAges, useFreshness, useIsSilent } from '../live/use-freshness.ts'
+import { LiveFreshness } from '../live/freshness-badge.tsx'
+import { type ReadAges, useIsSilent } from '../live/use-freshness.ts'
 import { useConnection } from '../platform/use-live.ts'
 import { interruptionText, RecordingMarkView } from '../recording/recording-mark.tsx'
 import { useSessionRecording } from '../recording/use-recordings.ts'
@@ -65,7 +65,7 @@ export function TopBar({ cockpit, session, status, fetchedAtMs, readAges, camera
       word={word}
       isSilent={isSilent}
       linkPhase={link.phase}
-      freshness={<Freshness readAges={readAges} />}
+      freshness={<LiveFreshness readAges={readAges} />}
       latency={
         <Latency operatorConnection={operatorConnection} isSilent={isSilent || word === 'LOST'}>
           <CameraFigures cameras={cameras} />
@@ -80,10 +80,6 @@ export function TopBar({ cockpit, session, status, fetchedAtMs, readAges, camera
     />
   )
 }
-
-const Freshness = ({ readAges }: { readAges: ReadAges }) => (
-  <FreshnessBadge freshness={useFreshness(readAges)} />
-)
 
 interface WarningsProps {
   readonly cockpit: Cockpit

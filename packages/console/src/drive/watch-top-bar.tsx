@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react'
 import { ConnectionBadge } from '../live/connection-badge.tsx'
 import type { LinkAges } from '../live/freshness.ts'
-import { FreshnessBadge } from '../live/freshness-badge.tsx'
-import { type ReadAges, useFreshness, useIsSilent } from '../live/use-freshness.ts'
+import { LiveFreshness } from '../live/freshness-badge.tsx'
+import { type ReadAges, useIsSilent } from '../live/use-freshness.ts'
 import { useConnection } from '../platform/use-live.ts'
 import { interruptionText, RecordingMarkView } from '../recording/recording-mark.tsx'
 import { useSessionRecording } from '../recording/use-recordings.ts'
@@ -46,7 +46,7 @@ export function WatchTopBar({ session, fetchedAtMs, observerState, readAges, rea
       word={word}
       isSilent={isSilent}
       linkPhase={phase}
-      freshness={<Freshness readAges={readAges} />}
+      freshness={<LiveFreshness readAges={readAges} />}
       latency={
         <Latency observerState={observerState} cameras={cameras} isSilent={isSilent || word === 'LOST'} />
       }
@@ -64,10 +64,6 @@ export function WatchTopBar({ session, fetchedAtMs, observerState, readAges, rea
     />
   )
 }
-
-const Freshness = ({ readAges }: { readAges: ReadAges }) => (
-  <FreshnessBadge freshness={useFreshness(readAges)} />
-)
 
 /** Shows the way of a command to the robot and back: the round trips of operator and robot to the gateway. */
 function Latency(props: Pick<Props, 'observerState' | 'cameras'> & { readonly isSilent: boolean }) {

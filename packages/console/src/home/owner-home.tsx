@@ -11,7 +11,7 @@ import { percent } from '../texts/percent.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { DescriptionItem, DescriptionList } from '../ui/data-table.tsx'
-import { money, timeOfDay } from '../ui/format.ts'
+import { money, shortList, timeOfDay } from '../ui/format.ts'
 import { LinkAnchor, LinkButton } from '../ui/links.tsx'
 import { CopyableSecret } from '../ui/secret.tsx'
 import { Section } from '../ui/section.tsx'
@@ -148,7 +148,7 @@ function detailOf({ stop, pause_reason, operator_name, ends_at }: NonNullable<Li
 function ofOffline({ count, last_at, robots }: ClientOverview['went_offline']): AttentionItem[] {
   const [first] = robots
   if (!first || last_at === null) return []
-  const names = nameList.format(robots.map(({ name }) => name))
+  const names = shortList.format(robots.map(({ name }) => name))
   return [
     {
       id: 'offline',
@@ -174,8 +174,6 @@ function ofOffline({ count, last_at, robots }: ClientOverview['went_offline']): 
     },
   ]
 }
-
-const nameList = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
 
 const ofBattery = ({ id, name, battery }: ClientOverview['low_batteries'][number]): AttentionItem => ({
   id: `battery ${id}`,

@@ -8,6 +8,7 @@ import {
   type FreshnessSource,
   type FreshnessState,
 } from './freshness.ts'
+import { type ReadAges, useFreshness } from './use-freshness.ts'
 
 /** Shows whether the user can trust what the page shows: LIVE, or DELAYED or BLIND with the age of the oldest source. */
 export function FreshnessBadge({ freshness }: { freshness: Freshness }) {
@@ -26,6 +27,11 @@ export function FreshnessBadge({ freshness }: { freshness: Freshness }) {
     </span>
   )
 }
+
+/** The badge of the ages that `readAges` returns. Only it is rendered when they change. */
+export const LiveFreshness = ({ readAges }: { readAges: ReadAges }) => (
+  <FreshnessBadge freshness={useFreshness(readAges)} />
+)
 
 /**
  * Covers the picture of its positioned parent with what freshness requires: an amber rim while DELAYED; a red rim, grey,

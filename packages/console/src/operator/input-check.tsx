@@ -5,7 +5,8 @@ import { createGamepadInput, type GamepadInput } from '../drive/gamepad.ts'
 import { driveKeyOf } from '../drive/keyboard.ts'
 import { PadPicture } from '../drive/pad-picture.tsx'
 import { loadControlProfile } from '../drive/preferences.ts'
-import { language, t } from '../texts/texts.ts'
+import { t } from '../texts/texts.ts'
+import { shortList } from '../ui/format.ts'
 import { isTyping } from '../ui/keys.ts'
 import { createStore, type Store, useStore } from '../ui/store.ts'
 
@@ -16,11 +17,9 @@ const words: readonly (readonly [keyof Axes, sign: number, word: string])[] = [
   ['left', -1, t('operator.inputCheck.right')],
 ]
 
-const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
-
 /** Returns a direction in words, such as "forward, left". */
 const directionText = (axes: Axes): string =>
-  list.format(words.filter(([axis, sign]) => Math.sign(axes[axis]) === sign).map(([, , word]) => word))
+  shortList.format(words.filter(([axis, sign]) => Math.sign(axes[axis]) === sign).map(([, , word]) => word))
 
 /** Lets the operator try keys and gamepad. Nothing is sent. */
 export const InputCheck = ({ robotType }: { robotType: string }) => (

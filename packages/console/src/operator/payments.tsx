@@ -20,9 +20,9 @@ import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { payoutStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
-import { language, t } from '../texts/texts.ts'
+import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
-import { money } from '../ui/format.ts'
+import { money, shortList } from '../ui/format.ts'
 import { LinkAnchor } from '../ui/links.tsx'
 import { Section } from '../ui/section.tsx'
 import { Empty, Problem, QueryView } from '../ui/states.tsx'
@@ -160,11 +160,9 @@ function PayoutForm({ overview }: { overview: Overview }) {
   )
 }
 
-const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
-
 /** Returns the parts of the balance, such as "€20.00 available, €3.50 pending". */
 const balanceText = ({ availableCents, pendingEarningsCents, pendingCents }: Overview): string =>
-  list.format([
+  shortList.format([
     t('operator.payoutForm.available', { amount: money(availableCents) }),
     ...(pendingEarningsCents > 0
       ? [t('operator.payoutForm.pending', { amount: money(pendingEarningsCents) })]

@@ -4,17 +4,11 @@ import type { Recording, RecordingParts } from '../recording/recordings.ts'
 import { BlockCache, fetchRangeWith } from './data/block-cache.ts'
 import { openPart, timedPart } from './data/part-reader.ts'
 import { openReplay, type Replay } from './player/replay.ts'
-import { posePathOf } from './view/plot-lines.ts'
+import { posePathOf, type RecordedSchemas } from './view/plot-lines.ts'
 
 /** A live session begins this much before its end. */
 const SCRUB_BACK_MS = 15_000
 const PROBE_BYTES = 1024 * 1024
-
-/** The schemas that a robot declares for its messages. */
-export interface RecordedSchemas {
-  readonly telemetry: TelemetrySchema | null
-  readonly control: ControlSchema | null
-}
 
 /** Reads declared schemas; null for one that this page does not understand. */
 export const readSchemas = (telemetry: unknown, control: unknown): RecordedSchemas => ({

@@ -13,7 +13,8 @@ import {
 import { useMe } from '../platform/platform.ts'
 import type { Chat, LiveSessionState, OutgoingMessage } from '../platform/session-room.ts'
 import { useConnection } from '../platform/use-live.ts'
-import { language, t } from '../texts/texts.ts'
+import { t } from '../texts/texts.ts'
+import { shortList } from '../ui/format.ts'
 import { messageOf } from '../ui/message-of.ts'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -25,8 +26,6 @@ interface Props {
   /** Leaves the field after a message, or after Enter in an empty field. */
   readonly onLeave?: (() => void) | undefined
 }
-
-const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
 
 /** Shows the chat of a session: messages, outgoing messages and typing participants. */
 export const ChatPanel = (props: Props) => (
@@ -58,7 +57,7 @@ export function ChatView(props: Props & { readonly meId: string; readonly isConn
       </Scroller>
       <Text size="xs" c="dimmed" mih={18} aria-live="polite">
         {typingNames.length > 0 &&
-          t('session.chat.typing', { names: list.format(typingNames), count: typingNames.length })}
+          t('session.chat.typing', { names: shortList.format(typingNames), count: typingNames.length })}
       </Text>
       <ChatForm room={room} onLeave={onLeave} />
       {!isConnected && (

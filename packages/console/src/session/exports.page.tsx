@@ -9,7 +9,7 @@ import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { dataSize, dateTime } from '../ui/format.ts'
+import { dataSize, dateTime, shortList } from '../ui/format.ts'
 import { LinkButton } from '../ui/links.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, QueryView } from '../ui/states.tsx'
@@ -209,8 +209,6 @@ function RemoveButton({ stored, onRemoved }: Omit<Props, 'selected'>) {
 /** The steps at which progress is announced to screen readers, in percent. */
 const ANNOUNCED_STEP = 25
 
-const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
-
 /** Returns which sessions an export contains. `robotName` is undefined when it is not known. */
 function filterText(
   { search, status, robotId, from, to }: StoredExport['filter'],
@@ -224,7 +222,7 @@ function filterText(
     to && endText(to),
   ].filter((part): part is string => Boolean(part))
   if (parts.length === 0) return t('exports.filter.all')
-  return t('exports.filter.some', { conditions: list.format(parts) })
+  return t('exports.filter.some', { conditions: shortList.format(parts) })
 }
 
 /** Returns how much of an export is written, in percent. The total is an estimate, so 100 means ready. */

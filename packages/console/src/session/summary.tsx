@@ -8,7 +8,7 @@ import { reasonText } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { clockText, duration, money } from '../ui/format.ts'
+import { clockText, duration, money, shortList } from '../ui/format.ts'
 import { Section } from '../ui/section.tsx'
 import { Problem } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -128,8 +128,6 @@ function speedLimit({ latency: stats }: SessionDetail): Line[] {
   return [[label, t('session.summary.limitedByBoth', { ...scales, picture })]]
 }
 
-const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
-
 function latency({ latency: stats }: SessionDetail): Line[] {
   if (!stats) return []
   const { p50_ms, p95_ms, max_ms, frames, dropped, video } = stats
@@ -138,7 +136,7 @@ function latency({ latency: stats }: SessionDetail): Line[] {
   const latencies =
     p50_ms === null ? '' : t('session.summary.latencies', { p50: p50_ms, p95: p95_ms, max: max_ms })
   const counts = t('session.summary.delivered', { frames, held, dropped: dropped - held })
-  return [[t('session.summary.commands'), list.format([counts, latencies].filter(Boolean))]]
+  return [[t('session.summary.commands'), shortList.format([counts, latencies].filter(Boolean))]]
 }
 
 /** Shows how old the picture was by which the operator drove. */
@@ -147,7 +145,7 @@ function pictureAge({ latency: stats }: SessionDetail): Line[] {
   const { p50_ms, p95_ms, max_ms, dropped } = stats.video
   const ages = p50_ms === null ? '' : t('session.summary.ages', { p50: p50_ms, p95: p95_ms, max: max_ms })
   const held = dropped === 0 ? '' : t('session.summary.held', { commands: dropped })
-  return [[t('session.summary.picture'), list.format([ages, held].filter(Boolean))]]
+  return [[t('session.summary.picture'), shortList.format([ages, held].filter(Boolean))]]
 }
 
 const COMMENT_MAX = 2_000

@@ -10,7 +10,7 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useMemo, useState } from 'react'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { LANGUAGES, type Language } from '../texts/languages.ts'
+import { LANGUAGES } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { FormFooter } from '../ui/form.tsx'
@@ -20,7 +20,7 @@ import { Problem, QueryView } from '../ui/states.tsx'
 import { useWebhooks } from '../webhooks/queries.ts'
 import { zoneChoices } from './country-select.tsx'
 import { PushSection } from './push-section.tsx'
-import { useProfileChange } from './use-profile-change.ts'
+import { isLanguage, useProfileChange } from './use-profile-change.ts'
 
 /** Edits notification preferences. Each switch saves immediately. */
 function PreferencesForm() {
@@ -47,8 +47,6 @@ function PreferencesForm() {
     </Stack>
   )
 }
-
-const isLanguage = (value: string): value is Language => Object.hasOwn(LANGUAGES, value)
 
 /** Selects the language of mails and of notifications in closed browsers. */
 function MailLanguageForm({ saved }: { saved: NotificationSettings }) {

@@ -4,7 +4,7 @@ import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { chosenLanguage, LANGUAGES, type Language } from '../texts/languages.ts'
+import { chosenLanguage, LANGUAGES } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { FormFooter } from '../ui/form.tsx'
@@ -16,7 +16,7 @@ import { ApiKeys } from './api-keys.tsx'
 import { ClientProfileForm } from './client-profile-form.tsx'
 import { NotificationSection } from './notification-section.tsx'
 import { OperatorProfileForm } from './operator-profile-form.tsx'
-import { useProfileChange, useSelectLanguage } from './use-profile-change.ts'
+import { isLanguage, useProfileChange, useSelectLanguage } from './use-profile-change.ts'
 
 /** Shows the settings of the account. */
 export function SettingsPage() {
@@ -132,8 +132,6 @@ function AvatarForm() {
 }
 
 const SYSTEM = 'system'
-
-const isLanguage = (value: string): value is Language => Object.hasOwn(LANGUAGES, value)
 
 /** Selects the language of the console in this browser. */
 function LanguageForm() {

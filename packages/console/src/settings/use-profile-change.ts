@@ -4,7 +4,7 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useEffect } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { chooseLanguage, type Language, languageOf } from '../texts/languages.ts'
+import { chooseLanguage, LANGUAGES, type Language, languageOf } from '../texts/languages.ts'
 import { language as shownLanguage, t } from '../texts/texts.ts'
 
 interface ProfileChange {
@@ -25,6 +25,9 @@ export function useProfileChange() {
     },
   })
 }
+
+/** Returns whether a text is the code of a language that the console has. */
+export const isLanguage = (value: string): value is Language => Object.hasOwn(LANGUAGES, value)
 
 const ofBrowser = (): Language => languageOf(navigator.languages) ?? 'en'
 

@@ -75,6 +75,9 @@ export function dataSize(megabytes: number): string {
   return new Intl.NumberFormat(language, { style: 'unit', unit, maximumFractionDigits: 1 }).format(value)
 }
 
+/** Joins words with commas, in the viewer's language. */
+export const shortList = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
+
 /** Returns the time zone of this browser. */
 export const viewerZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 

@@ -2,9 +2,8 @@ import { Button, Card, Group, Stack, Text } from '@mantine/core'
 import { useInViewport } from '@mantine/hooks'
 import { type ReactNode, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import type { LinkAges } from '../live/freshness.ts'
-import { FreshnessBadge } from '../live/freshness-badge.tsx'
+import { LiveFreshness } from '../live/freshness-badge.tsx'
 import { type LiveRobot, RobotStateBadge, useLastHeartbeat } from '../live/live-robots.tsx'
-import { type ReadAges, useFreshness } from '../live/use-freshness.ts'
 import { useConnection } from '../platform/use-live.ts'
 import { type RecordingMarkProps, RecordingMarkView } from '../recording/recording-mark.tsx'
 import { reasonText } from '../texts/code-texts.ts'
@@ -45,16 +44,12 @@ export function LiveTile({ robot, slots, fleetStop }: Props) {
       isUnknown={isUnknown}
       heartbeatAt={heartbeatAt}
       picture={<TilePicture robot={robot} slots={slots} readLinkAges={readLinkAges} onWatch={setWatch} />}
-      freshness={<Freshness readAges={readAges} />}
+      freshness={<LiveFreshness readAges={readAges} />}
       stopResult={stopResult}
       onStop={() => sessionId !== undefined && fleetStop.stop([{ sessionId, robotName: robot.name }])}
     />
   )
 }
-
-const Freshness = ({ readAges }: { readAges: ReadAges }) => (
-  <FreshnessBadge freshness={useFreshness(readAges)} />
-)
 
 /** Returns a function that returns the age of the newest heartbeat, stable between renders. */
 function useHeartbeatAges(at: string | null): () => LinkAges {

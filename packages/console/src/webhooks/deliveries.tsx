@@ -18,6 +18,7 @@ import { deliveryStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { DataTable, MoreButton } from '../ui/data-table.tsx'
+import { shortList } from '../ui/format.ts'
 import { Empty, Problem, QueryView } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import {
@@ -146,7 +147,6 @@ function DeliveryRow({ delivery, webhook }: Props) {
   )
 }
 
-const list = new Intl.ListFormat(language, { type: 'unit', style: 'short' })
 const milliseconds = new Intl.NumberFormat(language, {
   style: 'unit',
   unit: 'millisecond',
@@ -163,7 +163,7 @@ export function resultText({ response_status, error, duration_ms, attempts }: De
     response_status === null ? (error ?? t('webhooks.delivery.noResponse')) : String(response_status)
   const time = duration_ms === null ? [] : [milliseconds.format(duration_ms)]
   const count = attempts > 1 ? [t('webhooks.delivery.attempts', { count: attempts })] : []
-  return list.format([answer, ...time, ...count])
+  return shortList.format([answer, ...time, ...count])
 }
 
 function Details({ delivery, webhook }: Props) {

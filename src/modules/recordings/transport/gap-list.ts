@@ -1,4 +1,4 @@
-import type { Period } from './record-backlog.ts'
+import type { Period } from './sample-backlog.ts'
 
 /** Records that were left out within this time are one gap. */
 const SEPARATE_MS = 1_000

@@ -1,22 +1,22 @@
 export { union } from './gap-list.ts'
 export { LatestWins, type ReplaceableMessage } from './latest-wins.ts'
 export { type LiveTail, openLiveTail } from './live-tail.ts'
-export type { Period } from './record-backlog.ts'
-export { createRecordSender, type RecordSender, type RecordWriter } from './record-sender.ts'
+export { createRecorderAuthorization } from './recorder-authorization.ts'
+export { type RecorderAddress, rendezvous } from './recorder-choice.ts'
+export type { Period } from './sample-backlog.ts'
+export { createSampleSender, type SampleSender, type SampleWriter } from './sample-sender.ts'
 export {
   FLAG_BINARY,
   FLAG_KEYFRAME,
   FromRecorder,
   FromSource,
-  MAX_RECORD_BYTES,
+  MAX_SAMPLE_BYTES,
   RECORDER_PATH,
-  type RecordKind,
-  readRecords,
-  recordKinds,
-  type StreamRecord,
-} from './record-wire.ts'
-export { createRecorderAuthorization } from './recorder-authorization.ts'
-export { type RecorderAddress, rendezvous } from './recorder-choice.ts'
+  readSamples,
+  type SampleKind,
+  type StreamSample,
+  sampleKinds,
+} from './sample-wire.ts'
 export { LINGER_MS } from './sent-stream.ts'
 export {
   encodeTailMessage,

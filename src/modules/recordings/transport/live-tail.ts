@@ -1,8 +1,8 @@
 import { WebSocket } from 'ws'
 import type { Log } from '../../../core/log.ts'
 import type { Guard } from '../../../core/process/guard.ts'
-import { MAX_RECORD_BYTES } from './record-wire.ts'
 import type { RecorderAddress } from './recorder-choice.ts'
+import { MAX_SAMPLE_BYTES } from './sample-wire.ts'
 import {
   decodeTailMessage,
   type FromReader,
@@ -115,7 +115,7 @@ class TailConnection {
     const { authorization, sessionId, onMessage, guard, log } = this.#deps
     const socket = new WebSocket(`${this.url}${TAIL_PATH}?session=${sessionId}`, {
       headers: { Authorization: authorization() },
-      maxPayload: MAX_RECORD_BYTES + MAX_TAIL_HEADER_BYTES,
+      maxPayload: MAX_SAMPLE_BYTES + MAX_TAIL_HEADER_BYTES,
       perMessageDeflate: false,
       handshakeTimeout: CONNECT_LIMIT_MS,
     })

@@ -1,5 +1,5 @@
 import type { Secrets } from '../../../core/secrets.ts'
-import { RECORDER_PURPOSE } from './record-wire.ts'
+import { RECORDER_PURPOSE } from './sample-wire.ts'
 
 /** How long a credential is valid. It is used once, when a connection opens. */
 const VALID_MS = 5 * 60_000

@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws'
 import type { Log } from '../../../core/log.ts'
 import type { Guard } from '../../../core/process/guard.ts'
-import { FromRecorder, type FromSource, RECORDER_PATH } from './record-wire.ts'
+import { FromRecorder, type FromSource, RECORDER_PATH } from './sample-wire.ts'
 
 const HANDSHAKE_MS = 3_000
 const PING_MS = 1_000

@@ -1,11 +1,11 @@
 import type { Log } from '../../../core/log.ts'
 import type { Guard } from '../../../core/process/guard.ts'
-import { type FromRecorder, type FromSource, MAX_BATCH_BYTES } from './record-wire.ts'
 import type { RecorderAddress } from './recorder-choice.ts'
 import { type OpenSocket, RecorderConnection } from './recorder-connection.ts'
+import { type FromRecorder, type FromSource, MAX_BATCH_BYTES } from './sample-wire.ts'
 import type { SentStream } from './sent-stream.ts'
 
-/** Bytes on one connection that the network has not taken. Beyond it, records wait in the backlogs of their streams. */
+/** Bytes on one connection that the network has not taken. Beyond it, samples wait in the backlogs of their streams. */
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024
 const [FIRST_RETRY_MS, MAX_RETRY_MS] = [100, 2_000]
 /** A connection that breaks earlier counts as another failure. */
@@ -15,7 +15,7 @@ const IDLE_MS = 10_000
 /** Time for a recorder that is about to end to acknowledge the rest. */
 const DRAIN_MS = 5_000
 
-/** The reason of a refusal after which a source keeps no records until the stream is opened again. */
+/** The reason of a refusal after which a source keeps no samples until the stream is opened again. */
 const NOT_WANTED = 'quota_exceeded'
 
 interface LinkDeps {
@@ -113,7 +113,7 @@ export class RecorderLink {
     for (const stream of this.#streams.values()) stream.drain(this.#send, retryAtMs)
   }
 
-  /** Sends all records that are not sent, as far as the network takes them. */
+  /** Sends all samples that are not sent, as far as the network takes them. */
   flush(): void {
     const connection = this.#connection
     if (!connection?.isOpen) return

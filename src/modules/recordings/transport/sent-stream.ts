@@ -1,56 +1,56 @@
 import { randomUUID } from 'node:crypto'
 import { GapList, union } from './gap-list.ts'
-import { type ChunkPool, type Period, RecordBacklog } from './record-backlog.ts'
+import { type ChunkPool, type Period, SampleBacklog } from './sample-backlog.ts'
 import {
   FLAG_KEYFRAME,
   type FromSource,
-  MAX_RECORD_BYTES,
-  maxRecordBytes,
-  recordKinds,
-  type WrittenRecord,
-  writeRecord,
-} from './record-wire.ts'
+  MAX_SAMPLE_BYTES,
+  maxSampleBytes,
+  sampleKinds,
+  type WrittenSample,
+  writeSample,
+} from './sample-wire.ts'
 
-type StateRecord = Omit<WrittenRecord, 'stream' | 'atMs'>
+type StateSample = Omit<WrittenSample, 'stream' | 'atMs'>
 
-/** Kinds of records that hold until the next one of their kind. */
-const STATE_KINDS: ReadonlySet<number> = new Set([recordKinds.stop, recordKinds.limits])
+/** Kinds of samples that hold until the next one of their kind. */
+const STATE_KINDS: ReadonlySet<number> = new Set([sampleKinds.stop, sampleKinds.limits])
 
-/** The newest record of each state of a stream. */
+/** The newest sample of each state of a stream. */
 class KeptStates {
-  readonly #states = new Map<number, { readonly record: StateRecord; readonly atMs: number }>()
+  readonly #states = new Map<number, { readonly sample: StateSample; readonly atMs: number }>()
 
-  keep(record: StateRecord, atMs: number): void {
-    if (!STATE_KINDS.has(record.kind)) return
-    const { payload } = record
+  keep(sample: StateSample, atMs: number): void {
+    if (!STATE_KINDS.has(sample.kind)) return
+    const { payload } = sample
     const copy = typeof payload === 'string' ? payload : new Uint8Array(payload)
-    this.#states.delete(record.kind)
-    this.#states.set(record.kind, { record: { ...record, payload: copy }, atMs })
+    this.#states.delete(sample.kind)
+    this.#states.set(sample.kind, { sample: { ...sample, payload: copy }, atMs })
   }
 
   /** Returns the states, in the order of their times. */
-  records(): StateRecord[] {
-    return [...this.#states.values()].map(({ record }) => record)
+  samples(): StateSample[] {
+    return [...this.#states.values()].map(({ sample }) => sample)
   }
 
   /** Returns the states before a time as a batch, or all; undefined if there are none. */
   encode(stream: number, beforeMs: number | undefined): Uint8Array | undefined {
     const states = [...this.#states.values()].filter(({ atMs }) => beforeMs === undefined || atMs < beforeMs)
     if (states.length === 0) return undefined
-    const bytes = states.reduce((sum, { record }) => sum + maxRecordBytes(record.note, record.payload), 0)
+    const bytes = states.reduce((sum, { sample }) => sum + maxSampleBytes(sample.note, sample.payload), 0)
     const batch = Buffer.allocUnsafe(bytes)
     let end = 0
-    for (const { record, atMs } of states) end = writeRecord(batch, end, record, stream, atMs)
+    for (const { sample, atMs } of states) end = writeSample(batch, end, sample, stream, atMs)
     return batch.subarray(0, end)
   }
 }
 
-/** Least time between two records of a stream. Times are unique, so that an acknowledgement by time is exact. */
+/** Least time between two samples of a stream. Times are unique, so that an acknowledgement by time is exact. */
 const MIN_STEP_MS = 0.001
 /** A stream that was closed waits for its acknowledgement for this time. */
 export const LINGER_MS = 60_000
-/** A record without its stream and its time. */
-export type NewRecord = Omit<WrittenRecord, 'stream' | 'atMs'>
+/** A sample without its stream and its time. */
+export type NewSample = Omit<WrittenSample, 'stream' | 'atMs'>
 
 /** The subject of a stream. */
 export interface StreamDescription {
@@ -58,7 +58,7 @@ export interface StreamDescription {
   /** `gateway`, or `camera/<name>`. */
   readonly source: string
   readonly codec?: 'VP8' | 'H264' | 'JPEG' | undefined
-  /** Whether the records are stored. Without, they only go to live readers. */
+  /** Whether the samples are stored. Without, they only go to live readers. */
   readonly stored: boolean
   /** Called when only a keyframe helps. */
   readonly onKeyframeRequest?: (() => void) | undefined
@@ -71,7 +71,7 @@ interface StreamEnvironment {
   readonly nowMs: () => number
   /** Frees memory of any stream. Returns false if it is impossible. */
   readonly evict: () => boolean
-  /** Called after a record was added, with its bytes. */
+  /** Called after a sample was added, with its bytes. */
   readonly added: (bytes: number) => void
   readonly leftOut: () => void
   /** Called for a stream that ends without having reached a recorder. */
@@ -84,12 +84,12 @@ interface StreamEnvironment {
  */
 type State = 'waiting' | 'open' | 'draining' | 'refused' | 'ended'
 
-/** A stream of records, on its side of the source. It continues at another recorder when one is lost. */
+/** A stream of samples, on its side of the source. It continues at another recorder when one is lost. */
 export class SentStream {
   readonly number: number
   readonly description: StreamDescription
   readonly #environment: StreamEnvironment
-  readonly #backlog: RecordBacklog
+  readonly #backlog: SampleBacklog
   readonly #hasKeyframes: boolean
   readonly #states = new KeptStates()
   readonly #gaps = new GapList()
@@ -102,11 +102,11 @@ export class SentStream {
   #lastMs = Number.NEGATIVE_INFINITY
   #firstMs: number | undefined
   #waitsForKeyframe = false
-  /** Whether the last record was left out. */
+  /** Whether the last sample was left out. */
   #leavesOut = false
   #closedMs: number | undefined
   #isCloseSent = false
-  /** Whether records are not wanted at present. */
+  /** Whether samples are not wanted at present. */
   #isDropping = false
   state: State = 'waiting'
   /** When a refused or draining stream may be opened again. */
@@ -116,7 +116,7 @@ export class SentStream {
     this.number = number
     this.description = description
     this.#environment = environment
-    this.#backlog = new RecordBacklog(environment.pool, environment.maxBytes)
+    this.#backlog = new SampleBacklog(environment.pool, environment.maxBytes)
     this.#hasKeyframes = description.codec === 'VP8' || description.codec === 'H264'
   }
 
@@ -129,17 +129,17 @@ export class SentStream {
     return this.#backlog.unsentBytes > 0
   }
 
-  /** Adds a record. It never throws and never waits. */
-  write(record: NewRecord, atMs = this.#environment.nowMs()): void {
+  /** Adds a sample. It never throws and never waits. */
+  write(sample: NewSample, atMs = this.#environment.nowMs()): void {
     if (this.#closedMs !== undefined || this.state === 'ended') return
     const time = Math.max(atMs, this.#lastMs + MIN_STEP_MS)
-    this.#states.keep(record, time)
+    this.#states.keep(sample, time)
     if (this.#isDropping) return
     const period = { fromMs: Math.max(this.#lastMs, 0), toMs: time }
     this.#lastMs = time
     this.#firstMs ??= time
-    if (this.#waitsForKeyframe && (record.flags & FLAG_KEYFRAME) === 0) return this.#leaveOut(period)
-    const bytes = record.payload.length > MAX_RECORD_BYTES ? 0 : this.#add(record, time)
+    if (this.#waitsForKeyframe && (sample.flags & FLAG_KEYFRAME) === 0) return this.#leaveOut(period)
+    const bytes = sample.payload.length > MAX_SAMPLE_BYTES ? 0 : this.#add(sample, time)
     if (bytes > 0) {
       this.#waitsForKeyframe = false
       if (this.#leavesOut) this.#addGap(period)
@@ -153,24 +153,24 @@ export class SentStream {
     this.requestKeyframe()
   }
 
-  /** Adds a record, in place of older ones that were sent if necessary. Returns its length, or 0 without space. */
-  #add(record: NewRecord, atMs: number): number {
+  /** Adds a sample, in place of older ones that were sent if necessary. Returns its length, or 0 without space. */
+  #add(sample: NewSample, atMs: number): number {
     for (;;) {
-      const bytes = this.#backlog.add(record, this.number, atMs)
+      const bytes = this.#backlog.add(sample, this.number, atMs)
       if (bytes > 0) return bytes
       if (this.evictSent()) continue
       if (this.#backlog.isAtOwnLimit || !this.#environment.evict()) return 0
     }
   }
 
-  /** Removes the oldest records that were sent, and are not acknowledged yet. Returns false without such records. */
+  /** Removes the oldest samples that were sent, and are not acknowledged yet. Returns false without such samples. */
   evictSent(): boolean {
     const evicted = this.#backlog.evictSent()
     if (evicted && this.description.stored) this.#atRisk = union(this.#atRisk, evicted)
     return evicted !== undefined
   }
 
-  /** Notes that a record is left out. The gap lasts from the record before to the one after, so that one picture is not overlooked. */
+  /** Notes that a sample is left out. The gap lasts from the sample before to the one after, so that one picture is not overlooked. */
   #leaveOut(period: Period): void {
     this.#leavesOut = true
     this.#environment.leftOut()
@@ -182,7 +182,7 @@ export class SentStream {
     this.#gaps.add(reason, { fromMs: fromMs || toMs, toMs })
   }
 
-  /** Notes a period whose records the source could not make, because packets of its camera were lost. */
+  /** Notes a period whose samples the source could not make, because packets of its camera were lost. */
   gap(period: Period): void {
     if (this.#closedMs === undefined && !this.#isDropping && this.state !== 'ended')
       this.#gaps.add('packets_lost', period)
@@ -192,7 +192,7 @@ export class SentStream {
     this.description.onKeyframeRequest?.()
   }
 
-  /** Opens the stream at a recorder. All records that are not acknowledged are sent again. */
+  /** Opens the stream at a recorder. All samples that are not acknowledged are sent again. */
   open(send: (message: FromSource | Uint8Array) => void): void {
     const { sessionId, source, codec, stored } = this.description
     const streamId = randomUUID()
@@ -218,12 +218,12 @@ export class SentStream {
     if (this.#waitsForKeyframe) this.requestKeyframe()
   }
 
-  /** Adds records that are not sent to a batch. Returns their number. */
+  /** Adds samples that are not sent to a batch. Returns their number. */
   collect(parts: Uint8Array[], maxBytes: number): number {
     return this.state === 'open' ? this.#backlog.takeUnsent(parts, maxBytes) : 0
   }
 
-  /** Runs after records were sent: reports what is missing, and the end. */
+  /** Runs after samples were sent: reports what is missing, and the end. */
   afterSending(send: (message: FromSource) => void): void {
     if (!this.description.stored) this.#backlog.acknowledge(Number.POSITIVE_INFINITY)
     if (this.state !== 'open' || this.hasUnsent) return
@@ -275,7 +275,7 @@ export class SentStream {
 
   /**
    * Notes that the recorder does not record the stream, maybe for some time.
-   * @param drops whether the records until then are not wanted either
+   * @param drops whether the samples until then are not wanted either
    */
   refuse(retryAtMs: number | undefined, drops: boolean): void {
     if (drops || retryAtMs === undefined) this.#drop()
@@ -297,7 +297,7 @@ export class SentStream {
     this.#waitsForKeyframe = this.#hasKeyframes
   }
 
-  /** Ends the stream after its records. */
+  /** Ends the stream after its samples. */
   close(): void {
     this.#closedMs ??= this.#environment.nowMs()
     if (this.#isDropping) this.state = 'ended'
@@ -312,7 +312,7 @@ export class SentStream {
     return true
   }
 
-  /** Ends the stream at once. Its records are lost, as far as they have reached no recorder. */
+  /** Ends the stream at once. Its samples are lost, as far as they have reached no recorder. */
   giveUp(): void {
     if (this.state === 'waiting') this.#reportUnsent(this.#closedMs ?? this.#environment.nowMs())
     this.state = 'ended'
@@ -332,7 +332,7 @@ export class SentStream {
     if (!this.#isDropping) return
     this.#isDropping = false
     // The recording goes on with the states that hold.
-    for (const record of this.#states.records()) this.write(record)
+    for (const sample of this.#states.samples()) this.write(sample)
   }
 
   /** Returns whether a recorder that is about to end has stored the rest, or its time is up. */

@@ -1,9 +1,9 @@
 import { waitUntil } from '../../../core/concurrency/concurrency.ts'
 import type { Log } from '../../../core/log.ts'
-import type { Period } from './record-backlog.ts'
+import type { Period } from './sample-backlog.ts'
 import type { StreamDescription } from './sent-stream.ts'
 
-/** A period of a source whose records have reached no recorder. */
+/** A period of a source whose samples have reached no recorder. */
 export interface UnsentGap extends Period {
   readonly source: string
   readonly reason: 'recorder_lost'

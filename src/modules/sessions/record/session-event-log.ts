@@ -32,7 +32,7 @@ const insertEntry = compiled<Pick<LogEntry, 'sessionId' | 'seq' | 'type' | 'data
 export async function appendToLog(tx: Tx, entry: LogEntry): Promise<void> {
   const { sessionId, seq, type, at, data, publicPayload = data } = entry
   await insertEntry(tx.db, { sessionId, seq, type, data, at })
-  tx.record('session.event', logEvent({ sessionId, seq, type, at, data: publicPayload }))
+  tx.publish('session.event', logEvent({ sessionId, seq, type, at, data: publicPayload }))
 }
 
 /** Returns the domain event of an entry with its published payload. */

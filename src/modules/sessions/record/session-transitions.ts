@@ -126,7 +126,7 @@ export const lastHeartbeat = ({ selectFrom }: ExpressionBuilder<Tables, 'robots'
 /** Emits the robot's new status to the hub and makes its gateway reload the robot's state. */
 export function emitRobotStatus(tx: Tx, robot: RobotRecord & { last_heartbeat: Date | null }): void {
   tx.robotsChanged(robot.id)
-  tx.record('robots.status', {
+  tx.publish('robots.status', {
     robots: [
       {
         robot_id: robot.id,

@@ -2,9 +2,9 @@ import { rtp } from '@wheelhouse/protocol'
 import {
   FLAG_BINARY,
   FLAG_KEYFRAME,
-  type RecordSender,
-  type RecordWriter,
-  recordKinds,
+  type SampleSender,
+  type SampleWriter,
+  sampleKinds,
 } from '../../../modules/recordings/transport/index.ts'
 import { type AccessUnit, AccessUnits } from './access-units.ts'
 import { FrameLoss } from './frame-loss.ts'
@@ -22,7 +22,7 @@ const KEYFRAME_INTERVAL_MS = 5_000
 const MAX_WAITING = 4_096
 
 interface RecorderEnvironment {
-  readonly sender: Pick<RecordSender, 'open'>
+  readonly sender: Pick<SampleSender, 'open'>
   readonly nowMs: () => number
   /** Asks for a call of `work` after all viewers are served. */
   readonly schedule: () => void
@@ -40,8 +40,8 @@ export class CameraRecorder {
   #wanted: IncomingStream | undefined
   #units: AccessUnits | undefined
   #codec: VideoCodec | undefined
-  #records: RecordWriter | undefined
-  readonly #loss = new FrameLoss((gap) => this.#records?.gap(gap))
+  #samples: SampleWriter | undefined
+  readonly #loss = new FrameLoss((gap) => this.#samples?.gap(gap))
   #keyframeMs: number
   /** The latest time of a frame that was written. */
   #writtenMs = 0
@@ -89,7 +89,7 @@ export class CameraRecorder {
       this.#environment.requestKeyframe(stream)
       return false
     }
-    if (codec !== this.#codec) this.#endRecords()
+    if (codec !== this.#codec) this.#endSamples()
     this.#codec = codec
     this.#source = stream
     this.#units = new AccessUnits(codec, {
@@ -105,7 +105,7 @@ export class CameraRecorder {
 
   #write({ data, isKeyframe, captureMs, arrivedMs }: AccessUnit, codec: VideoCodec): void {
     if (isKeyframe) this.#keyframeMs = arrivedMs
-    this.#records ??= this.#environment.sender.open({
+    this.#samples ??= this.#environment.sender.open({
       ...this.#target,
       source: `camera/${this.#name}`,
       codec,
@@ -114,14 +114,14 @@ export class CameraRecorder {
     // The estimate of a sender's clock changes, and where it is unknown, readers take the time of arrival. Times never run backwards.
     const stampMs = captureMs === undefined ? undefined : Math.max(captureMs, this.#writtenMs)
     this.#writtenMs = Math.max(this.#writtenMs, stampMs ?? arrivedMs)
-    const record = {
-      kind: recordKinds.video,
+    const sample = {
+      kind: sampleKinds.video,
       flags: FLAG_BINARY | (isKeyframe ? FLAG_KEYFRAME : 0),
       detail: stampMs ?? Number.NaN,
       note: '',
       payload: data,
     }
-    this.#records.write(record, arrivedMs)
+    this.#samples.write(sample, arrivedMs)
     this.#loss.delivered(arrivedMs)
   }
 
@@ -137,14 +137,14 @@ export class CameraRecorder {
   /** Ends the recording after the frames that are complete. */
   close(): void {
     this.work()
-    this.#endRecords()
+    this.#endSamples()
     this.#units = undefined
     this.#source = undefined
   }
 
-  #endRecords(): void {
+  #endSamples(): void {
     this.#loss.close(this.#environment.nowMs())
-    this.#records?.close()
-    this.#records = undefined
+    this.#samples?.close()
+    this.#samples = undefined
   }
 }

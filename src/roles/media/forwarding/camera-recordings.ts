@@ -1,8 +1,8 @@
 import { waitUntil } from '../../../core/concurrency/concurrency.ts'
 import {
-  createRecordSender,
+  createSampleSender,
   createUnsentGaps,
-  type RecordSender,
+  type SampleSender,
   type UnsentGap,
   type UnsentGaps,
 } from '../../../modules/recordings/transport/index.ts'
@@ -27,7 +27,7 @@ const GAPS_MS = 500
 export class CameraRecordings {
   readonly #environment: PeerEnvironment
   readonly #cameras: Cameras
-  readonly #sender: RecordSender
+  readonly #sender: SampleSender
   readonly #unsentGaps: UnsentGaps
   readonly #recorders = new Map<CameraKey, CameraRecorder>()
   readonly #scheduleWork: () => void
@@ -43,7 +43,7 @@ export class CameraRecordings {
     this.#environment = environment
     this.#unsentGaps = createUnsentGaps({ log: environment.log, store: postUnsent })
     this.#cameras = cameras
-    this.#sender = createRecordSender({
+    this.#sender = createSampleSender({
       ...environment,
       recorders: () => this.#access.recorders,
       authorization: () => this.#access.authorization,

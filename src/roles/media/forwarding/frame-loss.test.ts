@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Period } from '../../../modules/recordings/transport/record-backlog.ts'
+import type { Period } from '../../../modules/recordings/transport/sample-backlog.ts'
 import { FrameLoss } from './frame-loss.ts'
 
 function setUp() {

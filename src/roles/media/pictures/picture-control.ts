@@ -2,7 +2,7 @@ import { singleFlight, waitUntil } from '../../../core/concurrency/concurrency.t
 import type { Log } from '../../../core/log.ts'
 import type { Guard } from '../../../core/process/guard.ts'
 import {
-  createRecordSender,
+  createSampleSender,
   type RecorderAddress,
   rendezvous,
   type UnsentGaps,
@@ -36,7 +36,7 @@ export function createPictureControl(deps: {
   const nowMs = () => performance.timeOrigin + performance.now()
   const running = new Map<string, PictureRecorder>()
   let addresses: readonly RecorderAddress[] = []
-  const sender = createRecordSender({
+  const sender = createSampleSender({
     ...deps,
     recorders: () => addresses,
     authorization: () => recorders.sign(Date.now()),

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { TokenBucket } from '../../../core/concurrency/token-bucket.ts'
 import {
   FLAG_BINARY,
-  type RecordSender,
-  type RecordWriter,
-  recordKinds,
+  type SampleSender,
+  type SampleWriter,
+  sampleKinds,
 } from '../../../modules/recordings/transport/index.ts'
 import { PictureParts } from './picture-parts.ts'
 
@@ -31,7 +31,7 @@ export interface PictureTarget {
 
 interface PictureDeps {
   readonly open: OpenPictures
-  readonly sender: Pick<RecordSender, 'open'>
+  readonly sender: Pick<SampleSender, 'open'>
   readonly nowMs: () => number
   /** The source of the stream, `camera/<name>`. */
   readonly source: string
@@ -43,7 +43,7 @@ export class PictureRecorder {
   readonly #deps: PictureDeps
   readonly #stop = new AbortController()
   readonly #rate: TokenBucket
-  #records: RecordWriter | undefined
+  #samples: SampleWriter | undefined
 
   constructor(target: PictureTarget, deps: PictureDeps) {
     this.target = target
@@ -84,16 +84,16 @@ export class PictureRecorder {
     const atMs = nowMs()
     if (this.#rate.take(atMs) > 0) return
     const { sessionId } = this.target
-    this.#records ??= sender.open({ sessionId, source, codec: 'JPEG', stored: true })
-    this.#records.write(
-      { kind: recordKinds.image, flags: FLAG_BINARY, detail: Number.NaN, note: '', payload },
+    this.#samples ??= sender.open({ sessionId, source, codec: 'JPEG', stored: true })
+    this.#samples.write(
+      { kind: sampleKinds.image, flags: FLAG_BINARY, detail: Number.NaN, note: '', payload },
       atMs,
     )
   }
 
   close(): void {
     this.#stop.abort()
-    this.#records?.close()
-    this.#records = undefined
+    this.#samples?.close()
+    this.#samples = undefined
   }
 }

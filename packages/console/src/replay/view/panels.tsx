@@ -23,7 +23,7 @@ import type { LogEntry } from './log-entries.ts'
 import styles from './replay.module.css'
 import { IconTrash } from './replay-icons.tsx'
 import { preciseClock, usePosition, usePositionEffect } from './replay-time.ts'
-import { type EpisodeSpan, episodeResult, type Mark, type StateSpan, spanAt } from './tracks.ts'
+import { type EpisodeSpan, episodeResult, type Mark, type StateSpan, spanAt, stateTexts } from './tracks.ts'
 
 interface Props {
   readonly replay: Replay
@@ -32,13 +32,6 @@ interface Props {
 }
 
 const MAX_COMMAND_VALUES = 6
-
-const stateTexts: Readonly<Record<StateSpan['kind'], string>> = {
-  stopped: t('replay.state.stopped'),
-  paused: t('replay.state.paused'),
-  offline: t('replay.state.offline'),
-  halted: t('replay.state.halted'),
-}
 
 /** Shows everything that the recording has at the position: state, command and its decision, latency, all telemetry. */
 export function NowPanel({ replay, schema, states }: Props) {

@@ -19,7 +19,8 @@ export interface Plot {
   readonly lines: readonly PlotLine[]
 }
 
-interface PlotSchemas {
+/** The schemas that a robot declares for its messages. */
+export interface RecordedSchemas {
   readonly telemetry: TelemetrySchema | null
   readonly control: ControlSchema | null
 }
@@ -29,7 +30,7 @@ const MAX_LINES = 8
 const SPEED_PATHS = ['linear_mps', 'linear', 'linear.x']
 
 /** Returns the plots of a recording with these numbers: first what matters most, then the other fields of the telemetry. */
-export function plotsOf(keys: Iterable<string>, schemas: PlotSchemas): readonly Plot[] {
+export function plotsOf(keys: Iterable<string>, schemas: RecordedSchemas): readonly Plot[] {
   const all = [...keys].filter((key) => key !== 'telemetry:t')
   const [speedKey, batteryKey] = [speedKeyOf(schemas.telemetry), batteryKeyOf(schemas.telemetry)]
   const commanded = SPEED_PATHS.map((path) => `control:${path}`).find((key) => all.includes(key))
@@ -85,7 +86,7 @@ const share = (key: string): PlotLine => ({ key, label: '', unit: '%', factor: 1
 function telemetryPlots(
   keys: readonly string[],
   shown: ReadonlySet<string | undefined>,
-  schemas: PlotSchemas,
+  schemas: RecordedSchemas,
 ): Plot[] {
   const plots = new Map<string, { title: string; lines: PlotLine[] }>()
   for (const key of keys) {
@@ -103,7 +104,7 @@ function telemetryPlots(
 
 const pathOf = (key: string): string[] => key.slice(key.indexOf(':') + 1).split('.')
 
-function describe(key: string, { telemetry, control }: PlotSchemas): PlotLine {
+function describe(key: string, { telemetry, control }: RecordedSchemas): PlotLine {
   const path = pathOf(key)
   const schema = key.startsWith('telemetry:') ? telemetry : key.startsWith('control:') ? control : null
   const declared = schema && fieldAt(schema.properties, path)

@@ -11,8 +11,8 @@ import {
   type Axis,
   axisOf,
   episodeResult,
-  type StateSpan,
   spanAt,
+  stateTexts,
   type TrackName,
   type Tracks,
   trackAt,
@@ -110,13 +110,6 @@ const MAX_ENTRIES = 4
 const COMMAND_REACH_MS = 100
 
 const counts = new Intl.NumberFormat(language)
-
-const stateTexts: Readonly<Record<StateSpan['kind'], string>> = {
-  stopped: t('replay.state.stopped'),
-  paused: t('replay.state.paused'),
-  offline: t('replay.state.offline'),
-  halted: t('replay.state.halted'),
-}
 
 /** Returns the time of a place on the axis, as the start of a tip. */
 const timeTip = (atMs: number, startMs: number): string =>

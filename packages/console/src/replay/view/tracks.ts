@@ -116,3 +116,11 @@ export function episodeResult({ success, ended_at }: Pick<RecordedEpisode, 'succ
   if (success === null) return t('replay.marks.noResult')
   return success ? t('replay.marks.success') : t('replay.marks.failure')
 }
+
+/** The names of the states on the track. */
+export const stateTexts: Readonly<Record<StateSpan['kind'], string>> = {
+  stopped: t('replay.state.stopped'),
+  paused: t('replay.state.paused'),
+  offline: t('replay.state.offline'),
+  halted: t('replay.state.halted'),
+}

@@ -1,13 +1,13 @@
 import {
   FLAG_KEYFRAME,
-  maxRecordBytes,
-  recordBytes,
-  recordEnd,
-  recordFlags,
-  recordTime,
-  type WrittenRecord,
-  writeRecord,
-} from './record-wire.ts'
+  maxSampleBytes,
+  sampleBytes,
+  sampleEnd,
+  sampleFlags,
+  sampleTime,
+  type WrittenSample,
+  writeSample,
+} from './sample-wire.ts'
 
 /** Bytes of a chunk: about a second of control and telemetry of one session. */
 const CHUNK_BYTES = 16 * 1024
@@ -40,14 +40,14 @@ export class ChunkPool {
 /** Records on the wire, one after another. `start` ≤ `sent` ≤ `end`. */
 interface Chunk {
   readonly bytes: Buffer
-  /** Where the first record that is not acknowledged begins. */
+  /** Where the first sample that is not acknowledged begins. */
   start: number
-  /** Where the first record that is not sent begins. */
+  /** Where the first sample that is not sent begins. */
   sent: number
   end: number
-  /** Time of the last record. */
+  /** Time of the last sample. */
   lastMs: number
-  unsentRecords: number
+  unsentSamples: number
 }
 
 /** A period, in Unix milliseconds. */
@@ -56,14 +56,14 @@ export interface Period {
   readonly toMs: number
 }
 
-/** The records of one stream that are not sent, or not acknowledged, in the order of their times. */
-export class RecordBacklog {
+/** The samples of one stream that are not sent, or not acknowledged, in the order of their times. */
+export class SampleBacklog {
   readonly #pool: ChunkPool
   readonly #maxBytes: number
   readonly #chunks: Chunk[] = []
   #bytes = 0
   #unsentBytes = 0
-  /** Whether a record had no space because of the limit of this backlog, so that memory of others would not help. */
+  /** Whether a sample had no space because of the limit of this backlog, so that memory of others would not help. */
   isAtOwnLimit = false
 
   constructor(pool: ChunkPool, maxBytes: number) {
@@ -75,18 +75,18 @@ export class RecordBacklog {
     return this.#chunks.length === 0
   }
 
-  /** The time of the first record. */
+  /** The time of the first sample. */
   get firstMs(): number | undefined {
     const first = this.#chunks[0]
-    return first && recordTime(first.bytes, first.start)
+    return first && sampleTime(first.bytes, first.start)
   }
 
-  /** Bytes of records that are not sent. */
+  /** Bytes of samples that are not sent. */
   get unsentBytes(): number {
     return this.#unsentBytes
   }
 
-  /** Whether records were sent that are not acknowledged. */
+  /** Whether samples were sent that are not acknowledged. */
   get hasSent(): boolean {
     const first = this.#chunks[0]
     return first !== undefined && first.sent > first.start
@@ -97,21 +97,21 @@ export class RecordBacklog {
     return this.#bytes
   }
 
-  /** Adds a record. Returns its length, or 0 if there is no space for it. */
-  add(record: Omit<WrittenRecord, 'stream' | 'atMs'>, stream: number, atMs: number): number {
+  /** Adds a sample. Returns its length, or 0 if there is no space for it. */
+  add(sample: Omit<WrittenSample, 'stream' | 'atMs'>, stream: number, atMs: number): number {
     let chunk = this.#chunks.at(-1)
-    let bytes = maxRecordBytes(record.note, record.payload)
+    let bytes = maxSampleBytes(sample.note, sample.payload)
     if (!chunk || chunk.end + bytes > chunk.bytes.length) {
-      bytes = exactBytes(record)
+      bytes = exactBytes(sample)
       if (!chunk || chunk.end + bytes > chunk.bytes.length)
         chunk = this.#addChunk(Math.max(CHUNK_BYTES, bytes))
     }
     if (!chunk) return 0
-    const end = writeRecord(chunk.bytes, chunk.end, record, stream, atMs)
+    const end = writeSample(chunk.bytes, chunk.end, sample, stream, atMs)
     const length = end - chunk.end
     chunk.end = end
     chunk.lastMs = atMs
-    chunk.unsentRecords++
+    chunk.unsentSamples++
     this.#unsentBytes += length
     return length
   }
@@ -121,7 +121,7 @@ export class RecordBacklog {
     if (this.isAtOwnLimit) return undefined
     const bytes = this.#pool.acquire(size)
     if (!bytes) return undefined
-    const chunk: Chunk = { bytes, start: 0, sent: 0, end: 0, lastMs: 0, unsentRecords: 0 }
+    const chunk: Chunk = { bytes, start: 0, sent: 0, end: 0, lastMs: 0, unsentSamples: 0 }
     this.#bytes += size
     this.#chunks.push(chunk)
     return chunk
@@ -136,11 +136,11 @@ export class RecordBacklog {
   }
 
   /**
-   * Adds records that are not sent to a list, as views, until it has `maxBytes`, or one chunk. They count as sent.
-   * Returns the number of records.
+   * Adds samples that are not sent to a list, as views, until it has `maxBytes`, or one chunk. They count as sent.
+   * Returns the number of samples.
    */
   takeUnsent(parts: Uint8Array[], maxBytes: number): number {
-    let [records, bytes] = [0, 0]
+    let [samples, bytes] = [0, 0]
     for (const chunk of this.#chunks) {
       const length = chunk.end - chunk.sent
       if (length === 0) continue
@@ -148,80 +148,80 @@ export class RecordBacklog {
       parts.push(chunk.bytes.subarray(chunk.sent, chunk.end))
       chunk.sent = chunk.end
       bytes += length
-      records += chunk.unsentRecords
-      chunk.unsentRecords = 0
+      samples += chunk.unsentSamples
+      chunk.unsentSamples = 0
     }
     this.#unsentBytes -= bytes
-    return records
+    return samples
   }
 
-  /** Removes the records that were sent, up to a time. */
+  /** Removes the samples that were sent, up to a time. */
   acknowledge(upToMs: number): void {
     for (;;) {
       const chunk = this.#chunks[0]
       if (!chunk) return
       if (chunk.lastMs > upToMs || chunk.sent < chunk.end) {
-        while (chunk.start < chunk.sent && recordTime(chunk.bytes, chunk.start) <= upToMs)
-          chunk.start = recordEnd(chunk.bytes, chunk.start)
+        while (chunk.start < chunk.sent && sampleTime(chunk.bytes, chunk.start) <= upToMs)
+          chunk.start = sampleEnd(chunk.bytes, chunk.start)
         return
       }
       this.#removeFirst()
     }
   }
 
-  /** Removes the oldest records that were sent. Returns their period; undefined if no such records exist. */
+  /** Removes the oldest samples that were sent. Returns their period; undefined if no such samples exist. */
   evictSent(): Period | undefined {
     const chunk = this.#chunks[0]
     if (!chunk || chunk.sent < chunk.end) return undefined
-    const fromMs = recordTime(chunk.bytes, chunk.start)
+    const fromMs = sampleTime(chunk.bytes, chunk.start)
     this.#removeFirst()
     return { fromMs, toMs: chunk.lastMs }
   }
 
-  /** Removes the records before the first keyframe. Returns their period; undefined if the first record is a keyframe. */
+  /** Removes the samples before the first keyframe. Returns their period; undefined if the first sample is a keyframe. */
   dropBeforeKeyframe(): Period | undefined {
     const first = this.#chunks[0]
     if (!first) return undefined
-    const fromMs = recordTime(first.bytes, first.start)
+    const fromMs = sampleTime(first.bytes, first.start)
     let toMs: number | undefined
     for (let chunk = this.#chunks[0]; chunk; chunk = this.#chunks[0]) {
       while (chunk.start < chunk.end) {
-        if (recordFlags(chunk.bytes, chunk.start) & FLAG_KEYFRAME)
+        if (sampleFlags(chunk.bytes, chunk.start) & FLAG_KEYFRAME)
           return toMs === undefined ? undefined : { fromMs, toMs }
-        toMs = recordTime(chunk.bytes, chunk.start)
-        this.#dropRecord(chunk)
+        toMs = sampleTime(chunk.bytes, chunk.start)
+        this.#dropSample(chunk)
       }
       this.#removeFirst()
     }
     return toMs === undefined ? undefined : { fromMs, toMs }
   }
 
-  #dropRecord(chunk: Chunk): void {
-    const end = recordEnd(chunk.bytes, chunk.start)
+  #dropSample(chunk: Chunk): void {
+    const end = sampleEnd(chunk.bytes, chunk.start)
     if (chunk.sent < end) {
       this.#unsentBytes -= end - chunk.sent
       chunk.sent = end
-      chunk.unsentRecords--
+      chunk.unsentSamples--
     }
     chunk.start = end
   }
 
-  /** Makes all records unsent. */
+  /** Makes all samples unsent. */
   rewind(): void {
     this.#unsentBytes = 0
     for (const chunk of this.#chunks) {
       chunk.sent = chunk.start
-      chunk.unsentRecords = 0
-      for (let at = chunk.start; at < chunk.end; at = recordEnd(chunk.bytes, at)) chunk.unsentRecords++
+      chunk.unsentSamples = 0
+      for (let at = chunk.start; at < chunk.end; at = sampleEnd(chunk.bytes, at)) chunk.unsentSamples++
       this.#unsentBytes += chunk.end - chunk.start
     }
   }
 
-  /** Removes all records. */
+  /** Removes all samples. */
   clear(): void {
     while (!this.isEmpty) this.#removeFirst()
   }
 }
 
-const exactBytes = ({ note, payload }: Pick<WrittenRecord, 'note' | 'payload'>): number =>
-  recordBytes(note.length, typeof payload === 'string' ? Buffer.byteLength(payload) : payload.length)
+const exactBytes = ({ note, payload }: Pick<WrittenSample, 'note' | 'payload'>): number =>
+  sampleBytes(note.length, typeof payload === 'string' ? Buffer.byteLength(payload) : payload.length)

@@ -7,7 +7,7 @@ import {
   START_MS,
   setUp,
 } from '../../../../test/support/recordings/sender-fixture.ts'
-import { FLAG_KEYFRAME, recordKinds } from './record-wire.ts'
+import { FLAG_KEYFRAME, sampleKinds } from './sample-wire.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START_MS })
@@ -23,14 +23,14 @@ test('a stream without a recorder keeps its limit, and reports the rest as a gap
   other.write(control('of another'))
   for (let index = 0; index < 100; index++) stream.write(control('x'.repeat(1_000)))
   const socket = await connect()
-  expect(socket.records.length).toBeGreaterThan(50)
-  expect(socket.records.length).toBeLessThan(70)
+  expect(socket.samples.length).toBeGreaterThan(50)
+  expect(socket.samples.length).toBeLessThan(70)
   expect(socket.texts).toContain('of another')
   expect(gapsOf(socket)).toMatchObject([{ reason: 'recorder_lost', stream: 1 }])
   expect(sender.counts.leftOut + sender.counts.sent).toBe(101)
 })
 
-test('records that a slow recorder does not accept are dropped and reported as a gap; a camera continues with a keyframe', async () => {
+test('samples that a slow recorder does not accept are dropped and reported as a gap; a camera continues with a keyframe', async () => {
   const { sender, connect } = setUp({ limits: { streamBytes: 64 * 1024, totalBytes: 1024 * 1024 } })
   const onKeyframeRequest = vi.fn()
   const stream = sender.open({ ...gateway, codec: 'VP8', onKeyframeRequest })
@@ -38,13 +38,13 @@ test('records that a slow recorder does not accept are dropped and reported as a
   socket.bufferedAmount = 9 * 1024 * 1024
   const frame = (payload: string, flags = 0) => ({
     ...control(payload.padEnd(1_000), flags),
-    kind: recordKinds.video,
+    kind: sampleKinds.video,
   })
   for (let index = 0; index < 100; index++) stream.write(frame(`${index}`))
   expect(onKeyframeRequest).toHaveBeenCalledOnce()
   socket.bufferedAmount = 0
   await vi.advanceTimersByTimeAsync(50)
-  const before = socket.records.length
+  const before = socket.samples.length
   expect(gapsOf(socket)).toMatchObject([{ reason: 'overload' }])
   stream.write(frame('of a lost group'))
   stream.write(frame('key', FLAG_KEYFRAME))
@@ -63,7 +63,7 @@ test('a single picture that is left out is a gap from the one before to the one 
   for (const [number, atMs] of times.entries())
     stream.write(control(new Uint8Array(number === 1 ? 4 * 1024 * 1024 + 1 : 10)), atMs)
   await vi.advanceTimersByTimeAsync(50)
-  expect(socket.records.map(({ atMs }) => atMs)).toEqual([times[0], times[2], times[3]])
+  expect(socket.samples.map(({ atMs }) => atMs)).toEqual([times[0], times[2], times[3]])
   expect(gapsOf(socket)).toMatchObject([{ fromMs: times[0], toMs: times[2] }])
 })
 
@@ -84,7 +84,7 @@ test('a gap of the source is reported before the end of its stream, and again af
   expect(gapsOf(second)).toMatchObject([gap])
 })
 
-test('records that were removed before their acknowledgement are a gap only if the recorder is lost', async () => {
+test('samples that were removed before their acknowledgement are a gap only if the recorder is lost', async () => {
   const { sender, sockets, connect } = setUp({ limits: { streamBytes: 64 * 1024, totalBytes: 1024 * 1024 } })
   const stream = sender.open({ ...gateway, codec: 'H264' })
   const first = await connect()
@@ -95,7 +95,7 @@ test('records that were removed before their acknowledgement are a gap only if t
     }
   }
   await write(100)
-  first.says({ type: 'ack', stream: 1, upToMs: first.records.at(-1)?.atMs as number })
+  first.says({ type: 'ack', stream: 1, upToMs: first.samples.at(-1)?.atMs as number })
   await write(100)
   expect(sender.counts.leftOut).toBe(0)
   expect(gapsOf(first)).toEqual([])
@@ -104,9 +104,9 @@ test('records that were removed before their acknowledgement are a gap only if t
   const second = await connect()
   expect(sockets).toHaveLength(2)
   const [gap] = gapsOf(second)
-  expect(gap).toMatchObject({ reason: 'recorder_lost', fromMs: first.records[100]?.atMs })
-  expect(second.records[0]).toMatchObject({ flags: FLAG_KEYFRAME })
-  expect(second.records[0]?.atMs).toBeGreaterThan((gap as { toMs: number }).toMs)
+  expect(gap).toMatchObject({ reason: 'recorder_lost', fromMs: first.samples[100]?.atMs })
+  expect(second.samples[0]).toMatchObject({ flags: FLAG_KEYFRAME })
+  expect(second.samples[0]?.atMs).toBeGreaterThan((gap as { toMs: number }).toMs)
 })
 
 test('at the end of the process, streams that have reached no recorder are reported at once', async () => {

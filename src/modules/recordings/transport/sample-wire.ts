@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 // The messages between sources of data and a recorder, over one WebSocket for each recorder. Text messages open and close streams;
-// binary messages are batches of records.
+// binary messages are batches of samples.
 
 /** Path of the WebSocket of a recorder. */
 export const RECORDER_PATH = '/streams'
@@ -9,11 +9,11 @@ export const RECORDER_PATH = '/streams'
 export const RECORDER_PURPOSE = 'recorder'
 /** Largest batch of a source. */
 export const MAX_BATCH_BYTES = 1024 * 1024
-/** Largest record: a keyframe of a camera at the highest bitrate. A larger one is dropped. */
-export const MAX_RECORD_BYTES = 4 * 1024 * 1024
+/** Largest sample: a keyframe of a camera at the highest bitrate. A larger one is dropped. */
+export const MAX_SAMPLE_BYTES = 4 * 1024 * 1024
 
-/** The kinds of records. The numbers are those on the wire. */
-export const recordKinds = {
+/** The kinds of samples. The numbers are those on the wire. */
+export const sampleKinds = {
   control: 1,
   dropped: 2,
   telemetry: 3,
@@ -23,15 +23,15 @@ export const recordKinds = {
   video: 7,
   image: 8,
 } as const
-export type RecordKind = keyof typeof recordKinds
+export type SampleKind = keyof typeof sampleKinds
 
 /** The payload is binary data of the sender, not text. */
 export const FLAG_BINARY = 1
 /** A frame of video that can be decoded without the ones before. */
 export const FLAG_KEYFRAME = 2
 
-/** One record of a stream. */
-export interface StreamRecord {
+/** One sample of a stream. */
+export interface StreamSample {
   /** The stream, by the number that its source gave it. */
   readonly stream: number
   readonly kind: number
@@ -59,11 +59,11 @@ export const FromSource = z.discriminatedUnion('type', [
     source: z.string().max(64),
     /** The codec of a camera. */
     codec: z.enum(['VP8', 'H264', 'JPEG']).optional(),
-    /** Whether the records are stored. Without, they only go to live readers. */
+    /** Whether the samples are stored. Without, they only go to live readers. */
     stored: z.boolean(),
     /**
-     * The first of the streams that this one continues after its recorder was lost; its own id if it continues none. The records
-     * that were not acknowledged are sent again. The lost recorder may have stored some of them, so that the new one ignores records
+     * The first of the streams that this one continues after its recorder was lost; its own id if it continues none. The samples
+     * that were not acknowledged are sent again. The lost recorder may have stored some of them, so that the new one ignores samples
      * up to the end of the last segment of this origin. Streams of other origins are independent: those of a source that has
      * ended, for example, may still be stored.
      */
@@ -78,7 +78,7 @@ export const FromSource = z.discriminatedUnion('type', [
     /** Whether the source will continue the stream at another recorder. */
     continues: z.boolean().optional(),
   }),
-  /** The source dropped records, because no recorder was available or the recorder did not keep up, or has not received their content. */
+  /** The source dropped samples, because no recorder was available or the recorder did not keep up, or has not received their content. */
   z.object({
     type: z.literal('gap'),
     stream: StreamNumber,
@@ -91,11 +91,11 @@ export type FromSource = z.infer<typeof FromSource>
 
 /** Messages of a recorder. */
 export const FromRecorder = z.discriminatedUnion('type', [
-  /** All records of the stream up to this time are durable. */
+  /** All samples of the stream up to this time are durable. */
   z.object({ type: z.literal('ack'), stream: StreamNumber, upToMs: z.number() }),
   /**
-   * The stream is not recorded, and its records would be ignored. The source may open it again after the time. Until then it keeps
-   * its records, except for the reason `quota_exceeded`.
+   * The stream is not recorded, and its samples would be ignored. The source may open it again after the time. Until then it keeps
+   * its samples, except for the reason `quota_exceeded`.
    */
   z.object({
     type: z.literal('refused'),
@@ -113,27 +113,27 @@ export type FromRecorder = z.infer<typeof FromRecorder>
 // kind (1), flags (1), length of the note (2), stream (4), atMs (8), detail (8), length of the payload (4)
 const HEADER_BYTES = 28
 
-/** Returns the length of a record on the wire. */
-export const recordBytes = (noteBytes: number, payloadBytes: number): number =>
+/** Returns the length of a sample on the wire. */
+export const sampleBytes = (noteBytes: number, payloadBytes: number): number =>
   HEADER_BYTES + noteBytes + payloadBytes
 
-/** A record whose payload may be a text. */
-export type WrittenRecord = Omit<StreamRecord, 'payload'> & { readonly payload: string | Uint8Array }
+/** A sample whose payload may be a text. */
+export type WrittenSample = Omit<StreamSample, 'payload'> & { readonly payload: string | Uint8Array }
 
-/** Returns the most bytes that a record needs on the wire. */
-export const maxRecordBytes = (note: string, payload: string | Uint8Array): number =>
+/** Returns the most bytes that a sample needs on the wire. */
+export const maxSampleBytes = (note: string, payload: string | Uint8Array): number =>
   // UTF-8 needs at most three bytes for each UTF-16 unit.
-  recordBytes(note.length, typeof payload === 'string' ? payload.length * 3 : payload.length)
+  sampleBytes(note.length, typeof payload === 'string' ? payload.length * 3 : payload.length)
 
-/** Writes a record at a position of a buffer that has space for it. Returns the position after it. */
-export function writeRecord(
+/** Writes a sample at a position of a buffer that has space for it. Returns the position after it. */
+export function writeSample(
   buffer: Buffer,
   start: number,
-  record: Omit<WrittenRecord, 'stream' | 'atMs'>,
+  sample: Omit<WrittenSample, 'stream' | 'atMs'>,
   stream: number,
   atMs: number,
 ): number {
-  const { note, payload } = record
+  const { note, payload } = sample
   let end = start + HEADER_BYTES
   if (note.length > 0) end += buffer.write(note, end, 'latin1')
   const payloadStart = end
@@ -142,38 +142,38 @@ export function writeRecord(
     buffer.set(payload, end)
     end += payload.length
   }
-  buffer[start] = record.kind
-  buffer[start + 1] = record.flags
+  buffer[start] = sample.kind
+  buffer[start + 1] = sample.flags
   buffer.writeUInt16BE(note.length, start + 2)
   buffer.writeUInt32BE(stream, start + 4)
   buffer.writeDoubleBE(atMs, start + 8)
-  buffer.writeDoubleBE(record.detail, start + 16)
+  buffer.writeDoubleBE(sample.detail, start + 16)
   buffer.writeUInt32BE(end - payloadStart, start + 24)
   return end
 }
 
-/** Returns the time of the record at a position. */
-export const recordTime = (buffer: Buffer, start: number): number => buffer.readDoubleBE(start + 8)
+/** Returns the time of the sample at a position. */
+export const sampleTime = (buffer: Buffer, start: number): number => buffer.readDoubleBE(start + 8)
 
-/** Returns the flags of the record at a position. */
-export const recordFlags = (buffer: Buffer, start: number): number => buffer.readUInt8(start + 1)
+/** Returns the flags of the sample at a position. */
+export const sampleFlags = (buffer: Buffer, start: number): number => buffer.readUInt8(start + 1)
 
-/** Returns the position after the record at a position. */
-export const recordEnd = (buffer: Buffer, start: number): number =>
-  start + recordBytes(buffer.readUInt16BE(start + 2), buffer.readUInt32BE(start + 24))
+/** Returns the position after the sample at a position. */
+export const sampleEnd = (buffer: Buffer, start: number): number =>
+  start + sampleBytes(buffer.readUInt16BE(start + 2), buffer.readUInt32BE(start + 24))
 
 /**
- * Reads the records of a message.
+ * Reads the samples of a message.
  * @throws RangeError for a message that is cut off
  */
-export function* readRecords(message: Buffer): Generator<StreamRecord> {
+export function* readSamples(message: Buffer): Generator<StreamSample> {
   let at = 0
   while (at < message.length) {
     const noteBytes = message.readUInt16BE(at + 2)
     const payloadBytes = message.readUInt32BE(at + 24)
     const noteStart = at + HEADER_BYTES
     const end = noteStart + noteBytes + payloadBytes
-    if (end > message.length) throw new RangeError('a record is cut off')
+    if (end > message.length) throw new RangeError('a sample is cut off')
     yield {
       kind: message.readUInt8(at),
       flags: message.readUInt8(at + 1),

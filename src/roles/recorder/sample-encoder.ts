@@ -1,6 +1,6 @@
 import { BINARY_HEADER_BYTES, cameraTopic, recordingTopics } from '@wheelhouse/protocol'
 import { encodeFrame, type FrameSchema, type RecordedMessage } from '../../modules/recordings/mcap/index.ts'
-import { FLAG_BINARY, recordKinds, type StreamRecord } from '../../modules/recordings/transport/index.ts'
+import { FLAG_BINARY, type StreamSample, sampleKinds } from '../../modules/recordings/transport/index.ts'
 
 /** The source of a stream. */
 export interface StreamSource {
@@ -19,34 +19,34 @@ function toNanoseconds(unixMs: number): bigint {
 }
 
 /** Returns when a command or a sample was made, as far as its age is known. */
-const madeNs = ({ atMs, detail: ageMs }: StreamRecord): bigint =>
+const madeNs = ({ atMs, detail: ageMs }: StreamSample): bigint =>
   toNanoseconds(atMs - Math.max(0, ageMs || 0))
 
-/** Returns the message of a record; undefined for one of a kind that this version does not know. */
-export function encodeRecord(record: StreamRecord, source: StreamSource): RecordedMessage | undefined {
-  const logTimeNs = toNanoseconds(record.atMs)
-  switch (record.kind) {
-    case recordKinds.control:
+/** Returns the message of a sample; undefined for one of a kind that this version does not know. */
+export function encodeSample(sample: StreamSample, source: StreamSource): RecordedMessage | undefined {
+  const logTimeNs = toNanoseconds(sample.atMs)
+  switch (sample.kind) {
+    case sampleKinds.control:
       return {
-        ...plain(recordingTopics.control, logTimeNs, controlMessage(record)),
-        publishTimeNs: madeNs(record),
+        ...plain(recordingTopics.control, logTimeNs, controlMessage(sample)),
+        publishTimeNs: madeNs(sample),
       }
-    case recordKinds.dropped:
-      return plain(recordingTopics.dropped, logTimeNs, controlMessage(record))
-    case recordKinds.telemetry:
+    case sampleKinds.dropped:
+      return plain(recordingTopics.dropped, logTimeNs, controlMessage(sample))
+    case sampleKinds.telemetry:
       return {
-        ...plain(recordingTopics.telemetry, logTimeNs, telemetryMessage(record)),
-        publishTimeNs: madeNs(record),
+        ...plain(recordingTopics.telemetry, logTimeNs, telemetryMessage(sample)),
+        publishTimeNs: madeNs(sample),
       }
-    case recordKinds.limits:
-      return plain(recordingTopics.limits, logTimeNs, record.payload)
-    case recordKinds.latency:
-      return plain(recordingTopics.latency, logTimeNs, record.payload)
-    case recordKinds.stop:
-      return plain(recordingTopics.stop, logTimeNs, record.payload)
-    case recordKinds.video:
-    case recordKinds.image:
-      return cameraMessage(record, source, logTimeNs)
+    case sampleKinds.limits:
+      return plain(recordingTopics.limits, logTimeNs, sample.payload)
+    case sampleKinds.latency:
+      return plain(recordingTopics.latency, logTimeNs, sample.payload)
+    case sampleKinds.stop:
+      return plain(recordingTopics.stop, logTimeNs, sample.payload)
+    case sampleKinds.video:
+    case sampleKinds.image:
+      return cameraMessage(sample, source, logTimeNs)
     default:
       return undefined
   }
@@ -64,7 +64,7 @@ const plain = (topic: string, logTimeNs: bigint, data: Uint8Array): RecordedMess
 })
 
 function cameraMessage(
-  { atMs, detail: capturedMs, payload }: StreamRecord,
+  { atMs, detail: capturedMs, payload }: StreamSample,
   source: StreamSource,
   logTimeNs: bigint,
 ): RecordedMessage | undefined {
@@ -84,7 +84,7 @@ const CONTROL_TAIL = Buffer.from('",')
 const [BRACE_BYTES, TAIL_START] = [1, CONTROL_HEAD.length + SESSION_ID_BYTES]
 
 /** Returns a control frame as a message. The text of its data stays as its sender wrote it. */
-function controlMessage({ flags, detail: ageMs, note: why, payload }: StreamRecord): Uint8Array {
+function controlMessage({ flags, detail: ageMs, note: why, payload }: StreamSample): Uint8Array {
   const extra = [
     ...(why ? [`"why":${JSON.stringify(why)}`] : []),
     ...(Number.isFinite(ageMs) ? [`"age_ms":${Math.round(ageMs * 100) / 100}`] : []),
@@ -113,7 +113,7 @@ function binaryControl(frame: Uint8Array, extra: string): Uint8Array {
   return Buffer.from(`{${extra}${extra && ','}${JSON.stringify(fields).slice(1)}`)
 }
 
-function telemetryMessage({ flags, payload }: StreamRecord): Uint8Array {
+function telemetryMessage({ flags, payload }: StreamSample): Uint8Array {
   if (!(flags & FLAG_BINARY)) return payload // a JSON object, which the gateway has parsed
   const data = base64(payload.subarray(Math.min(BINARY_HEADER_BYTES, payload.byteLength)))
   return Buffer.from(JSON.stringify({ data_base64: data }))

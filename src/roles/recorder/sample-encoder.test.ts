@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { FLAG_BINARY, recordKinds } from '../../modules/recordings/transport/record-wire.ts'
-import { encodeRecord } from './record-encoder.ts'
+import { FLAG_BINARY, sampleKinds } from '../../modules/recordings/transport/sample-wire.ts'
+import { encodeSample } from './sample-encoder.ts'
 
 const source = { source: 'gateway', codec: undefined }
-const record = { stream: 1, kind: recordKinds.telemetry, note: '', atMs: 1_000, payload: Buffer.from('{}') }
+const sample = { stream: 1, kind: sampleKinds.telemetry, note: '', atMs: 1_000, payload: Buffer.from('{}') }
 
 test.each([
   ['text', 0],
   ['binary', FLAG_BINARY],
 ])('a %s sample with an age is published when the robot made it, others when they arrive', (_kind, flags) => {
   const times = (detail: number) => {
-    const message = encodeRecord({ ...record, flags, detail }, source)
+    const message = encodeSample({ ...sample, flags, detail }, source)
     return [message?.logTimeNs, message?.publishTimeNs]
   }
   expect(times(12.5)).toEqual([1_000_000_000n, 987_500_000n])

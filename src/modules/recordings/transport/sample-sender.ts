@@ -1,11 +1,11 @@
 import type { Log } from '../../../core/log.ts'
 import type { Guard } from '../../../core/process/guard.ts'
-import { ChunkPool, type Period } from './record-backlog.ts'
-import { MAX_BATCH_BYTES } from './record-wire.ts'
 import { type RecorderAddress, rendezvous } from './recorder-choice.ts'
 import { type OpenSocket, openSocket } from './recorder-connection.ts'
 import { RecorderLink } from './recorder-link.ts'
-import { type NewRecord, SentStream, type StreamDescription } from './sent-stream.ts'
+import { ChunkPool, type Period } from './sample-backlog.ts'
+import { MAX_BATCH_BYTES } from './sample-wire.ts'
+import { type NewSample, SentStream, type StreamDescription } from './sent-stream.ts'
 
 const BATCH_MS = 50
 /** Records that are kept for one stream: until they are sent, and then until they are acknowledged. */
@@ -13,20 +13,20 @@ const STREAM_BYTES = 2 * 1024 * 1024
 /** The same of all streams. */
 const TOTAL_BYTES = 16 * 1024 * 1024
 
-/** A stream of records to the recorders. */
-export interface RecordWriter {
+/** A stream of samples to the recorders. */
+export interface SampleWriter {
   /**
-   * Adds a record. It never throws and never waits. The payload is copied.
+   * Adds a sample. It never throws and never waits. The payload is copied.
    * @param atMs when the source saw it; now by default. Times of a stream increase: an earlier one becomes the next possible.
    */
-  write(record: NewRecord, atMs?: number): void
-  /** Adds a period, in Unix milliseconds, that the records lack because packets of a camera were lost. Call it before `close`. */
+  write(sample: NewSample, atMs?: number): void
+  /** Adds a period, in Unix milliseconds, that the samples lack because packets of a camera were lost. Call it before `close`. */
   gap(period: Period): void
-  /** Ends the stream after its records. */
+  /** Ends the stream after its samples. */
   close(): void
 }
 
-export interface RecordSenderOptions {
+export interface SampleSenderOptions {
   /** Returns the recorders that are alive and not about to end. */
   readonly recorders: () => readonly RecorderAddress[]
   /** Returns the header Authorization of a new connection. */
@@ -35,21 +35,21 @@ export interface RecordSenderOptions {
   readonly log: Log
   /** Unix time in milliseconds, with fractions. It never goes back. */
   readonly nowMs: () => number
-  /** How often records are sent. */
+  /** How often samples are sent. */
   readonly batchMs?: number
   /** Bytes that are kept for one stream, and for all of them. */
   readonly limits?: { readonly streamBytes: number; readonly totalBytes: number }
-  /** Called for a stored stream that has reached no recorder a minute after its end, or before `giveUp`: its records are lost. */
+  /** Called for a stored stream that has reached no recorder a minute after its end, or before `giveUp`: its samples are lost. */
   readonly onUnsent: (stream: StreamDescription, period: Period) => void
   /** Opens a WebSocket. Tests replace it. */
   readonly open?: OpenSocket
 }
 
 /**
- * Creates the sender of a source: it sends the records of all its streams to the recorders, in batches, and sends those that are not
+ * Creates the sender of a source: it sends the samples of all its streams to the recorders, in batches, and sends those that are not
  * acknowledged again when a recorder is lost. A slow or lost recorder never delays the source.
  */
-export function createRecordSender(options: RecordSenderOptions) {
+export function createSampleSender(options: SampleSenderOptions) {
   const { recorders, guard, nowMs, limits = { streamBytes: STREAM_BYTES, totalBytes: TOTAL_BYTES } } = options
   const pool = new ChunkPool(limits.totalBytes)
   const streams = new Map<number, SentStream>()
@@ -75,7 +75,7 @@ export function createRecordSender(options: RecordSenderOptions) {
     unsent: options.onUnsent,
   }
 
-  /** Frees memory of the stream that uses most. After a failure, it looks again when more is sent: sources call it for each record. */
+  /** Frees memory of the stream that uses most. After a failure, it looks again when more is sent: sources call it for each sample. */
   function evict(): boolean {
     if (!canEvict) return false
     const largest = [...streams.values()].toSorted((a, b) => b.bytes - a.bytes)
@@ -121,8 +121,8 @@ export function createRecordSender(options: RecordSenderOptions) {
   return {
     counts: counts as Readonly<typeof counts>,
 
-    /** Opens a stream. Its records are kept until a recorder can be reached. */
-    open(description: StreamDescription): RecordWriter {
+    /** Opens a stream. Its samples are kept until a recorder can be reached. */
+    open(description: StreamDescription): SampleWriter {
       lastNumber = (lastNumber % 0xffff_ffff) + 1
       const stream = new SentStream(lastNumber, description, environment)
       streams.set(lastNumber, stream)
@@ -135,7 +135,7 @@ export function createRecordSender(options: RecordSenderOptions) {
       for (const stream of streams.values()) if (stream.state === 'waiting') stream.giveUp()
     },
 
-    /** Ends all connections at once. Call it after the streams were closed and their records are stored, as far as `isIdle` says. */
+    /** Ends all connections at once. Call it after the streams were closed and their samples are stored, as far as `isIdle` says. */
     stop(): void {
       clearInterval(timer)
       for (const link of links.values()) link.close()
@@ -143,10 +143,10 @@ export function createRecordSender(options: RecordSenderOptions) {
       streams.clear()
     },
 
-    /** Whether no stream is open, and all records are acknowledged. */
+    /** Whether no stream is open, and all samples are acknowledged. */
     get isIdle(): boolean {
       return streams.size === 0
     },
   }
 }
-export type RecordSender = ReturnType<typeof createRecordSender>
+export type SampleSender = ReturnType<typeof createSampleSender>

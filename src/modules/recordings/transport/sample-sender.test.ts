@@ -8,7 +8,7 @@ import {
   sessionId,
   setUp,
 } from '../../../../test/support/recordings/sender-fixture.ts'
-import { recordKinds } from './record-wire.ts'
+import { sampleKinds } from './sample-wire.ts'
 import { SentStream } from './sent-stream.ts'
 
 beforeEach(() => {
@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('sends records in batches, in order, with increasing times', async () => {
+test('sends samples in batches, in order, with increasing times', async () => {
   const { sender, connect } = setUp()
   const stream = sender.open(gateway)
   stream.write(control('early ü'), START_MS - 1)
@@ -29,23 +29,23 @@ test('sends records in batches, in order, with increasing times', async () => {
   stream.write(control('same time'))
   expect(socket.texts, 'before the batch').toEqual(['early ü'])
   await vi.advanceTimersByTimeAsync(50)
-  expect(socket.records).toMatchObject([
+  expect(socket.samples).toMatchObject([
     { stream: 1, kind: 1, detail: 1.5, atMs: START_MS - 1 },
     { note: 'stale', payload: Buffer.from([1, 2]) },
     { note: '' },
   ])
-  const times = socket.records.map(({ atMs }) => atMs)
+  const times = socket.samples.map(({ atMs }) => atMs)
   expect(times.every((time, index) => index === 0 || time > (times[index - 1] as number))).toBe(true)
   expect(sender.counts).toEqual({ sent: 3, leftOut: 0, reconnects: 0 })
 })
 
-test('sends only unacknowledged records again after the recorder is lost', async () => {
+test('sends only unacknowledged samples again after the recorder is lost', async () => {
   const { sender, sockets, connect } = setUp()
   const stream = sender.open(gateway)
   const first = await connect()
   for (const text of ['1', '2', '3']) stream.write(control(text))
   await vi.advanceTimersByTimeAsync(50)
-  first.says({ type: 'ack', stream: 1, upToMs: first.records[1]?.atMs as number })
+  first.says({ type: 'ack', stream: 1, upToMs: first.samples[1]?.atMs as number })
   first.emit('close')
   stream.write(control('4'))
   await vi.advanceTimersByTimeAsync(100)
@@ -57,13 +57,13 @@ test('sends only unacknowledged records again after the recorder is lost', async
   expect(sender.counts.reconnects).toBe(1)
 })
 
-test('sends the states that hold at the next recorder again, with their times, before all other records', async () => {
+test('sends the states that hold at the next recorder again, with their times, before all other samples', async () => {
   const { sender, connect } = setUp()
   const stream = sender.open(gateway)
   const first = await connect()
-  const state = (kind: keyof typeof recordKinds, text: string) => ({
+  const state = (kind: keyof typeof sampleKinds, text: string) => ({
     ...control(text),
-    kind: recordKinds[kind],
+    kind: sampleKinds[kind],
   })
   stream.write(state('stop', 'older'))
   stream.write(state('limits', 'slow'))
@@ -71,13 +71,13 @@ test('sends the states that hold at the next recorder again, with their times, b
   stream.write(control('1'))
   await vi.advanceTimersByTimeAsync(50)
   expect(first.texts, 'once at the first recorder').toEqual(['older', 'slow', 'newer', '1'])
-  first.says({ type: 'ack', stream: 1, upToMs: first.records[3]?.atMs as number })
+  first.says({ type: 'ack', stream: 1, upToMs: first.samples[3]?.atMs as number })
   stream.write(state('limits', 'fast'))
   first.emit('close')
   await vi.advanceTimersByTimeAsync(100)
   const second = await connect()
   expect(second.texts, 'a state that is not acknowledged is sent once').toEqual(['newer', 'fast'])
-  expect(second.records[0]?.atMs).toBe(first.records[2]?.atMs)
+  expect(second.samples[0]?.atMs).toBe(first.samples[2]?.atMs)
 })
 
 test('waits longer after each failure, and uses another recorder at once', async () => {
@@ -96,7 +96,7 @@ test('waits longer after each failure, and uses another recorder at once', async
   expect(sockets.at(-1)?.url).toBe('ws://b')
 })
 
-test('a record that finds no space costs the same with many streams', async () => {
+test('a sample that finds no space costs the same with many streams', async () => {
   const { sender } = setUp({ names: [], limits: { streamBytes: 64 * 1024, totalBytes: 64 * 1024 } })
   const streams = Array.from({ length: 500 }, () => sender.open(gateway))
   for (const stream of streams) stream.write(control('x'.repeat(1_000)))
@@ -106,7 +106,7 @@ test('a record that finds no space costs the same with many streams', async () =
   looks.mockRestore()
 })
 
-test('memory of all streams is limited: the largest stream drops records first', async () => {
+test('memory of all streams is limited: the largest stream drops samples first', async () => {
   const { sender, connect } = setUp({ limits: { streamBytes: 64 * 1024, totalBytes: 64 * 1024 } })
   const large = sender.open(gateway)
   const socket = await connect()
@@ -119,7 +119,7 @@ test('memory of all streams is limited: the largest stream drops records first',
   expect(sender.counts.leftOut).toBe(0)
 })
 
-test('a draining recorder acknowledges before the stream continues elsewhere, without its records', async () => {
+test('a draining recorder acknowledges before the stream continues elsewhere, without its samples', async () => {
   const { sender, sockets, setRecorders, connect } = setUp()
   const stream = sender.open(gateway)
   const first = await connect()
@@ -131,7 +131,7 @@ test('a draining recorder acknowledges before the stream continues elsewhere, wi
   await vi.advanceTimersByTimeAsync(200)
   expect(first.messages.at(-1)).toMatchObject({ type: 'close', stream: 1 })
   expect(sockets).toHaveLength(1)
-  first.says({ type: 'ack', stream: 1, upToMs: first.records[0]?.atMs as number })
+  first.says({ type: 'ack', stream: 1, upToMs: first.samples[0]?.atMs as number })
   const second = await connect()
   expect(second.url).toBe('ws://b')
   expect(second.texts).toEqual(['2'])
@@ -156,7 +156,7 @@ test('a refused stream sends nothing until its retry time, or never again', asyn
   expect(socket.texts).toEqual(['again'])
 })
 
-test('a stream that is refused for a reason of the recorder keeps its records', async () => {
+test('a stream that is refused for a reason of the recorder keeps its samples', async () => {
   const { sender, connect } = setUp()
   const stream = sender.open(gateway)
   const socket = await connect()
@@ -186,14 +186,14 @@ test('a closed stream is kept until it is acknowledged, even by the next recorde
   const second = await connect()
   expect(second.texts).toEqual(['last'])
   expect(second.messages.at(-1)).toMatchObject({ type: 'close' })
-  second.says({ type: 'ack', stream: 1, upToMs: second.records[0]?.atMs as number })
+  second.says({ type: 'ack', stream: 1, upToMs: second.samples[0]?.atMs as number })
   await vi.advanceTimersByTimeAsync(50)
   expect(sender.isIdle).toBe(true)
   await vi.advanceTimersByTimeAsync(15_000)
   expect(vi.getTimerCount(), 'without streams nothing runs').toBe(0)
 })
 
-test('streams that are not stored keep no records after sending them', async () => {
+test('streams that are not stored keep no samples after sending them', async () => {
   const { sender, connect } = setUp()
   const stream = sender.open({ ...gateway, stored: false })
   const first = await connect()
