@@ -1,6 +1,7 @@
 import { createBatchLoader } from '../src/core/database/batch-loader.ts'
 
 const INTERVAL_MS = 25
+/** Clients that return together and continue in the same turn. */
 const MAX_RELEASED = 1_000
 
 /**

@@ -138,6 +138,7 @@ function cutOffOutdated(
   }
 }
 
+/** Largest message of a client. */
 const MAX_MESSAGE_BYTES = 64 * 1024
 /** The longest delay of a timer, about 24 days. A token that lives longer is checked again at the next connect. */
 const MAX_TIMER_MS = 2 ** 31 - 1

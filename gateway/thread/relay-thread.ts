@@ -27,6 +27,7 @@ const run = promisify(execFile)
 
 /** The lowest of Linux's real-time priorities: above every ordinary process, below every other real-time process. */
 const PRIORITY = 1
+/** How long the program may take that sets the priority. */
 const LIMIT_MS = 5_000
 
 /**

@@ -10,6 +10,7 @@ import type { RobotMember } from '../control/control-session.ts'
 const EPISODES_PER_TRANSACTION = 500
 /** Episodes that may wait for the database: about 25 MB at most. */
 const MAX_WAITING = 10_000
+/** Episodes of one robot that may wait for the database. */
 const MAX_WAITING_PER_ROBOT = 100
 /** When a robot is to send an episode again that the queue had no room for. */
 const RETRY_AFTER_MS = 5_000
@@ -18,6 +19,7 @@ const CLOCK_TOLERANCE_MS = 5_000
 const MS_PER_S = 1_000
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 2_000
+/** How long the end of a gateway waits until the last episodes are stored. */
 const FLUSH_LIMIT_MS = 3_000
 
 /**

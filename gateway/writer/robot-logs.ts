@@ -10,6 +10,7 @@ import { isDataError } from './episodes.ts'
 const TICK_MS = 250
 const LINES_PER_STATEMENT = 1_000
 const RETRY_MS = 1_000
+/** How long the end of a gateway waits until the last lines are stored. */
 const FLUSH_LIMIT_MS = 3_000
 
 /** A log line of a robot, ready to be sent and persisted. */
@@ -146,8 +147,9 @@ export type RobotLogQueue = ReturnType<typeof createRobotLogs>
 
 /** The rate limit of one robot: 20 lines a second, 100 at once. */
 const LINE_LIMIT = { burst: 100, refillMs: 5_000 }
-/** Lines that may wait for the database, of one robot and of all. Beyond it the robot's oldest lines are dropped. */
+/** Lines of one robot that may wait for the database. Beyond it its oldest lines are dropped. */
 export const MAX_WAITING_PER_ROBOT = 500
+/** Lines of all robots that may wait for the database. Beyond it the oldest lines of the robot are dropped. */
 const MAX_WAITING = 20_000
 /** The same limit in characters of the messages. */
 const MAX_WAITING_LENGTH = 16 * 1024 * 1024

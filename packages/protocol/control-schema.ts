@@ -19,6 +19,7 @@ import {
 
 /** Largest control schema, in characters of its JSON text. */
 export const MAX_CONTROL_SCHEMA_CHARS = MAX_SCHEMA_CHARS
+/** Most items of an array in a control frame. */
 const MAX_ITEMS = 64
 
 const NumberField = z

@@ -148,6 +148,7 @@ export type RobotStatusEvent = z.infer<typeof RobotStatusEvent>
 export const TypingEvent = z.object({ session_id: z.uuid(), user_id: z.uuid(), display_name: z.string() })
 export type TypingEvent = z.infer<typeof TypingEvent>
 
+/** Longest chat message, in characters. */
 export const CHAT_BODY_MAX = 4_000
 export const ChatBody = z
   .string()

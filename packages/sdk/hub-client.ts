@@ -16,6 +16,7 @@ import { UnreadCount, type UnreadUpdate } from './unread-count.ts'
 
 /** Without an acknowledgement on an open connection, the outbox repeats the message after this time. */
 const ACK_TIMEOUT_MS = 5_000
+/** Chat messages that may wait for their acknowledgements. */
 const MAX_PENDING = 200
 
 /** Sends each chat message until the hub acknowledges it. The hub detects repetitions by `client_message_id`. */
@@ -66,6 +67,7 @@ class ChatOutbox {
 /** Address of the hub, credential, and callbacks of the connection. */
 export type HubClientOptions = HubConnectionOptions
 
+/** How long a chat message may wait for its acknowledgement, unless the program sets another time. */
 const CHAT_TIMEOUT_MS = 30_000
 
 /**

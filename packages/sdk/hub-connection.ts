@@ -35,6 +35,7 @@ export interface HubConnectionOptions {
 const STABLE_MS = 5_000
 /** After this many consecutive refusals of a token function's tokens, the client gives up. */
 const MAX_REFUSALS = 5
+/** Calls that may wait for their answers. */
 const MAX_CALLS_IN_FLIGHT = 2_000
 const DEFAULT_CALL_TIMEOUT_MS = 10_000
 

@@ -16,7 +16,9 @@ export interface RetryOptions extends BackoffOptions {
 /** A response, or the cause of the failure without one. */
 type Failed = Response | { readonly cause: unknown }
 
+/** Attempts of a request, unless the program sets another number. */
 const DEFAULT_ATTEMPTS = 4
+/** Longest pause between two attempts, unless the program sets another one. */
 const DEFAULT_MAX_WAIT_MS = 30_000
 /** After these statuses of a proxy, the platform may or may not have received the request. */
 const UNCERTAIN_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])

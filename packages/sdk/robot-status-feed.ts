@@ -16,6 +16,7 @@ export interface RobotStatusFeedOptions {
   readonly retry?: BackoffOptions
 }
 
+/** Events that may wait while the list of robots is read. */
 const MAX_DEFERRED = 10_000
 
 /** Follows robots: the list, then changes; a new list after every reconnect. */

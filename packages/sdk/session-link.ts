@@ -47,6 +47,7 @@ function dialSessionSocket(
 
 const STOP_CHECK_MS = 1_000
 const DEFAULT_PING_MS = 1_000
+/** Unsent bytes of a link above which telemetry and control are skipped, unless the program sets another number. */
 export const DEFAULT_MAX_BUFFERED_BYTES = 16_000
 
 /**

@@ -41,7 +41,9 @@ export interface TicketsOfOptions {
   readonly part: 'control' | 'watch'
 }
 
+/** How long the request for a ticket may take. */
 const REQUEST_TIMEOUT_MS = 10_000
+/** Longest pause that a Retry-After of the platform may request. */
 const MAX_RETRY_AFTER_MS = 60_000
 /** Statuses of transient refusals: timeout, robot offline, too early, too many requests. */
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 409, 425, 429])

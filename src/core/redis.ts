@@ -1,6 +1,7 @@
 import { Cluster, Redis } from 'ioredis'
 import type { Log } from './log.ts'
 
+/** Longest pause between two attempts to reach Redis. */
 const MAX_RECONNECT_DELAY_MS = 1_000
 
 /** Interval of pings, and the longest time until any reply. */

@@ -9,6 +9,7 @@ const OPEN_LIMIT_MS = 10_000
 const SILENT_MS = 1_100
 const CHECK_MS = 100
 const REPORT_MS = 500
+/** How long the platform may take to answer an offer. */
 const REQUEST_LIMIT_MS = 10_000
 /** The platform removes a camera that is silent: its answer is not worth a long wait. */
 const CLOSE_LIMIT_MS = 1_000

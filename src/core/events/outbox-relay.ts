@@ -5,9 +5,10 @@ import type { Bus } from './bus.ts'
 import { type EventName, type EventPayload, externallyPublished } from './catalog.ts'
 import { createLeadership, type Leadership } from './leadership.ts'
 
+/** Most events of a batch. */
 const BATCH_LIMIT = 500
 /** Size as the database stores the events. A batch ends with the event that exceeds it. */
-const BATCH_BYTES = 1024 * 1024
+const MAX_BATCH_BYTES = 1024 * 1024
 /** Finds events whose wake-up hint was lost. */
 const POLL_MS = 250
 /** How often another hub tries to become the leader. */
@@ -27,7 +28,7 @@ const SELECT_BATCH_SQL = `
     select id, name, payload, sum(pg_column_size(payload)) over (order by id) - pg_column_size(payload) as before,
       count(*) over ()::int as candidates
     from (select id, name, payload from outbox order by id limit ${BATCH_LIMIT}) as first
-  ) b where before < ${BATCH_BYTES} order by id`
+  ) b where before < ${MAX_BATCH_BYTES} order by id`
 
 /**
  * Removes published events. The same statement copies those with a subscriber to `outbound_events`, for event streams and

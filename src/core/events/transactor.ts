@@ -51,6 +51,7 @@ export type RunStatement = <T>(work: (db: Db) => Promise<T | undefined>) => Prom
 
 /** Deadlock and serialization failures: PostgreSQL has rolled back, so the same work may run again. */
 const RETRYABLE = new Set(['40P01', '40001'])
+/** Attempts of a transaction that PostgreSQL rolls back as a deadlock. */
 const MAX_ATTEMPTS = 4
 
 /** Inserts any number of events in their order with one statement. */
@@ -76,6 +77,11 @@ const insertOutboxEvents = compiled<{ events: string }>()((db, param) =>
 /**
  * Creates the function that runs work in one transaction together with its outbox rows. After the commit it publishes
  * wake-up hints. A crash in between loses only the hint: the outbox relay finds the events by polling.
+ *
+ * Transactions lock rows in this order: `robot_presence`, `robots`, `robot_pairings`, `datasets`, `invoices`, `sessions`,
+ * `users` (by id), `notifications`, `notification_digests`. Before `users` come `event_streams`, `webhooks` and
+ * `webhook_deliveries`, in this order, and `robot_log_streams` (by robot) and `robot_logs`, unless they are written
+ * separately. Deadlocks that remain possible between batches are retried.
  */
 export function createTransactor(deps: {
   db: Db

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { badRequest } from '../errors/errors.ts'
 
+/** Longest cursor, in characters. */
 const MAX_CURSOR = 1_000
 
 /** The schema of a cursor in a query string. */

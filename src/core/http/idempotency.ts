@@ -42,6 +42,9 @@ interface Deps {
 /**
  * Lets clients repeat a POST safely: with the same `Idempotency-Key`, a repeated request gets the stored response.
  * Only successful responses are stored. After a failure without an effect, the key is released.
+ *
+ * The effects of a POST belong in `transact` or `runStatement`, which mark the key in the same transaction: a process that
+ * has lost the key cannot commit. A POST that writes in another way must be harmless to repeat.
  */
 export function createIdempotency(parts: Deps) {
   const { secrets, report, count } = parts

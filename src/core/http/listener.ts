@@ -23,6 +23,7 @@ const STARTING_PAGE = renderPage({
 
 /** The time limit for receiving a complete request. Its headers have a shorter limit. */
 const REQUEST_LIMIT_MS = 30_000
+/** How long the headers of a request may take to arrive. */
 const HEADERS_LIMIT_MS = 15_000
 /**
  * How long a connection stays open for another request. Proxies and load balancers keep idle connections for up to 60 seconds: if

@@ -23,7 +23,7 @@ const PRESIGNED_SECONDS = 300
  * How long a client may accept no bytes: a download without progress holds a file and a connection. The system buffers about a
  * megabyte, so a slow client seems to stall for a while.
  */
-const STALL_MS = 120_000
+const STALL_LIMIT_MS = 120_000
 
 export interface SendObjectOptions {
   readonly contentType: string
@@ -94,7 +94,7 @@ async function sendBody(
   http: Context,
   store: ObjectStore,
   stored: StoredObject,
-  { onReadError, admit, stallMs = STALL_MS }: SendObjectOptions,
+  { onReadError, admit, stallMs = STALL_LIMIT_MS }: SendObjectOptions,
 ): Promise<void> {
   const range = requestedRange(http, stored.sizeBytes)
   const bytes = range ? range.end - range.start + 1 : stored.sizeBytes

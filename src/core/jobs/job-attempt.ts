@@ -7,6 +7,7 @@ import type { JobOutcome, JobRunnerOptions } from './runner-options.ts'
 
 /** Heartbeats per heartbeat timeout. */
 const BEATS_PER_TIMEOUT = 3
+/** Longest error that is stored with a job, in characters. */
 const MAX_ERROR_LENGTH = 1_000
 
 interface AttemptOptions extends JobRunnerOptions {

@@ -73,6 +73,10 @@ export interface Attempt<Data extends object = object> {
   progress(done: number, total: number): Promise<void>
 }
 
+/**
+ * The work of a queue. A job may run twice: its handler first changes the row that the data names with a condition, so
+ * that the second run changes nothing. It makes no request to another service within a transaction.
+ */
 export type JobHandler<Data extends object> = (attempt: Attempt<Data>) => Promise<void>
 
 /** A job to create with a transaction. */

@@ -9,6 +9,7 @@ import { createMailStore, type MailRow, type MailTable } from './mail-store.ts'
 import type { Mail, Mailer } from './mailer.ts'
 
 const FIRST_MS = 30_000
+/** Longest delay between two attempts to deliver a mail. */
 const LONGEST_MS = 3_600_000
 /** Randomizes retries, so that mails that failed together are not retried together. */
 const JITTER = 0.25

@@ -4,6 +4,7 @@
  */
 export type MailFailureKind = 'deferred' | 'refused' | 'away'
 
+/** Longest reason of a mail server that is stored, in characters. */
 const MAX_REASON_LENGTH = 500
 
 export class MailError extends Error {

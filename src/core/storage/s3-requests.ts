@@ -21,9 +21,11 @@ export interface RequestOptions {
   readonly abortSignal: AbortSignal
 }
 
+/** How long a connection to S3 may take to open. */
 const CONNECT_LIMIT_MS = 3_000
 /** The second attempt is for connections that the server has closed. Callers repeat whole operations later. */
 const MAX_ATTEMPTS = 2
+/** How long S3 may take to answer a request without a body. */
 const REQUEST_LIMIT_MS = 10_000
 /** The slowest connection that an upload may use: 2 Mbit/s. */
 const MIN_UPLOAD_BYTES_PER_MS = 250

@@ -13,6 +13,7 @@ const MIN_PART_BYTES = 8 * 1024 * 1024
 /** S3 allows 10,000. The rest is for objects that become larger than expected. */
 const EXPECTED_PARTS = 9_000
 const MAX_PARTS = 10_000
+/** Parts of one object that are uploaded at a time. */
 const MAX_PARTS_IN_FLIGHT = 2
 /** Servers may copy all parts into one file. */
 const COMPLETE_LIMIT_MS = 300_000

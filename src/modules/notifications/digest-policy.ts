@@ -14,10 +14,10 @@ const DIGEST_DELAY_MS = MINUTE_MS
 /** Maximum time between two decisions while a user is connected to the hub or an earlier mail is undelivered. */
 const MAX_RECHECK_MS = 15 * MINUTE_MS
 
-/** Limits per user: mails within any hour, and mails that wait for the mail server. */
-const ordinary = { perHour: 4, waiting: 1 }
+/** Limits of a user: mails within any hour, and mails that wait for the mail server. */
+const ORDINARY_LIMITS = { perHour: 4, waiting: 1 }
 /** The limits for an urgent mail. Ordinary mails count too. */
-const urgent = { perHour: 12, waiting: 3 }
+const URGENT_LIMITS = { perHour: 12, waiting: 3 }
 
 /** Older notifications are not mailed: a mail this late is of no use. */
 export const GIVE_UP_MS = 72 * HOUR_MS
@@ -65,7 +65,7 @@ export function decide(
   if (heldUntil) return { kind: 'later', at: heldUntil }
 
   const hasUrgent = pending.some((notification) => isUrgent(notification.type))
-  const limits = hasUrgent ? urgent : ordinary
+  const limits = hasUrgent ? URGENT_LIMITS : ORDINARY_LIMITS
   const waiting = mails.filter((mail) => mail.delivered_at === null).length
   if ((isAtHub && !hasUrgent) || waiting >= limits.waiting) {
     // The older the newest notification is, the less often it is rechecked: presence and outages can last for hours.

@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000
 
 /**
  * The clock of a time zone. A local time is a UTC `DateTime` that displays the same date and time, so that calendar
- * arithmetic on it is free of daylight saving time.
+ * arithmetic on it is free of daylight saving time. Only this file turns the local times of schedules into instants.
  */
 export interface ZoneClock {
   readonly zone: IANAZone

@@ -19,6 +19,7 @@ import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 const REFRESH_INTERVAL_MS = 6 * 3_600_000
 /** Delay after a failed step. It doubles with each failure, up to an hour. */
 const RETRY_MS = 60_000
+/** Longest delay after a failed step of a collection. */
 const MAX_RETRY_MS = 3_600_000
 
 /**

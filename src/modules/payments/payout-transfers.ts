@@ -17,6 +17,7 @@ import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 
 /** A process that requests a transfer must settle it within this time. Then a worker retries. */
 export const ATTEMPT_MS = 60_000
+/** Longest delay after a failed transfer. */
 const MAX_RETRY_MS = 3_600_000
 
 const PayoutJob = z.strictObject({ payoutId: z.uuid() })

@@ -11,9 +11,13 @@ import type { Recipients } from './recipient.service.ts'
 
 /** Minimum amount of a payout. */
 const MINIMUM_CENTS = 1_000
+/** Most payouts in a list. */
 const LIST_LIMIT = 100
 
-/** Creates the service that pays out earnings on an operator's request. */
+/**
+ * Creates the service that pays out earnings on an operator's request. The row, whose id is the idempotency key, and the
+ * reserved amount exist before the request to Stripe; the amount stays reserved until Stripe's answer is known.
+ */
 export function createPayouts(deps: {
   recipients: Recipients
   transfers: PayoutTransfers

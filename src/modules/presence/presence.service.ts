@@ -6,6 +6,7 @@ import type { SessionPresence } from '../sessions/index.ts'
 import type { ConnectRequest, ConnectResult, DisconnectRequest, PresenceStore } from './presence.store.ts'
 import { createSerialBatchLoader } from './serial-batch-loader.ts'
 
+/** Robots that connect or disconnect with one statement. */
 const BATCH_LIMIT = 2_000
 /** The file descriptor limit of a process bounds its connections well below this. */
 const QUEUE_LIMIT = 100_000

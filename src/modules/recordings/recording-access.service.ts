@@ -11,10 +11,13 @@ import type { RecordingReader, Recordings } from './recordings.service.ts'
 import type { LinkAuthors } from './watch-links.ts'
 
 const TOKEN_BYTES = 32
+/** Links of one recording. */
 const MAX_SHARES = 50
+/** Bookmarks of one recording. */
 const MAX_BOOKMARKS = 500
 /** Reads of one kind by one reader count once in this time: readers of MCAP files and replays make many requests. */
 const NOTE_AGAIN_MINUTES = 30
+/** Most entries in the lists of reads and of links of a recording. */
 const LIST_LIMIT = 500
 
 export type DownloadKind = DownloadView['kind']

@@ -9,8 +9,9 @@ const DAY_MS = 24 * 3_600_000
 export const EVENT_INTERVAL_MS = 60_000
 /** Robots in one transaction, and so in one domain event. */
 const ROBOTS_PER_BATCH = 200
-/** Bounds of one robot's log: number of lines, and bytes of their messages. */
+/** Newest lines of one robot's log that are kept. */
 const LINES_KEPT = 10_000
+/** Bytes of the messages of one robot's log that are kept. */
 const BYTES_KEPT = 4 * 1024 * 1024
 /** Lines that one statement selects for removal. */
 const LINES_PER_BATCH = 5_000

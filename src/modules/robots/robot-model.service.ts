@@ -4,6 +4,7 @@ import { notFound } from '../../core/errors/errors.ts'
 import { RobotModel } from './robot.entity.ts'
 import type { UpdateRobotModel } from './robot-model.schema.ts'
 
+/** Most models in a list. */
 const LIST_LIMIT = 500
 
 /** Reads the supported robot models, and lets admins declare their schemas. */

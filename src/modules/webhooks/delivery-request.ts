@@ -7,6 +7,7 @@ import { type Target, TargetRefused, type Targets } from './target.ts'
 const LIMIT_MS = 15_000
 /** Maximum number of bytes that are read of a response. The excerpt for the owner is shorter. */
 const MAX_READ_BYTES = 16 * 1024
+/** Longest excerpt of a response that is stored, in characters. */
 const MAX_EXCERPT_LENGTH = 1_024
 
 /** The result of an attempt. */

@@ -6,6 +6,7 @@ const MAX_RETRY_AFTER_MS = 24 * 3_600_000
 
 /** Pause of all deliveries after a failure. It doubles with each consecutive failure, up to a minute. */
 const MIN_PAUSE_MS = 1_000
+/** Longest pause of all deliveries of a webhook after failures. */
 const MAX_PAUSE_MS = 60_000
 /** Maximum pause of all deliveries that a receiver can request with Retry-After. */
 const MAX_REQUESTED_PAUSE_MS = 3_600_000

@@ -6,7 +6,9 @@ import { queryInteger } from '../../core/http/fields.ts'
 import type { EventStreams, Page, Position } from './event-stream.service.ts'
 import type { LongPolling } from './long-polling.ts'
 
+/** Most events of a page. */
 const PAGE_LIMIT = 500
+/** Longest time that a request may wait for events. */
 const MAX_WAIT_SECONDS = 30
 
 const After = z

@@ -14,9 +14,10 @@ import {
 
 /** Key of the advisory lock that lets one worker at a time run the fan-out. The number is arbitrary. */
 const FAN_OUT_LOCK = 7_466_303
+/** Most events that are fanned out at a time. */
 const BATCH_LIMIT = 200
 /** Maximum size of a batch as stored in the database. The event that exceeds it is the last one of the batch. */
-const BATCH_BYTES = 256 * 1024
+const MAX_BATCH_BYTES = 256 * 1024
 /** Maximum number of events in a statement. A domain event about ten thousand robots needs several. */
 const CHUNK = 1_000
 
@@ -83,7 +84,7 @@ async function dequeueOutboundEvents({ db }: Tx): Promise<StoredDomainEvent[]> {
       select id from (
         select id, sum(pg_column_size(payload)) over (order by id) - pg_column_size(payload) as before
         from outbound_events order by id limit ${BATCH_LIMIT}
-      ) as batch where before < ${BATCH_BYTES})
+      ) as batch where before < ${MAX_BATCH_BYTES})
     returning id, name, payload, created_at`.execute(db)
   return rows.toSorted((a, b) => a.id - b.id)
 }

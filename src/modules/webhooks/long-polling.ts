@@ -5,8 +5,9 @@ import { AppError, accountSuspended, unauthorized } from '../../core/errors/erro
 import type { Bus } from '../../core/events/bus.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 
-/** Maximum numbers of waiting requests in a process: per user and in total. */
+/** Waiting requests of one user in a process. */
 const MAX_PER_USER = 5
+/** Waiting requests of all users in a process. */
 const MAX_TOTAL = 2_000
 /** Interval of the query that finds events whose bus message was lost. */
 const POLL_MS = 1_000

@@ -4,11 +4,13 @@ import type { Db } from '../../core/database/tables.ts'
 import { endUnusedSubscriptions, subscribeOwnersOfWebhooks } from './event-subscription.ts'
 
 const DAY_MS = 24 * 3_600_000
-/** Maximum age of events, and maximum number per user. */
+/** Maximum age of events. */
 const EVENT_RETENTION_MS = 14 * DAY_MS
+/** Maximum number of stored events of one user. */
 const MAX_EVENTS_PER_USER = 100_000
-/** Maximum age of settled deliveries, and maximum number per webhook. */
+/** Maximum age of settled deliveries. */
 const DELIVERY_RETENTION_MS = 7 * DAY_MS
+/** Maximum number of stored settled deliveries of one webhook. */
 const MAX_SETTLED_PER_WEBHOOK = 10_000
 /** Maximum number of pending deliveries of a webhook. The oldest ones beyond it fail. */
 const MAX_PENDING_PER_WEBHOOK = 50_000

@@ -3,7 +3,9 @@ import { isIP } from 'node:net'
 import pTimeout from 'p-timeout'
 import type { AddressPolicy } from './target-address.ts'
 
+/** Longest address of a webhook, in characters. */
 const MAX_URL_LENGTH = 2_000
+/** How long the name of a webhook's address may take to resolve. */
 const RESOLVE_LIMIT_MS = 5_000
 /** Ports below this are reserved for system services. */
 const FIRST_UNPRIVILEGED_PORT = 1_024

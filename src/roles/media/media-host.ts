@@ -22,6 +22,7 @@ const RETRY_MS = 5_000
 const STABLE_MS = 5_000
 /** Peers of one node. Each one needs about 0.5 MB. */
 const MAX_PEERS = 2_000
+/** How long the forwarding process may take to answer an offer. */
 const ANSWER_LIMIT_MS = 5_000
 /** Time for the process to send what is recorded at its end. */
 const END_MS = 3_000

@@ -11,7 +11,9 @@ import {
 
 /** Bytes that may wait for one reader, before only the newest message of each topic waits. */
 const MAX_BUFFERED_BYTES = 1024 * 1024
+/** Live readers of one recorder. */
 const MAX_READERS = 1_000
+/** Live readers of one session. */
 const MAX_READERS_PER_SESSION = 50
 const CHECK_MS = 1_000
 const PING_MS = 5_000

@@ -6,8 +6,9 @@ import {
 } from '../../modules/recordings/mcap/index.ts'
 import { frameSchemaOf, type StreamSource } from './sample-encoder.ts'
 
-/** A segment is sealed when it is this long, or this large. */
+/** A segment is sealed when it is this long. */
 const MAX_SEGMENT_MS = 10_000
+/** A segment is sealed when it is this large. */
 const MAX_SEGMENT_BYTES = 4 * 1024 * 1024
 /** Bytes of the index of a segment and of the schemas. */
 const OVERHEAD_BYTES = 16 * 1024

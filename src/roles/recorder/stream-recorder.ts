@@ -11,6 +11,7 @@ import { type OpenGap, StreamNotes } from './stream-notes.ts'
 
 /** Records that wait until the stream is open. Beyond it, the source waits, at most for some time. */
 const MAX_WAITING_BYTES = 2 * 1024 * 1024
+/** How long a source waits until a stream is open. */
 const MAX_OPENING_MS = 2_000
 /** How long a source waits before it opens a stream again whose recording failed here. */
 const RETRY_MS = 1_000

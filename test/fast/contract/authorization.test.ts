@@ -51,6 +51,8 @@ describe('a declaration', () => {
     const declared = declaredEndpoints().map(
       ({ method, path, access }) => [`${method.toUpperCase()} ${path}`, access] as const,
     )
+    const unlisted = declared.map(([route]) => route).filter((route) => !(route in routeRules))
+    expect(unlisted, 'add a line for each to test/support/authorization/route-rules.ts').toEqual([])
     const expected = routes.map((route) => [route, ruleOf(route).access] as const)
     expect(Object.fromEntries(declared)).toEqual(Object.fromEntries(expected))
   })

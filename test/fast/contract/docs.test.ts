@@ -86,6 +86,28 @@ describe('links', () => {
   })
 })
 
+describe('ARCHITECTURE.md and CONTRIBUTING.md', () => {
+  const folders = ['src', 'gateway', 'hub', 'packages', 'lab', 'tools', 'test']
+  const paths = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => !path.includes('node_modules'))
+      .map((path) => `/${join(folder, path)}`),
+  )
+
+  test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('name files and folders that exist: %s', (page) => {
+    const named = [...proseOf(page).matchAll(/`([\w@./-]+(?:\.(?:ts|tsx|sql|mjs)|\/))`/g)].map(
+      ([, path]) => path!,
+    )
+    const known = (path: string) =>
+      existsSync(join(root, path)) ||
+      paths.some((each) => `${each}/`.endsWith(`/${path.replace(/\/$/, '')}/`))
+    expect(named.length).toBeGreaterThan(5)
+    // The resource that CONTRIBUTING.md adds.
+    const isExample = (path: string) => path.includes('label')
+    expect(named.filter((path) => !known(path) && !isExample(path))).toEqual([])
+  })
+})
+
 describe('installations', () => {
   const OURS = /^(wheelhouse|@wheelhouse\/[\w-]+)(@[^/]*)?$/
   const COMMAND =

@@ -1,4 +1,5 @@
 import type { Finding } from '../finding.ts'
+import { checkLimits } from './check-limits.ts'
 import { checkOutsidePaths } from './check-paths.ts'
 import { checkTableWriters } from './check-table-writers.ts'
 import { checkTexts } from './check-texts.ts'
@@ -9,4 +10,5 @@ export const sourceChecks: Readonly<Record<string, (repository: Repository) => F
   tables: (repository) => checkTableWriters(repository),
   paths: checkOutsidePaths,
   texts: checkTexts,
+  limits: checkLimits,
 }

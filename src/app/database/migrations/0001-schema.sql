@@ -130,6 +130,7 @@ create table users (
   is_operator boolean not null default false,
   removed_roles text[] not null default '{}',
   notification_preferences jsonb not null default '{}',
+  -- A counter in a locked row: a rollback returns the number, so notifications have no gaps.
   notification_seq int not null default 0,
   notification_unread int not null default 0,
   plan_id text,
@@ -516,11 +517,13 @@ create table sessions (
   rating_comment text,
   event_seq int not null default 0,
   created_at timestamptz(3) not null default now(),
+  -- No two planned or open sessions of a robot or an operator overlap. booking.service.ts turns a violation into a 409.
   constraint sessions_robot_window exclude using gist (robot_id with =, tstzrange(least(scheduled_for, started_at), (least(scheduled_for, started_at) at time zone 'UTC' + make_interval(mins => planned_minutes)) at time zone 'UTC') with &&) where (status in ('PENDING', 'ACTIVE', 'PAUSED') and planned_minutes is not null),
   constraint sessions_operator_window exclude using gist (operator_id with =, tstzrange(least(scheduled_for, started_at), (least(scheduled_for, started_at) at time zone 'UTC' + make_interval(mins => planned_minutes)) at time zone 'UTC') with &&) where (status in ('PENDING', 'ACTIVE', 'PAUSED') and planned_minutes is not null),
   constraint sessions_times check (ended_at is null or started_at is null or ended_at >= started_at),
   constraint sessions_rating check (rating between 1 and 5),
   constraint sessions_open_started check (status not in ('ACTIVE', 'PAUSED', 'COMPLETED') or started_at is not null),
+  -- session-time.ts counts the ACTIVE time in the statement that changes the status; an update that does not is refused.
   constraint sessions_active_time check ((status = 'ACTIVE') = (active_since is not null and active_until is null)),
   constraint sessions_priced check (status not in ('ACTIVE', 'PAUSED') or (plan_id is not null and client_rate_cents_per_minute is not null and operator_share_percent is not null)),
   constraint sessions_planned_minutes check (planned_minutes > 0),
@@ -531,6 +534,7 @@ create table sessions (
   constraint sessions_own_not_rated check (operator_id <> client_id or rating is null),
   constraint sessions_held check (earnings_held_until is null or operator_earnings_cents > 0),
   constraint sessions_operator_gone check ((operator_gone_at is null or status = 'PAUSED') and (ends_at is null or operator_gone_at is not null)),
+  -- A latched stop keeps its session PAUSED, so every transition obeys it. Who may clear it is in the same row.
   constraint sessions_stop_pauses check (stop_at is null or status = 'PAUSED'),
   constraint sessions_stop_reason check ((stop_at is null) = (stop_reason is null)),
   constraint sessions_stop_authority check (stop_at is not null or (not stop_by_owner and stop_by_role is null and stop_clear_requested_at is null)),
@@ -542,6 +546,7 @@ create table sessions (
   constraint sessions_stop_by_id_foreign foreign key (stop_by_id) references users (id) on delete set null,
   constraint sessions_invoice_id_foreign foreign key (invoice_id) references invoices (id) on delete restrict
 );
+-- The last guard against two sessions at once, whatever the services decide.
 create unique index one_open_session_per_operator on sessions (operator_id) where status in ('ACTIVE', 'PAUSED');
 create unique index one_open_session_per_robot on sessions (robot_id) where status in ('ACTIVE', 'PAUSED');
 create index sessions_by_operator on sessions (operator_id, created_at desc, id desc);

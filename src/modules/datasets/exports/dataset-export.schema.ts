@@ -9,8 +9,11 @@ import {
   DatasetGaps,
 } from './dataset-export.entity.ts'
 
+/** Most episodes of one dataset export. */
 export const MAX_EPISODES = 10_000
+/** Most datasets of one export. */
 const MAX_DATASETS = 100
+/** Most cameras of one export. */
 const MAX_CAMERAS = 16
 const MAX_CAMERA_NAME = 64
 

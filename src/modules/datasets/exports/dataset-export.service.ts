@@ -11,7 +11,9 @@ import type { DatasetObjects } from './dataset-objects.ts'
 import { selectEpisodes } from './episode-selection.ts'
 import { initialState, jsonb } from './export-state.ts'
 
+/** Running dataset exports of one user. */
 const MAX_UNFINISHED = 2
+/** Stored dataset exports of one user. */
 const MAX_STORED = 50
 
 /** The queue of datasets to export. */

@@ -3,7 +3,9 @@ import { type FeatureSet, inferredFeatures, type NumberSlot, type VectorFeature 
 
 /** Bounds for messages of robots without a schema, which may hold anything. */
 const MAX_DEPTH = 8
+/** Most fields that are found in the messages without a schema. */
 const MAX_LEAVES = 256
+/** Most items that are read of one array without a schema. */
 const MAX_ITEMS = 2_048
 /** Names that can be part of a feature's name. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}_ ./:-]{0,63}$/u

@@ -6,6 +6,7 @@ import { type FrameFormat, frameHeader } from './frame-format.ts'
 import type { PictureSize } from './picture-size.ts'
 
 const JPEG_QUALITY = 90
+/** Largest picture that is decoded, in pixels. */
 const MAX_PIXELS = 64_000_000
 
 interface IndexedJpeg {

@@ -3,9 +3,11 @@ import { AppError, badRequest } from '../../../core/errors/errors.ts'
 import { MAX_AVATAR_BYTES } from './avatar.entity.ts'
 
 const SIDE = 512
+/** Largest picture that may be uploaded, in megapixels. */
 const MAX_MEGAPIXELS = 40
 const MAX_PIXELS = MAX_MEGAPIXELS * 1_000_000
 const QUALITY = 80
+/** How long the re-encoding of a picture may take. */
 const TIME_LIMIT_SECONDS = 10
 
 /** The accepted formats. The content decides; the media types are documentation. */

@@ -4,6 +4,7 @@ import { AppError, badRequest, notAllowed } from '../../../core/errors/errors.ts
 import { type Html, problemText, sendPage, template } from '../../../core/http/html-page.ts'
 import { type DevAccount, DevEmail } from './dev-account.ts'
 
+/** Largest form of the built-in sign-in. */
 const FORM_LIMIT_BYTES = 4_096
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>

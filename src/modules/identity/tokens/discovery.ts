@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { unavailable } from '../../../core/errors/errors.ts'
 
+/** How long an identity provider may take to answer with its configuration. */
 const TIMEOUT_MS = 3_000
 
 const Metadata = z.object({

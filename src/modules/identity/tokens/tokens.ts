@@ -6,6 +6,7 @@ import type { ProviderMetadata } from './discovery.ts'
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 /** How long after its expiry a session token is still accepted, because clocks differ. */
 export const TOKEN_TOLERANCE_MS = 5_000
+/** How long an identity provider may take to answer with its keys. */
 const JWKS_TIMEOUT_MS = 3_000
 const SUBJECT_LIMIT = 255
 

@@ -2,6 +2,7 @@ import { AppError, unavailable } from '../../../core/errors/errors.ts'
 import type { ProviderMetadata } from './discovery.ts'
 import { profileClaims } from './tokens.ts'
 
+/** How long an identity provider may take to answer with a profile. */
 const TIMEOUT_MS = 5_000
 
 type ProfileClaims = ReturnType<typeof profileClaims>

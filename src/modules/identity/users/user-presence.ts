@@ -6,7 +6,10 @@ export const PRESENCE_TTL_SECONDS = 15
 /** Maximum number of users in one statement. */
 const BATCH_SIZE = 5_000
 
-/** Records which users are connected to the hub. */
+/**
+ * Records which users are connected to the hub. Presence is only ever extended, by one statement for all connected users:
+ * nobody has to notice a hub that is gone. The database's clock decides.
+ */
 export function createUserPresence({ db }: { db: Db }) {
   return {
     /** Marks users as seen now, up to 5,000 in one statement. Skips users who no longer exist. */

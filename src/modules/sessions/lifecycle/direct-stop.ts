@@ -5,6 +5,7 @@ import type { Bus, RobotStop } from '../../../core/events/bus.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { stopReasonOf } from './session-stop.ts'
 
+/** How long a stop waits for the database before it is answered with 503; the gateway then records it. */
 const DATABASE_TIMEOUT_MS = 500
 /** Stops that a user may send ahead of the database: enough for a whole fleet. Further ones wait for their permission first. */
 const AHEAD_LIMIT = { burst: 100, refillMs: 10_000 }

@@ -25,6 +25,7 @@ import {
   requireOperator,
 } from './session-preconditions.ts'
 
+/** How far ahead a session may be scheduled. */
 const MAX_SCHEDULE_AHEAD_MS = 90 * 24 * 3_600_000
 
 /** The robot and planned length of a new session. */

@@ -15,6 +15,7 @@ import { KEEP_MS, MAX_ROWS, notifyAbout, type SessionExportRow } from './stored-
 
 /** The size at which a chunk is stored, before compression. A chunk and a page are in memory at a time. */
 const CHUNK_BYTES = 512 * 1_024
+/** Largest export, before compression. */
 const MAX_BYTES = 512 * 1_024 * 1_024
 const TOO_LARGE = 'The export is larger than 512 MiB or 1,000,000 sessions. Export a shorter period.'
 

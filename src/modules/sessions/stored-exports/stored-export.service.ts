@@ -16,8 +16,11 @@ import type { SessionExports } from '../export/export.service.ts'
 import type { ExportSessions } from '../record/session.schema.ts'
 import type { StoredExport } from './stored-export.schema.ts'
 
+/** Most sessions of one export. */
 export const MAX_ROWS = 1_000_000
+/** Running exports of one user. */
 const MAX_UNFINISHED = 2
+/** Stored exports of one user. */
 const MAX_STORED = 5
 export const KEEP_MS = 86_400_000
 const EXPIRED_PER_STATEMENT = 20

@@ -56,6 +56,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'ARCHITECTURE.md',
     'CONTRIBUTING.md',
     'docs/testing.md',
+    'docs/limits.md',
     'docs/install-size.md',
     'SECURITY.md',
     'CHANGELOG.md',

@@ -15,6 +15,7 @@ import {
   timeMessage,
 } from './wire.ts'
 
+/** Subscriptions of one connection of Foxglove. */
 const MAX_SUBSCRIPTIONS = 256
 
 /** The channels that a client knows, and its subscriptions to them. */

@@ -5,7 +5,9 @@ import type { ConnectedUser } from './authentication.ts'
 import type { ClientConnection } from './client-connection.ts'
 import { type Closing, closings } from './closings.ts'
 
+/** Connections of Foxglove to one process. */
 const MAX_CONNECTIONS = 100
+/** Connections of Foxglove to one session. */
 const MAX_CONNECTIONS_PER_SESSION = 20
 const CHECK_MS = 500
 

@@ -24,6 +24,7 @@ import { chooseServed, type Served, type SessionRecording, type SessionSource } 
 import { closeUnreadable } from './unreadable-recording.ts'
 import { type FoxgloveProtocol, NS_PER_MS, PROTOCOLS, type TimeRange } from './wire.ts'
 
+/** How long a recording or a session may take to open. */
 const OPEN_LIMIT_MS = 20_000
 
 /** Stored recordings, and the list of the users who have read them. */
@@ -82,6 +83,7 @@ function refuseUpgrade(socket: Duplex, { status, headers, message }: AppError): 
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
 
+/** Largest message of Foxglove. */
 const MAX_MESSAGE_BYTES = 64 * 1024
 /** Upgrades that are being checked at a time. */
 const MAX_PENDING = 200
