@@ -52,8 +52,8 @@ async function install(run) {
     )
   }
   verify()
-  // npm has just put Biome into its cache, where ensure-biome.mjs finds it.
-  prune(['--without-biome'])
+  // npm has just put the packages into its cache, where restore-package.mjs finds them.
+  prune(['--restorable'])
   writeFileSync(stamp, installHash())
 }
 

@@ -1,13 +1,13 @@
 // Deletes files of installed packages that nothing here loads; see docs/install-size.md. Runs under the Node
 // of node_modules after npm ci, and again when the lockfile or this file has changed; a second run does nothing.
-// `--image` also deletes what only development needs, `--without-biome` the program of Biome (ensure-biome.mjs).
+// `--image` also deletes what only development needs, `--restorable` what ensure-biome.mjs and ensure-duckdb.mjs restore.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 const { values } = parseArgs({
-  options: { root: { type: 'string' }, image: { type: 'boolean' }, 'without-biome': { type: 'boolean' } },
+  options: { root: { type: 'string' }, image: { type: 'boolean' }, restorable: { type: 'boolean' } },
 })
 const root = values.root ?? fileURLToPath(new URL('../..', import.meta.url))
 const modules = join(root, 'node_modules')
@@ -45,14 +45,32 @@ const RULES = [
   [/^mediabunny$/, /^(dist\/bundles|src)\//],
   [/^protobufjs$/, /^dist\//],
   [/^uplot$/, /^(demos|bench)\//],
+  [/^parquet-wasm$/, /^(bundler|esm)\//],
+  [/^playwright-core$/, /^lib\/vite\//],
+  [/^@redocly\/cli$/, /redoc\.standalone/],
+  [/^@foxglove\/rosmsg-msgs-common$/, /^msgdefs\//],
+  [/^lodash$/, /^fp\//],
+  [/^hono$/, /^dist\/cjs\//],
+  // Documents.
+  [/./, /(^|\/)(readme|changelog|changes|history|upgrading|migration)[^/]*\.md$/i],
   // Sources of compiled files, and tests.
   [/^(zod|@redocly\/openapi-core|@reduxjs\/toolkit|@tanstack\/.*)$/, /^src\//],
-  [/^bintrees$/, /^test\//],
+  [
+    /^(bintrees|dicer|fast-uri|object-inspect|pino|pino-pretty|qs|resolve|thread-stream|undici)$/,
+    /^(test|docs)\//,
+  ],
+  // CommonJS: only the console's build imports it, as ES modules.
+  [/^es-toolkit$/, /\.js$/],
   // Messages of the compiler in other languages.
   [/^typescript$/, /^lib\/[a-z]{2}(-[a-z]{2})?\/diagnosticMessages\.generated\.json$/],
   // Types of programs that are run, and of packages that only other packages import.
   [/^(@octokit\/.*|@redocly\/(config|openapi-core)|@modelcontextprotocol\/sdk|es-toolkit)$/, DECLARATION],
-  ...(values['without-biome'] ? [[/^@biomejs\/cli-/, /^biome(\.exe)?$/]] : []),
+  ...(values.restorable
+    ? [
+        [/^@biomejs\/cli-/, /^biome(\.exe)?$/],
+        [/^@duckdb\/node-bindings-/, /^(libduckdb\.(so|dylib)|duckdb\.dll)$/],
+      ]
+    : []),
   // The image compiles nothing. It needs only one copy of Node, which is linked twice here.
   ...(values.image
     ? [

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { DuckDBInstance } from '@duckdb/node-api'
 import { expect } from 'vitest'
 import type { TestUser } from '../world/test-user.ts'
 import type { World } from '../world/world.ts'
@@ -32,8 +32,20 @@ export async function downloadDataset(world: World, user: TestUser, baseUrl: str
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
 }
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+let loaded: Promise<typeof import('@duckdb/node-api')> | undefined
+
+/** Loads DuckDB, whose library an installation omits. */
+function loadDuckdb() {
+  loaded ??= run(process.execPath, ['tools/scripts/ensure-duckdb.mjs'], { cwd: root }).then(
+    () => import('@duckdb/node-api'),
+  )
+  return loaded
+}
+
 /** Runs a query of DuckDB. Returns its rows as JSON values. */
 export async function duckdb(sql: string): Promise<Record<string, unknown>[]> {
+  const { DuckDBInstance } = await loadDuckdb()
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   try {
