@@ -19,6 +19,7 @@ const config: KnipConfig = ({ production }) => ({
         'test/support/{gallery,runner/rerun}/main.ts',
         'test/support/database/repeat-query.ts',
         'test/support/network/datagrams.ts',
+        'test/support/processes/probe.ts',
         'test/support/programs/channel-robot.ts',
         'test/support/storage/{endless-writer,full-disk}.ts',
         'test/**/*.test.ts',

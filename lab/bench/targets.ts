@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import type { Child } from '../../test/support/processes/children.ts'
+import type { Probe } from '../../test/support/processes/probe.ts'
 import { type Call, callerOf, readyPort } from '../../test/support/processes/rpc.ts'
 import type { Destination } from './fleet/robot-socket.ts'
 import type { Lab } from './lab.ts'
 import type { BareServer } from './servers/bare-uws.ts'
-import type { Probe } from './servers/probe.ts'
 
 const START_LIMIT_MS = 180_000
 

@@ -1,7 +1,7 @@
+import type { Probe } from '../../../test/support/processes/probe.ts'
 import { type Call, callerOf, readyPort } from '../../../test/support/processes/rpc.ts'
 import type { HubGenerator } from '../hub/generator.ts'
 import type { Lab } from '../lab.ts'
-import type { Probe } from '../servers/probe.ts'
 
 export interface HubTools {
   readonly generator: Call<HubGenerator>

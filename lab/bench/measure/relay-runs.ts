@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Probe } from '../../../test/support/processes/probe.ts'
 import { type Call, callerOf, readyPort } from '../../../test/support/processes/rpc.ts'
 import type { Lab } from '../lab.ts'
 import type { RelayPlan } from '../options.ts'
@@ -6,7 +7,6 @@ import type { RelayGenerator } from '../relay/generator.ts'
 import type { RecorderReport } from '../relay/latency-recorder.ts'
 import type { Form } from '../relay/payload.ts'
 import type { Relay, RelayUsage } from '../relay/relays.ts'
-import type { Probe } from '../servers/probe.ts'
 
 export type Generator = Call<RelayGenerator>
 

@@ -70,7 +70,7 @@ export function createChildren() {
           ...execArgs,
           '--expose-gc',
           '--import',
-          new URL('servers/probe.ts', import.meta.url).href,
+          new URL('probe.ts', import.meta.url).href,
           ...nodeFlags,
         ],
         env: { PATH, HOME, TMPDIR, ...env },

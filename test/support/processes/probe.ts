@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { offer } from '../../../test/support/processes/rpc.ts'
+import { offer } from './rpc.ts'
 
 // Preloaded into every measured process, including Wheelhouse: reports the usage of the process to its parent.
 
