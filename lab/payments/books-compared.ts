@@ -1,5 +1,5 @@
-import { LedgerAccount } from '../../../src/modules/billing/billing.entity.ts'
-import type { LocalEnvironment } from '../environment.ts'
+import { LedgerAccount } from '../../src/modules/billing/billing.entity.ts'
+import type { LocalEnvironment } from '../../tools/demo/environment.ts'
 import { type Chapter, must } from './scenario.ts'
 
 const amount = (cents: number): string => (cents === 0 ? '' : (cents / 100).toFixed(2))

@@ -1,6 +1,6 @@
 import { answerOf } from '@wheelhouse/sdk'
 import type { Page } from 'playwright-core'
-import { type ConsoleBrowser, openConsole } from '../../../test/support/browser/console.ts'
+import { type ConsoleBrowser, openConsole } from '../../test/support/browser/console.ts'
 import { shoot } from './capture.ts'
 import { driveByKeys, driveByProgram, passes } from './drivers.ts'
 import { createScreenshotFixtures, type ScreenshotFixtures, sendMessage } from './fixtures.ts'

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerOf, createRestClient, type RestClient } from '@wheelhouse/sdk'
-import { createCameraPages } from '../camera/camera-pages.ts'
-import { startLocalEnvironment } from '../environment.ts'
-import { startDemo } from '../start.ts'
+import { createCameraPages } from '../../tools/demo/camera/camera-pages.ts'
+import { startLocalEnvironment } from '../../tools/demo/environment.ts'
+import { startDemo } from '../../tools/demo/start.ts'
 
 /** A caller of the REST API. */
 export interface Actor {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { answerOf } from '@wheelhouse/sdk'
 import type { Page } from 'playwright-core'
-import type { ConsoleBrowser } from '../../../test/support/browser/console.ts'
+import type { ConsoleBrowser } from '../../test/support/browser/console.ts'
 import { shoot } from './capture.ts'
 import type { Actor, ScreenshotFixtures } from './fixtures.ts'
 

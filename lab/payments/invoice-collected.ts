@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import { InvoiceDetail, InvoiceList } from '../../../src/modules/billing/invoice.schema.ts'
-import { PayoutOverview } from '../../../src/modules/payments/payment.schema.ts'
-import { snapshotEvent } from '../../../test/support/stripe/events.ts'
+import { InvoiceDetail, InvoiceList } from '../../src/modules/billing/invoice.schema.ts'
+import { PayoutOverview } from '../../src/modules/payments/payment.schema.ts'
+import { snapshotEvent } from '../../test/support/stripe/events.ts'
 import { type Chapter, euros, must, type PaymentScenario, sendStripeEvent, until } from './scenario.ts'
 
 type InvoiceShown = z.infer<typeof InvoiceList>['invoices'][number]

@@ -1,9 +1,9 @@
 import { OperatorLink, ticketsOf } from '@wheelhouse/sdk'
 import { z } from 'zod'
-import { PayoutOverview } from '../../../src/modules/payments/payment.schema.ts'
-import { CreatedSession } from '../../../src/modules/sessions/record/session-view.schema.ts'
-import { createRobotActor } from '../robot-actor.ts'
-import { ExpectationError } from '../transcript.ts'
+import { PayoutOverview } from '../../src/modules/payments/payment.schema.ts'
+import { CreatedSession } from '../../src/modules/sessions/record/session-view.schema.ts'
+import { createRobotActor } from '../../tools/demo/robot-actor.ts'
+import { ExpectationError } from '../../tools/demo/transcript.ts'
 import { type Chapter, euros, must, type PaymentScenario } from './scenario.ts'
 
 const DRIVEN_MINUTES = 60

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 
-const IMAGES = fileURLToPath(new URL('../../../docs/images/', import.meta.url))
+const IMAGES = fileURLToPath(new URL('../../docs/images/', import.meta.url))
 const MAX_BYTES = 250_000
 /** Colours of a picture; fewer when it would be too large. */
 const COLOURS = [256, 128, 64, 32]

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { ClientProfileView } from '../../../src/modules/clients/client-profile.schema.ts'
-import { OperatorProfileView } from '../../../src/modules/operators/operator-profile.schema.ts'
+import { ClientProfileView } from '../../src/modules/clients/client-profile.schema.ts'
+import { OperatorProfileView } from '../../src/modules/operators/operator-profile.schema.ts'
 import {
   ConnectStatus,
   CustomerView,
   HostedPage,
   SetupIntentView,
-} from '../../../src/modules/payments/payment.schema.ts'
-import { snapshotEvent, thinEvent } from '../../../test/support/stripe/events.ts'
+} from '../../src/modules/payments/payment.schema.ts'
+import { snapshotEvent, thinEvent } from '../../test/support/stripe/events.ts'
 import { type Chapter, must, type PaymentScenario, sendStripeEvent } from './scenario.ts'
 
 const ready = (is: boolean) => (is ? 'true' : 'false')

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
-import { expectSteps, type Step, startDemo } from '../../support/processes/demo-process.ts'
+import { createTestDatabase, type TestDatabase } from '../../test/support/database/database.ts'
+import { expectSteps, type Step, startDemo } from '../../test/support/processes/demo-process.ts'
 
-const program = fileURLToPath(new URL('../../../tools/demo/payments/main.ts', import.meta.url))
+const program = fileURLToPath(new URL('../payments/main.ts', import.meta.url))
 const PROCESS_LIMIT_MS = 600_000
 
 let database: TestDatabase

@@ -1,4 +1,4 @@
-import { PayoutOverview, PayoutView } from '../../../src/modules/payments/payment.schema.ts'
+import { PayoutOverview, PayoutView } from '../../src/modules/payments/payment.schema.ts'
 import { type Chapter, euros, must, until } from './scenario.ts'
 
 /** Loses Stripe's answer to a transfer that it makes: the payout stays PENDING, and is never made twice. */

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { deliver } from '../../../test/support/stripe/events.ts'
-import type { FakeStripe } from '../../../test/support/stripe/server.ts'
-import type { DemoActor } from '../demo-actor.ts'
-import type { LocalEnvironment } from '../environment.ts'
-import { ExpectationError, type Transcript } from '../transcript.ts'
+import { deliver } from '../../test/support/stripe/events.ts'
+import type { FakeStripe } from '../../test/support/stripe/server.ts'
+import type { DemoActor } from '../../tools/demo/demo-actor.ts'
+import type { LocalEnvironment } from '../../tools/demo/environment.ts'
+import { ExpectationError, type Transcript } from '../../tools/demo/transcript.ts'
 
 /** The participants, and both sides of the money flow. */
 export interface PaymentScenario {

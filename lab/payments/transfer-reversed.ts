@@ -1,5 +1,5 @@
-import { PayoutOverview } from '../../../src/modules/payments/payment.schema.ts'
-import { snapshotEvent } from '../../../test/support/stripe/events.ts'
+import { PayoutOverview } from '../../src/modules/payments/payment.schema.ts'
+import { snapshotEvent } from '../../test/support/stripe/events.ts'
 import { type Chapter, euros, must, type PaymentScenario, sendStripeEvent } from './scenario.ts'
 
 const TAKEN_BACK_CENTS = 500
