@@ -132,11 +132,12 @@ const StopInForce = ({
   isWatching: boolean
 }) => (
   <>
-    <p className={styles.text}>
+    {/* Another text is another element: one that is centred would move as it grows. */}
+    <p className={styles.text} key={`${actorText} ${isRecorded}`}>
       <b>{t('drive.stop.inForce', { actor: actorText })}</b>{' '}
       {isRecorded ? `${reasonText(reason)}.` : t('drive.stop.saving', { reason: reasonText(reason) })}
     </p>
-    <p className={styles.next}>
+    <p className={styles.next} key={`${at} ${mayClear}`}>
       {at && <time dateTime={at}>{timeOfDay(new Date(at))}</time>} {nextStep(mayClear, isWatching)}
     </p>
   </>
