@@ -16,6 +16,8 @@ const DECLARATION = /\.d\.[cm]?ts$/
 const COMMONJS = /\.(cjs|d\.cts)$/
 /** Files that no rule deletes. */
 const LICENCE = /(^|\/)(licen[cs]e|notice|copying)[^/]*$/i
+/** Deleted only where a licence stands in a file of its own. */
+const README = /(^|\/)readme[^/]*\.md$/i
 const { platform, arch, versions } = process
 const ownSockets = `dist/bin/uws_${platform}_${arch}_${versions.modules}.node`
 
@@ -51,8 +53,7 @@ const RULES = [
   [/^@foxglove\/rosmsg-msgs-common$/, /^msgdefs\//],
   [/^lodash$/, /^fp\//],
   [/^hono$/, /^dist\/cjs\//],
-  // Documents.
-  [/./, /(^|\/)(readme|changelog|changes|history|upgrading|migration)[^/]*\.md$/i],
+  [/./, /(^|\/)(changelog|changes|history|upgrading|migration)[^/]*\.md$/i],
   // Sources of compiled files, and tests.
   [/^(zod|@redocly\/openapi-core|@reduxjs\/toolkit|@tanstack\/.*)$/, /^src\//],
   [
@@ -89,6 +90,7 @@ if (deleted > 0) console.log(`Deleted ${deleted} files of packages that nothing 
 function prunePackage(folder, name) {
   const patterns = RULES.filter(([names]) => names.test(name)).map(([, paths]) => paths)
   const home = join(folder, name)
+  if (entriesOf(home).some((entry) => LICENCE.test(entry.name))) patterns.push(README)
   prune(home, '', patterns)
   for (const inner of packagesIn(join(home, 'node_modules'))) prunePackage(join(home, 'node_modules'), inner)
 }

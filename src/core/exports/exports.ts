@@ -49,6 +49,8 @@ export interface ExportKind<Row> {
   readonly unfinished: { readonly max: number; readonly message: string }
   /** The error of an export whose job has given up. */
   readonly gaveUp: string
+  /** The columns of the notification. Others can be large. */
+  readonly columns: readonly (keyof Row & string)[]
   /** Notifies the user of an export about its failure. */
   readonly notifyFailed: (tx: Tx, at: Date, row: Row) => Promise<void>
 }
@@ -56,7 +58,7 @@ export interface ExportKind<Row> {
 /** Creates what all kinds of exports have in common: the limits of a user, the end without a result, deletion. */
 export function createExports<Row>(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now'>,
-  { table: tableName, queue, stored, unfinished, gaveUp, notifyFailed }: ExportKind<Row>,
+  { table: tableName, queue, stored, unfinished, gaveUp, columns, notifyFailed }: ExportKind<Row>,
 ) {
   const { transact, now } = deps
   // The query builder cannot type a table that is a parameter. This table represents all.
@@ -71,9 +73,9 @@ export function createExports<Row>(
         .set({ status: 'FAILED', error: error.slice(0, MAX_ERROR_LENGTH), finished_at: now() })
         .where('id', '=', exportId)
         .where('status', 'in', ['PENDING', 'RUNNING'])
-        .returningAll()
+        .returning(columns as readonly (keyof ExportRow)[])
         .executeTakeFirst()
-      if (row) await notifyFailed(tx, now(), row as Row)
+      if (row) await notifyFailed(tx, now(), row as unknown as Row)
       return row !== undefined
     })
 
@@ -88,9 +90,7 @@ export function createExports<Row>(
         .selectFrom(table)
         .select('status')
         .where('user_id', '=', userId)
-        .$if(stored.where !== undefined, (query) =>
-          query.where(() => (stored.where as () => RawBuilder<boolean>)()),
-        )
+        .where(stored.where?.() ?? sql<boolean>`true`)
         .execute()
       if (rows.length >= stored.max) throw conflict('export_limit_reached', stored.message)
       const running = rows.filter(({ status }) => status === 'PENDING' || status === 'RUNNING')
@@ -141,7 +141,7 @@ export function createExports<Row>(
           )
           update ${name} set status = 'FAILED', error = ${gaveUp}, finished_at = ${now()}
           where id in (select id::uuid from abandoned) and status in ('PENDING', 'RUNNING')
-          returning *`.execute(tx.db)
+          returning ${sql.join(columns.map((column) => sql.ref(column)))}`.execute(tx.db)
         for (const row of rows) await notifyFailed(tx, now(), row)
       }),
 
@@ -159,7 +159,7 @@ export function createExports<Row>(
     },
   }
 }
-export type Exports<Row> = ReturnType<typeof createExports<Row>>
+export type Exports = ReturnType<typeof createExports>
 
 /** The error of an attempt whose export was deleted, or whose job another process runs. */
 export const exportClaimLost = () =>

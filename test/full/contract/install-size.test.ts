@@ -67,8 +67,17 @@ describe('pruning', () => {
   }
   const left = async () => (await filesBelow(join(folder, 'node_modules'))).sort()
 
-  const needed = ['a/index.js', 'a/maps.map', '@b/c/index.d.ts', 'stripe/esm/index.js', 'stripe/cjs/LICENSE']
+  const needed = [
+    'a/index.js',
+    'a/maps.map',
+    '@b/c/index.d.ts',
+    'stripe/esm/index.js',
+    'stripe/cjs/LICENSE',
+    'd/README.md',
+    'e/LICENSE',
+  ]
   const unused = [
+    'e/README.md',
     'a/index.js.map',
     'a/node_modules/d/x.d.ts.map',
     'stripe/cjs/index.js',
@@ -77,7 +86,7 @@ describe('pruning', () => {
 
   test('deletes unused files and the folders that become empty, and keeps licences and workspaces', async () => {
     await install([...needed, ...unused])
-    expect((await prune()).stdout).toContain('Deleted 4 files')
+    expect((await prune()).stdout).toContain('Deleted 5 files')
     expect(await left()).toEqual([...needed, 'part'].sort())
     expect(existsSync(join(folder, 'node_modules/recharts/lib'))).toBe(false)
     expect(existsSync(join(folder, 'part/index.js.map'))).toBe(true)

@@ -31,11 +31,13 @@ export const DATASET_EXPORT_CLEAN_UP = cronQueue(
   'Removes the files of deleted datasets, and fails exports of datasets without a job',
 )
 
+type NotifiedExport = Pick<DatasetExportRow, 'id' | 'user_id' | 'name' | 'version'>
+
 /** Notifies the user of an export about its end. */
 export const notifyAboutDataset = (
   tx: Tx,
   at: Date,
-  row: Pick<DatasetExportRow, 'id' | 'user_id' | 'name' | 'version'>,
+  row: NotifiedExport,
   type: 'dataset_export.ready' | 'dataset_export.failed',
 ): Promise<void> =>
   tx.notify(at, [
@@ -43,10 +45,8 @@ export const notifyAboutDataset = (
   ])
 
 /** Creates what exports of datasets have in common with other exports. */
-export const createDatasetExportJobs = (
-  core: Pick<CoreServices, 'db' | 'transact' | 'now'>,
-): Exports<DatasetExportRow> =>
-  createExports<DatasetExportRow>(core, {
+export const createDatasetExportJobs = (core: Pick<CoreServices, 'db' | 'transact' | 'now'>): Exports =>
+  createExports<NotifiedExport>(core, {
     table: 'dataset_exports',
     queue: DATASET_EXPORTS,
     stored: {
@@ -57,6 +57,7 @@ export const createDatasetExportJobs = (
       max: MAX_UNFINISHED,
       message: `${MAX_UNFINISHED} exports of datasets are running, the most possible. Wait for one, or cancel it.`,
     },
+    columns: ['id', 'user_id', 'name', 'version'],
     gaveUp: 'The platform could not write the dataset. Export it again later.',
     notifyFailed: (tx, at, row) => notifyAboutDataset(tx, at, row, 'dataset_export.failed'),
   })
@@ -74,7 +75,7 @@ export type IsStorageFull = (db: Db, userId: string) => Promise<boolean>
 export function createDatasetExports(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'report'> & {
     objects: DatasetObjects
-    exportJobs: Exports<DatasetExportRow>
+    exportJobs: Exports
     logExport: LogExport
     isStorageFull: IsStorageFull
   },

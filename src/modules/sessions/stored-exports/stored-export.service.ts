@@ -42,11 +42,13 @@ export const EXPORT_CLEAN_UP = cronQueue(
   'Removes expired exports of sessions, and fails those without a job',
 )
 
+type NotifiedExport = Pick<SessionExportRow, 'id' | 'user_id' | 'format' | 'rows' | 'bytes'>
+
 /** Notifies the user of an export about its end. */
 export const notifyAbout = (
   tx: Tx,
   at: Date,
-  row: SessionExportRow,
+  row: NotifiedExport,
   type: 'export.ready' | 'export.failed',
 ): Promise<void> =>
   tx.notify(at, [
@@ -58,10 +60,8 @@ export const notifyAbout = (
   ])
 
 /** Creates what exports of sessions have in common with other exports. */
-export const createSessionExportJobs = (
-  core: Pick<CoreServices, 'db' | 'transact' | 'now'>,
-): Exports<SessionExportRow> =>
-  createExports<SessionExportRow>(core, {
+export const createSessionExportJobs = (core: Pick<CoreServices, 'db' | 'transact' | 'now'>): Exports =>
+  createExports<NotifiedExport>(core, {
     table: 'session_exports',
     queue: SESSION_EXPORTS,
     stored: {
@@ -73,6 +73,7 @@ export const createSessionExportJobs = (
       max: MAX_UNFINISHED,
       message: `${MAX_UNFINISHED} exports of yours are running, the most possible. Wait for one, or cancel it.`,
     },
+    columns: ['id', 'user_id', 'format', 'rows', 'bytes'],
     gaveUp: 'The platform could not write the export. Try again later.',
     notifyFailed: (tx, at, row) => notifyAbout(tx, at, row, 'export.failed'),
   })
@@ -81,7 +82,7 @@ export const createSessionExportJobs = (
 export function createStoredExports(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & {
     exports: SessionExports
-    exportJobs: Exports<SessionExportRow>
+    exportJobs: Exports
   },
 ) {
   const { db, transact, now, exports, exportJobs } = deps
