@@ -130,3 +130,5 @@ try {
 } finally {
   await set.close()
 }
+// The video encoders of the robots would keep the process.
+process.exit()

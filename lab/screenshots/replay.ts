@@ -32,8 +32,12 @@ export async function captureReplay(
     'owner@demo.local',
     `/dashboard/sessions/${sessions.ronja}/replay?t=${at}`,
   )
-  // A canvas has this size until it shows a picture.
-  const ready = (shown: Page) => shown.locator('figure canvas:not([width="16"])').first().waitFor()
+  const ready = async (shown: Page) => {
+    // A canvas has this size until it shows a picture.
+    await shown.locator('figure canvas:not([width="16"])').first().waitFor()
+    // The button is there once the whole recording was read.
+    await shown.getByRole('button', { name: 'Plots' }).waitFor()
+  }
   await shoot(page, { name: 'replay', size: 'desktop', scheme: 'dark', ready })
 }
 

@@ -57,6 +57,7 @@ export function createSoakActors(parts: {
     url: parts.robotUrl,
     token: parts.robotToken,
     WebSocket: ObservedWebSocket,
+    PeerConnection: null, // a data channel would carry what the socket is observed for
     onError: note('robot'),
     onClosed: ({ reason }) => note('robot closed')(reason),
   })
