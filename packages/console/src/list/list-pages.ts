@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@t
 import { useCallback, useMemo, useRef } from 'react'
 
 interface Options<Row> {
-  /** Begins with a root of `api/keys.ts`, whose events refresh the list, and contains all that selects rows. */
+  /** Begins with a root of `platform/queries.ts`, whose events refresh the list, and contains all that selects rows. */
   readonly queryKey: readonly unknown[]
   /** Requests the page after a cursor, the first page without one. */
   readonly load: (cursor: string | undefined, signal: AbortSignal) => Promise<ListPage<Row>>

@@ -15,7 +15,7 @@ interface Props {
   readonly placeholder?: string
   readonly value: string | undefined
   readonly onChange: (value: string | undefined) => void
-  /** Begins with a root of `api/keys.ts`. */
+  /** Begins with a root of `platform/queries.ts`. */
   readonly queryKey: readonly unknown[]
   /** Requests the first matches of a text, all of them for an empty one. */
   readonly load: (text: string, signal: AbortSignal) => Promise<readonly SelectOption[]>
