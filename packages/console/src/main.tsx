@@ -1,6 +1,6 @@
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
-import './ui/app.css'
+import './base/app.css'
 import { createRestClient } from '@wheelhouse/sdk'
 import { createRoot } from 'react-dom/client'
 import { z } from 'zod'

@@ -13,7 +13,7 @@ interface Colours {
 }
 
 /**
- * The look of pages and mails outside the console. `packages/console/src/ui/theme.test.ts` compares it with the
+ * The look of pages and mails outside the console. `packages/console/src/base/theme.test.ts` compares it with the
  * theme of the console.
  */
 export const siteTheme = {

@@ -36,7 +36,7 @@ export const DIALOGS_OF_OTHER_TESTS: Readonly<Record<string, string>> = {
 }
 
 /** The building blocks that the others use. */
-const BLOCKS = ['ui/confirm-button.tsx', 'ui/secret.tsx']
+const BLOCKS = ['base/confirm-button.tsx', 'base/secret.tsx']
 const RENDERS_DIALOG = /<(Modal|Modal\.Root|Drawer|Menu|Popover|ConfirmButton|ReasonButton|SecretDialog)[\s>]/
 
 /** Returns the files of the console that render a dialog. */

@@ -6,11 +6,11 @@ import {
   useInfiniteQuery,
 } from '@tanstack/react-query'
 import type { ComponentProps, ReactNode } from 'react'
+import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { Page } from '../base/page.tsx'
+import { Empty, QueryView } from '../base/states.tsx'
 import { useMe } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
-import { LinkAnchor, LinkButton } from '../ui/links.tsx'
-import { Page } from '../ui/page.tsx'
-import { Empty, QueryView } from '../ui/states.tsx'
 import { Freshness } from './freshness.tsx'
 
 /** Renders a page for admins. Other users see a notice, and the page sends no request. */

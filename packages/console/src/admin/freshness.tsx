@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
+import { useNow } from '../base/time.tsx'
 import type { ListRows } from '../list/list-pages.ts'
 import { t } from '../texts/texts.ts'
-import { useNow } from '../ui/time.tsx'
 
 /** Returns a duration as "3 s" or "12 min", in the language of the texts. */
 export function shortTime(ms: number): string {

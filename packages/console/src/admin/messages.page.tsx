@@ -1,11 +1,11 @@
 import { Anchor, Badge, Card, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
+import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { Time } from '../ui/time.tsx'
 import { AdminPage, PAGE_SIZE, PagesView, usePages } from './admin-page.tsx'
 
 /** Lists messages of the contact form and their delivery status. */

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
+import { ReasonButton } from '../base/confirm-button.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
-import { ReasonButton } from '../ui/confirm-button.tsx'
 import type { CertificationRequest } from './queries.ts'
 
 /** Revokes an approved certification with a reason. */

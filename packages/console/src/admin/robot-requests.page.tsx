@@ -1,9 +1,9 @@
 import { Anchor, Card, Stack, Text } from '@mantine/core'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
-import { Time } from '../ui/time.tsx'
 import { AdminPage, PAGE_SIZE, PagesView, usePages } from './admin-page.tsx'
 
 /** Lists requests for robot types that the platform does not support yet. */

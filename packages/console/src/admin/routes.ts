@@ -1,7 +1,4 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import type { NavigationEntry } from '../platform/platform.ts'
-import { shellRoute } from '../platform/root-routes.tsx'
-import { t } from '../texts/texts.ts'
 import {
   IconActivity,
   IconCertificate,
@@ -12,7 +9,10 @@ import {
   IconRobot,
   IconRobotFace,
   IconUsers,
-} from '../ui/icons.tsx'
+} from '../base/icons.tsx'
+import type { NavigationEntry } from '../platform/platform.ts'
+import { shellRoute } from '../platform/root-routes.tsx'
+import { t } from '../texts/texts.ts'
 import { readAuditSearch, readRobotSearch, readSessionSearch, readUserSearch } from './search.ts'
 
 export const adminRoutes = [

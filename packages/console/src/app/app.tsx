@@ -2,8 +2,8 @@ import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { type QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
+import { cssVariables, theme } from '../base/theme.ts'
 import { type Platform, PlatformContext } from '../platform/platform.ts'
-import { cssVariables, theme } from '../ui/theme.ts'
 import type { createConsoleRouter } from './router.ts'
 
 const colorScheme = localStorageColorSchemeManager({ key: 'wheelhouse-colour-scheme' })

@@ -1,8 +1,8 @@
 import { ActionIcon, Button, Kbd } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
+import { IconSearch } from '../base/icons.tsx'
+import { useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
-import { IconSearch } from '../ui/icons.tsx'
-import { useStore } from '../ui/store.ts'
 import { keyLabel, paletteOpened, sheetOpened, useShortcuts } from './shortcuts.ts'
 
 const Palette = lazy(() => import('./palette.tsx'))

@@ -14,11 +14,11 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useEffect, useState } from 'react'
+import { dateTime } from '../base/format.ts'
+import { useStore } from '../base/store.ts'
 import { useMe, useNavigation, usePlatform } from '../platform/platform.ts'
 import { signOut } from '../platform/sign-out.ts'
 import { t } from '../texts/texts.ts'
-import { dateTime } from '../ui/format.ts'
-import { useStore } from '../ui/store.ts'
 import { paletteOpened, sheetOpened, useOpenedAfterMount } from './shortcuts.ts'
 
 const DEBOUNCE_MS = 200

@@ -1,6 +1,6 @@
 import { createRoute, createRouter } from '@tanstack/react-router'
+import { Loading } from '../base/states.tsx'
 import { fullWindowRoute, rootRoute, shellRoute } from '../platform/root-routes.tsx'
-import { Loading } from '../ui/states.tsx'
 import { fullWindowRoutes, routes } from './features.ts'
 import { FullWindow, Shell } from './shell.tsx'
 import { SignedIn } from './sign-in.tsx'

@@ -1,6 +1,6 @@
 import { Group, Kbd, Modal, Stack, Table, Text, Title } from '@mantine/core'
+import { useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
-import { useStore } from '../ui/store.ts'
 import { keyLabel, type Shortcut, sheetOpened, useOpenedAfterMount, useShortcutList } from './shortcuts.ts'
 
 /** Lists the shortcuts of the user. */

@@ -1,9 +1,9 @@
 import { Button, Center, Stack, Text, Title } from '@mantine/core'
 import { lazy, Suspense, useEffect } from 'react'
+import { useStore } from '../base/store.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { SIGN_IN_CHANNEL, signInUrl } from '../platform/session-guard.ts'
 import { t } from '../texts/texts.ts'
-import { useStore } from '../ui/store.ts'
 
 const importDialog = () => import('./sign-in-dialog.tsx')
 const SignInDialog = lazy(importDialog)

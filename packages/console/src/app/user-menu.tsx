@@ -7,12 +7,12 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
+import { IconLogout, IconSettings } from '../base/icons.tsx'
 import { useMe } from '../platform/platform.ts'
 import { signOut } from '../platform/sign-out.ts'
 import { useSelectLanguage } from '../settings/use-profile-change.ts'
 import { LANGUAGES, type Language, languageOf } from '../texts/languages.ts'
 import { language, t } from '../texts/texts.ts'
-import { IconLogout, IconSettings } from '../ui/icons.tsx'
 
 const schemes: readonly { readonly scheme: MantineColorScheme; readonly label: string }[] = [
   { scheme: 'light', label: t('app.userMenu.light') },

@@ -1,12 +1,12 @@
 import { Button, Group, Table, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
+import { DataTable, MoreButton } from '../base/data-table.tsx'
+import { dateTime, duration, money } from '../base/format.ts'
+import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { Page } from '../base/page.tsx'
+import { ResourcePage } from '../base/section.tsx'
 import { t } from '../texts/texts.ts'
-import { DataTable, MoreButton } from '../ui/data-table.tsx'
-import { dateTime, duration, money } from '../ui/format.ts'
-import { LinkAnchor, LinkButton } from '../ui/links.tsx'
-import { Page } from '../ui/page.tsx'
-import { ResourcePage } from '../ui/section.tsx'
 import {
   HostedLink,
   type Invoice,

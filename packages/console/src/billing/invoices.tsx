@@ -1,12 +1,12 @@
 import { Anchor, Badge } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { dateTime } from '../base/format.ts'
+import { webAddress } from '../base/links.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { invoiceStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
-import { dateTime } from '../ui/format.ts'
-import { webAddress } from '../ui/links.tsx'
 
 export type Invoice = Schemas['Invoice']
 export type InvoiceLine = Schemas['InvoiceLine']

@@ -14,9 +14,9 @@ import {
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useState } from 'react'
+import { fieldErrors } from '../base/form.tsx'
+import { Problem } from '../base/states.tsx'
 import { t } from '../texts/texts.ts'
-import { fieldErrors } from '../ui/form.tsx'
-import { Problem } from '../ui/states.tsx'
 import { type NewExport, useStartExport } from './use-dataset-exports.ts'
 
 const DEFAULT_FPS = 30

@@ -1,11 +1,11 @@
 import { type ControlSchema, limitSpeed } from '@wheelhouse/protocol'
 import { type DriveCommand, PosePredictor, type RestClient } from '@wheelhouse/sdk'
+import { isAttended, isTyping } from '../base/keys.ts'
+import { createStore, type Store } from '../base/store.ts'
 import type { SessionRoom } from '../platform/session-room.ts'
 import { ticketsFor } from '../session/observer-connection.ts'
-import type { StopControl } from '../session/stop.ts'
+import type { StopControl } from '../stop/stop.ts'
 import type { Predict } from '../telemetry/telemetry-panel.ts'
-import { isAttended, isTyping } from '../ui/keys.ts'
-import { createStore, type Store } from '../ui/store.ts'
 import { type CommandSender, createCommandSender } from './command-sender.ts'
 import {
   type Axes,

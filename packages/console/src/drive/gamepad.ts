@@ -1,4 +1,4 @@
-import { createStore, type Store } from '../ui/store.ts'
+import { createStore, type Store } from '../base/store.ts'
 import { type Axes, atRest, curved, isAtRest, pastDeadZone } from './control-plan.ts'
 import { type ControlProfile, MAX_AXES, MAX_BUTTONS, MAX_PAD_NAME } from './preferences.ts'
 

@@ -1,9 +1,9 @@
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import type { EpisodeMarks } from '../recording/episode-panel.tsx'
+import { isTyping, latinKey } from '../base/keys.ts'
+import type { EpisodeMarks } from '../episodes/episode-panel.tsx'
 import { type SessionDetail, usePerforming, useSessionAction } from '../session/session-query.ts'
-import { isTyping, latinKey } from '../ui/keys.ts'
 import { CHAT_ID, type Hud, toggle } from './hud.tsx'
 import type { DrivePreferences } from './preferences.ts'
 

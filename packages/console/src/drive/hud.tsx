@@ -1,5 +1,5 @@
-import { type EpisodeMarks, EpisodePanel } from '../recording/episode-panel.tsx'
-import { createStore, type Store, useStore } from '../ui/store.ts'
+import { createStore, type Store, useStore } from '../base/store.ts'
+import { type EpisodeMarks, EpisodePanel } from '../episodes/episode-panel.tsx'
 
 /** The id of the chat on the picture. */
 export const CHAT_ID = 'cockpit-chat'

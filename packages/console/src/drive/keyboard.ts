@@ -1,5 +1,5 @@
-import { type StopKey, stopKeyOf } from '../session/stop.ts'
-import { isTyping, leaveField, usesArrows } from '../ui/keys.ts'
+import { isTyping, leaveField, usesArrows } from '../base/keys.ts'
+import { type StopKey, stopKeyOf } from '../stop/stop.ts'
 import type { Axes } from './control-plan.ts'
 
 /** The direction of each key, by physical position, so that W A S D works on every layout. */

@@ -1,10 +1,10 @@
 import { type DriveState, FULL_SPEED, type SpeedLimits } from '@wheelhouse/protocol'
 import { type Congestion, type GetTicket, type LinkEnd, NO_CONGESTION, OperatorLink } from '@wheelhouse/sdk'
-import { type LinkAges, linkAgesOf, PING_MS } from '../live/freshness.ts'
+import { messageOf, sentence } from '../base/message-of.ts'
+import { createStore, type Store } from '../base/store.ts'
+import { type LinkAges, linkAgesOf, PING_MS } from '../freshness/freshness.ts'
 import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
 import { t } from '../texts/texts.ts'
-import { messageOf, sentence } from '../ui/message-of.ts'
-import { createStore, type Store } from '../ui/store.ts'
 import type { VideoWatch } from '../video/watch-video.ts'
 import type { ControlData } from './control-plan.ts'
 import {

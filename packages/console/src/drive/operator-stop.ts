@@ -1,7 +1,7 @@
 import type { DriveState, Role, SessionLogEvent } from '@wheelhouse/protocol'
 import type { RestClient } from '@wheelhouse/sdk'
 import type { SessionRoom } from '../platform/session-room.ts'
-import { createStop, RouteClosedError, type StopControl, stopOverRest } from '../session/stop.ts'
+import { createStop, RouteClosedError, type StopControl, stopOverRest } from '../stop/stop.ts'
 import { stopReasons } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import type { LinkView, OperatorConnection } from './operator-connection.ts'

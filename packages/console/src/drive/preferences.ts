@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { createPersisted } from '../ui/persisted.ts'
-import type { Store } from '../ui/store.ts'
+import { createPersisted } from '../base/persisted.ts'
+import type { Store } from '../base/store.ts'
 
 const HAND_KEY = 'wheelhouse-hand'
 const limitKey = (robotId: string) => `wheelhouse-speed-limit:${robotId}`

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
+import { LinkButton } from '../base/links.tsx'
+import { Page } from '../base/page.tsx'
+import { Empty } from '../base/states.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
-import { LinkButton } from '../ui/links.tsx'
-import { Page } from '../ui/page.tsx'
-import { Empty } from '../ui/states.tsx'
 
 interface Props {
   readonly session: SessionDetail

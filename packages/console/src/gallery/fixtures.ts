@@ -1,7 +1,7 @@
 import type { ChatMessage, SessionLogEvent } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
-import type { LiveRobot } from '../live/live-robots.tsx'
 import type { LiveSessionState } from '../platform/session-room.ts'
+import type { LiveRobot } from '../status/live-robots.tsx'
 
 const NOW_MS = Date.now()
 

@@ -4,11 +4,11 @@ import '@fontsource/inter/500.css'
 import '@fontsource/inter/600.css'
 import '@fontsource/inter/700.css'
 import '@fontsource/inter/800.css'
-import '../ui/app.css'
+import '../base/app.css'
 import { createTheme, MantineProvider, mergeThemeOverrides } from '@mantine/core'
 import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } from '@tanstack/react-router'
 import { createRoot } from 'react-dom/client'
-import { cssVariables, theme } from '../ui/theme.ts'
+import { cssVariables, theme } from '../base/theme.ts'
 import { Gallery } from './gallery.tsx'
 
 // A page for developers and tests, apart from the console: no data, no sign-in, and a font that is the same everywhere.

@@ -1,6 +1,6 @@
 import { Badge, Group, List, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Section } from '../ui/section.tsx'
+import { Section } from '../base/section.tsx'
 
 /** One thing that needs the user's attention. */
 export interface AttentionItem {

@@ -1,9 +1,9 @@
 import { Stack } from '@mantine/core'
 import { lazy, Suspense } from 'react'
+import { Page } from '../base/page.tsx'
+import { Loading } from '../base/states.tsx'
 import { useMe } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
-import { Page } from '../ui/page.tsx'
-import { Loading } from '../ui/states.tsx'
 
 // The first view loads the parts of the user's roles only.
 const AdminHome = lazy(() => import('./admin-home.tsx'))

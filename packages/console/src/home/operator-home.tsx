@@ -1,16 +1,16 @@
 import { Group, List, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { duration } from '../base/format.ts'
+import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { Section } from '../base/section.tsx'
+import { QueryView } from '../base/states.tsx'
+import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { StatusBadge } from '../session/status-badge.tsx'
+import { StatusBadge } from '../status/session-status.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { duration } from '../ui/format.ts'
-import { LinkAnchor, LinkButton } from '../ui/links.tsx'
-import { Section } from '../ui/section.tsx'
-import { QueryView } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
 
 type OperatorOverview = Schemas['OperatorOverview']
 

@@ -22,10 +22,10 @@ import {
   useRef,
   useState,
 } from 'react'
+import { labelInSentence } from '../base/format.ts'
+import { useStore } from '../base/store.ts'
 import { useMe } from '../platform/platform.ts'
 import { language, t } from '../texts/texts.ts'
-import { labelInSentence } from '../ui/format.ts'
-import { useStore } from '../ui/store.ts'
 import styles from './list.module.css'
 import { focusRow, useCards } from './list-rows.tsx'
 import { type ListSearch, MAX_SEARCH } from './list-search.ts'

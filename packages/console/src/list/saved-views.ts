@@ -1,5 +1,5 @@
-import { createPersisted } from '../ui/persisted.ts'
-import type { Store } from '../ui/store.ts'
+import { createPersisted } from '../base/persisted.ts'
+import type { Store } from '../base/store.ts'
 
 /** The most views of one list. */
 export const MAX_VIEWS = 20

@@ -4,8 +4,8 @@ import { notifications as toasts } from '@mantine/notifications'
 import { useNavigate } from '@tanstack/react-router'
 import type { NotificationEvent } from '@wheelhouse/protocol'
 import { lazy, Suspense, useCallback } from 'react'
+import { IconBell } from '../base/icons.tsx'
 import { t } from '../texts/texts.ts'
-import { IconBell } from '../ui/icons.tsx'
 import { type NotificationText, useNewNotifications, useNotifications } from './use-notifications.ts'
 
 const NotificationDrawer = lazy(() => import('./drawer.tsx'))

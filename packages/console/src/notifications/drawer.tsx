@@ -1,8 +1,8 @@
 import { Button, Drawer, Group, Stack, Text } from '@mantine/core'
+import { LinkAnchor } from '../base/links.tsx'
+import { Empty, Loading, Problem } from '../base/states.tsx'
+import { Time } from '../base/time.tsx'
 import { t } from '../texts/texts.ts'
-import { LinkAnchor } from '../ui/links.tsx'
-import { Empty, Loading, Problem } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
 import { textOf } from './texts.ts'
 import { type Notification, useNotifications } from './use-notifications.ts'
 

@@ -2,9 +2,9 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import type { NotificationEvent } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useEffect } from 'react'
+import { useStore } from '../base/store.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useStore } from '../ui/store.ts'
 
 export type Notification = Schemas['Notification']
 const PAGE_SIZE = 30

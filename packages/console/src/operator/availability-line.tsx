@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { dateTime } from '../base/format.ts'
+import { Problem } from '../base/states.tsx'
 import { unavailableTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { dateTime } from '../ui/format.ts'
-import { Problem } from '../ui/states.tsx'
 import { type Availability, useAvailability } from './queries.ts'
 
 /** States whether the operator is available, followed by `children`. */

@@ -1,12 +1,12 @@
 import { Group, Paper, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { clockText } from '../base/format.ts'
+import { LinkButton } from '../base/links.tsx'
+import { useNow } from '../base/time.tsx'
 import { clockOf } from '../drive/session-clock.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { sessionQuery } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
-import { clockText } from '../ui/format.ts'
-import { LinkButton } from '../ui/links.tsx'
-import { useNow } from '../ui/time.tsx'
 import { useAvailability } from './queries.ts'
 
 /** Reminds an operator on all other pages of their open session, and leads back to its cockpit. */

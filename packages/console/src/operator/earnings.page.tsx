@@ -1,14 +1,14 @@
 import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
+import { Chart } from '../base/chart.tsx'
+import { clockText, money } from '../base/format.ts'
+import { Page } from '../base/page.tsx'
+import { Empty, QueryView } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
-import { Chart } from '../ui/chart.tsx'
-import { clockText, money } from '../ui/format.ts'
-import { Page } from '../ui/page.tsx'
-import { Empty, QueryView } from '../ui/states.tsx'
 import { Payments } from './payments.tsx'
 
 /** Shows the operator's earnings and payouts. */

@@ -1,14 +1,14 @@
 import { Badge, Group, Stack, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
+import { shortList } from '../base/format.ts'
+import { isTyping } from '../base/keys.ts'
+import { createStore, type Store, useStore } from '../base/store.ts'
 import { type Axes, atRest, isAtRest } from '../drive/control-plan.ts'
 import { createGamepadInput, type GamepadInput } from '../drive/gamepad.ts'
 import { driveKeyOf } from '../drive/keyboard.ts'
 import { PadPicture } from '../drive/pad-picture.tsx'
 import { loadControlProfile } from '../drive/preferences.ts'
 import { t } from '../texts/texts.ts'
-import { shortList } from '../ui/format.ts'
-import { isTyping } from '../ui/keys.ts'
-import { createStore, type Store, useStore } from '../ui/store.ts'
 
 const words: readonly (readonly [keyof Axes, sign: number, word: string])[] = [
   ['forward', 1, t('operator.inputCheck.forward')],

@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { IconCalendarWeek, IconCertificate, IconCoins, IconRobotFace } from '../base/icons.tsx'
 import type { NavigationEntry } from '../platform/platform.ts'
 import { shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
-import { IconCalendarWeek, IconCertificate, IconCoins, IconRobotFace } from '../ui/icons.tsx'
 import { readAvailableSearch } from './list-search.ts'
 
 export const operatorRoutes = [

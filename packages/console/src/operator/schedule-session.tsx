@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Modal, NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { dateTime, relative, viewerZone } from '../base/format.ts'
+import { LinkButton } from '../base/links.tsx'
+import { Problem } from '../base/states.tsx'
 import { t } from '../texts/texts.ts'
-import { dateTime, relative, viewerZone } from '../ui/format.ts'
-import { LinkButton } from '../ui/links.tsx'
-import { Problem } from '../ui/states.tsx'
 import { useScheduleSession } from './idempotent-mutation.ts'
 import type { AvailableRobot } from './queries.ts'
 

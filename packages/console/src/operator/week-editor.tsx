@@ -3,10 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import { Saved } from '../base/form.tsx'
+import { Problem } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { language, t } from '../texts/texts.ts'
-import { Saved } from '../ui/form.tsx'
-import { Problem } from '../ui/states.tsx'
 import { availabilityKey, scheduleKey } from './queries.ts'
 import {
   copyDay,

@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { NotificationEvent, RobotStatusEvent, SessionAction } from '@wheelhouse/protocol'
 import { HubClient } from '@wheelhouse/sdk'
-import { createStore, type Store } from '../ui/store.ts'
+import { createStore, type Store } from '../base/store.ts'
 import { keys } from './queries.ts'
 import type { SessionGuard } from './session-guard.ts'
 import { createSessionRoom, type QueryInvalidator, type SessionRoom } from './session-room.ts'

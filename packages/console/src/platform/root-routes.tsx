@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, type ErrorComponentProps } from '@tanstack/react-router'
-import { NotFound } from '../ui/page.tsx'
-import { Problem } from '../ui/states.tsx'
+import { NotFound } from '../base/page.tsx'
+import { Problem } from '../base/states.tsx'
 
 /** Replaces a page that failed to load. */
 const RouteProblem = ({ error, reset }: ErrorComponentProps) => <Problem error={error} onRetry={reset} />

@@ -1,4 +1,4 @@
-import { createStore, type Store } from '../ui/store.ts'
+import { createStore, type Store } from '../base/store.ts'
 
 /** `unknown` before the first sign-in check, `expired` while a dialog asks the user to sign in again. */
 type SessionPhase = 'unknown' | 'signed-in' | 'expired'

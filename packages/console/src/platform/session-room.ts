@@ -6,7 +6,7 @@ import {
   type WatchedSession,
 } from '@wheelhouse/protocol'
 import type { HubClient } from '@wheelhouse/sdk'
-import { createStore, type Store } from '../ui/store.ts'
+import { createStore, type Store } from '../base/store.ts'
 import { keys } from './queries.ts'
 
 /** The page drops older entries. The export of the session contains all of them. */

@@ -1,5 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { useStore } from '../ui/store.ts'
+import { useStore } from '../base/store.ts'
 import type { RobotStatuses } from './live.ts'
 import { usePlatform } from './platform.ts'
 import type { LiveSessionState, SessionRoom } from './session-room.ts'

@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { z } from 'zod'
+import { IconVideo } from '../base/icons.tsx'
 import type { NavigationEntry } from '../platform/platform.ts'
 import { shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
-import { IconVideo } from '../ui/icons.tsx'
 
 const search = z.object({ robot: z.guid().optional().catch(undefined) })
 

@@ -1,14 +1,14 @@
 import { Button, Group, List, Modal, NativeSelect, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { CopyableSecret } from '../base/secret.tsx'
+import { Problem, QueryView } from '../base/states.tsx'
+import { Time } from '../base/time.tsx'
 import { keys } from '../platform/queries.ts'
 import type { RecordingShare } from '../recording/recordings.ts'
 import { useRecordingsApi } from '../recording/use-recordings.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { CopyableSecret } from '../ui/secret.tsx'
-import { Problem, QueryView } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
 import { preciseClock } from './view/replay-time.ts'
 
 const HOUR_CHOICES = [

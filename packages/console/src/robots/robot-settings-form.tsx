@@ -5,14 +5,14 @@ import { useNavigate } from '@tanstack/react-router'
 import { RecordingMode } from '@wheelhouse/protocol'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { FormFooter, fieldErrors } from '../base/form.tsx'
+import { LinkAnchor } from '../base/links.tsx'
+import { Problem } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { recordedLabel } from '../recording/recording-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { FormFooter, fieldErrors } from '../ui/form.tsx'
-import { LinkAnchor } from '../ui/links.tsx'
-import { Problem } from '../ui/states.tsx'
 import {
   ControlSchemaFields,
   LatencyBudgetField,

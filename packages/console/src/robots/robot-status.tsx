@@ -1,11 +1,11 @@
 import { Badge, Group, Loader, Text } from '@mantine/core'
+import { dateTime, relative } from '../base/format.ts'
+import { LinkAnchor } from '../base/links.tsx'
+import { Time, useNow } from '../base/time.tsx'
 import { useConnection } from '../platform/use-live.ts'
 import { robotStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { dateTime, relative } from '../ui/format.ts'
-import { LinkAnchor } from '../ui/links.tsx'
-import { Time, useNow } from '../ui/time.tsx'
 import { type Robot, useLiveRobots, useRobot } from './use-robots.ts'
 
 const colors: Record<Robot['status'], string> = {

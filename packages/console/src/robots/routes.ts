@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { IconRobot } from '../base/icons.tsx'
 import type { NavigationEntry } from '../platform/platform.ts'
 import { shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
-import { IconRobot } from '../ui/icons.tsx'
 import { readRobotSearch, readRobotTab } from './search.ts'
 
 const getParentRoute = () => shellRoute

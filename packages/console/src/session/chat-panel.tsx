@@ -10,14 +10,14 @@ import {
   useRef,
   useState,
 } from 'react'
+import { shortList } from '../base/format.ts'
+import { messageOf } from '../base/message-of.ts'
+import { Problem } from '../base/states.tsx'
+import { Time } from '../base/time.tsx'
 import { useMe } from '../platform/platform.ts'
 import type { Chat, LiveSessionState, OutgoingMessage } from '../platform/session-room.ts'
 import { useConnection } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
-import { shortList } from '../ui/format.ts'
-import { messageOf } from '../ui/message-of.ts'
-import { Problem } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
 
 interface Props {
   /** The live state of the session, and the actions of its chat. */

@@ -1,8 +1,8 @@
 import { type SessionEventType, type SessionLogEvent, SessionEventType as Types } from '@wheelhouse/protocol'
+import { timeOfDay } from '../base/format.ts'
 import { recordedText } from '../recording/recording-texts.ts'
 import { gapText, reasonText } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
-import { timeOfDay } from '../ui/format.ts'
 
 /** The participants that the log names. */
 export interface SessionParticipants {

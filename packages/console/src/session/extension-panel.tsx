@@ -3,11 +3,11 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
+import { duration, timeOfDay } from '../base/format.ts'
+import { Problem } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
-import { duration, timeOfDay } from '../ui/format.ts'
-import { Problem } from '../ui/states.tsx'
 import { isOpen, sessionQuery, useSessionAction, useSessionRoles } from './session-query.ts'
 
 /** Shows extensions: the owner requests, the operator accepts or declines, both see the result. */

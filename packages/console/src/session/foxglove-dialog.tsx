@@ -2,10 +2,10 @@ import { Button, Group, List, Modal, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
+import { CopyableSecret } from '../base/secret.tsx'
+import { Problem } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
-import { CopyableSecret } from '../ui/secret.tsx'
-import { Problem } from '../ui/states.tsx'
 
 interface Props {
   readonly sessionId: string

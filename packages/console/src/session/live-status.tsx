@@ -1,17 +1,17 @@
 import { Badge, Group, Text } from '@mantine/core'
 import type { SessionStatus } from '@wheelhouse/protocol'
 import type { ReactNode } from 'react'
+import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
+import { clockText, money } from '../base/format.ts'
+import { useNow } from '../base/time.tsx'
 import type { LiveSession } from '../platform/use-live.ts'
+import { StatusBadge } from '../status/session-status.tsx'
 import { reasonText, speedLimitText } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
-import { DescriptionItem, DescriptionList } from '../ui/data-table.tsx'
-import { clockText, money } from '../ui/format.ts'
-import { useNow } from '../ui/time.tsx'
 import type { ObserverState } from './observer-connection.ts'
 import type { SessionDetail } from './session-query.ts'
 import { estimate, statusSince, useBillableSeconds } from './session-time.ts'
-import { StatusBadge } from './status-badge.tsx'
 
 interface Props {
   readonly session: SessionDetail

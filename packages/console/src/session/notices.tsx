@@ -1,10 +1,10 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
+import { ConfirmButton } from '../base/confirm-button.tsx'
+import { clockText } from '../base/format.ts'
+import { useNow } from '../base/time.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { clockText } from '../ui/format.ts'
-import { useNow } from '../ui/time.tsx'
 import type { ObserverConnection, ObserverState } from './observer-connection.ts'
 import { type SessionDetail, useSessionAction, useSessionRoles } from './session-query.ts'
 

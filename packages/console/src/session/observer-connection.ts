@@ -8,10 +8,10 @@ import {
   TicketRefusedError,
 } from '@wheelhouse/sdk'
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { type LinkAges, linkAgesOf, PING_MS } from '../live/freshness.ts'
+import { createStore, type Store } from '../base/store.ts'
+import { type LinkAges, linkAgesOf, PING_MS } from '../freshness/freshness.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { createTelemetryFeed, type SubscribeTelemetry } from '../telemetry/feed.ts'
-import { createStore, type Store } from '../ui/store.ts'
 
 /** The state of the robot and of this page's connection to the gateway. */
 export interface ObserverState {

@@ -1,10 +1,10 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { ConfirmButton } from '../base/confirm-button.tsx'
+import { Problem } from '../base/states.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
-import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { Problem } from '../ui/states.tsx'
 import { StopClearing } from './clear-stop.tsx'
 import {
   isOpen,

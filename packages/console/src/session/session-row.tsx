@@ -1,18 +1,18 @@
 import { Group, Paper, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { duration, money } from '../base/format.ts'
+import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { Time } from '../base/time.tsx'
 import { useListPages } from '../list/list-pages.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { StatusBadge } from '../status/session-status.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { duration, money } from '../ui/format.ts'
-import { LinkAnchor, LinkButton } from '../ui/links.tsx'
-import { Time } from '../ui/time.tsx'
 import { filterOf, type SessionSearch } from './list-search.ts'
 import { ScheduledActions } from './session-actions.tsx'
 import { isOpen, sessionQuery } from './session-query.ts'
-import { StatusBadge } from './status-badge.tsx'
 
 /** Shows a session of the list with its actions. */
 export function SessionRow({ session }: { session: ListedSession }) {

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { SessionLogEvent, SessionStatus } from '@wheelhouse/protocol'
 import { useEffect, useRef, useState } from 'react'
+import { useNow } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
-import { useNow } from '../ui/time.tsx'
 import { type SessionDetail, sessionQuery } from './session-query.ts'
 
 /** The billed time as the page knows it at one moment. */

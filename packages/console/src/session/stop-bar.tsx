@@ -1,10 +1,8 @@
 import { Button, Kbd, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
+import { messageOf } from '../base/message-of.ts'
+import { useStore } from '../base/store.ts'
 import { useConnection } from '../platform/use-live.ts'
-import { textParts } from '../texts/text-parts.tsx'
-import { t } from '../texts/texts.ts'
-import { messageOf } from '../ui/message-of.ts'
-import { useStore } from '../ui/store.ts'
 import {
   createStop,
   RouteClosedError,
@@ -13,7 +11,9 @@ import {
   type StopRoute,
   stopKeyOf,
   stopOverRest,
-} from './stop.ts'
+} from '../stop/stop.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
 import './stop-bar.css'
 import { useQueryClient } from '@tanstack/react-query'
 import { usePlatform } from '../platform/platform.ts'

@@ -2,11 +2,11 @@ import { SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
+import { FormFooter, fieldErrors } from '../base/form.tsx'
+import { QueryView } from '../base/states.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
-import { FormFooter, fieldErrors } from '../ui/form.tsx'
-import { QueryView } from '../ui/states.tsx'
 import { CountrySelect } from './country-select.tsx'
 
 type Profile = Schemas['ClientProfile']

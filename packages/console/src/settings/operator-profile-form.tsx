@@ -2,12 +2,12 @@ import { MultiSelect, Select, SimpleGrid, Stack, Textarea, TextInput } from '@ma
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useMemo, useState } from 'react'
+import { FormFooter, fieldErrors } from '../base/form.tsx'
+import { viewerZone } from '../base/format.ts'
+import { QueryView } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
-import { FormFooter, fieldErrors } from '../ui/form.tsx'
-import { viewerZone } from '../ui/format.ts'
-import { QueryView } from '../ui/states.tsx'
 import { CountrySelect, languageChoices, zoneChoices } from './country-select.tsx'
 
 type Profile = Schemas['OperatorProfile']

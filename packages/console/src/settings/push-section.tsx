@@ -1,13 +1,13 @@
 import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { ConfirmButton } from '../base/confirm-button.tsx'
+import { DataTable } from '../base/data-table.tsx'
+import { Problem, QueryView } from '../base/states.tsx'
+import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { loadPush, type PushDevice, type PushState, removeDevice, turnOnPush } from '../push/browser-push.ts'
 import { t } from '../texts/texts.ts'
-import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { DataTable } from '../ui/data-table.tsx'
-import { Problem, QueryView } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
 
 /** Queries the devices that receive notifications, and turns this browser on or any device off. */
 function usePush() {

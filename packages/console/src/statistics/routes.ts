@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { IconChartBar } from '../base/icons.tsx'
 import type { NavigationEntry } from '../platform/platform.ts'
 import { shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
-import { IconChartBar } from '../ui/icons.tsx'
 
 export const statisticsRoutes = [
   createRoute({

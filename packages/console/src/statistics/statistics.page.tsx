@@ -1,15 +1,15 @@
 import { SimpleGrid } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { Chart } from '../base/chart.tsx'
+import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
+import { dataSize, duration, money } from '../base/format.ts'
+import { Page } from '../base/page.tsx'
+import { QueryView } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { robotStatusTexts, sessionStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
-import { Chart } from '../ui/chart.tsx'
-import { DescriptionItem, DescriptionList } from '../ui/data-table.tsx'
-import { dataSize, duration, money } from '../ui/format.ts'
-import { Page } from '../ui/page.tsx'
-import { QueryView } from '../ui/states.tsx'
 
 type Stats = Schemas['ClientStats']
 

@@ -1,8 +1,8 @@
 import { kindsOf, type TelemetryField, type TelemetryKind, type TelemetrySchema } from '@wheelhouse/protocol'
 import { normalAngle, type Pose, type Sighting } from '@wheelhouse/sdk'
 import { z } from 'zod'
+import { decimals } from '../base/format.ts'
 import { t } from '../texts/texts.ts'
-import { decimals } from '../ui/format.ts'
 
 /** The obstacles and the returns of the lidar, seen from the robot. */
 export interface Sightings {

@@ -5,9 +5,9 @@ import {
   type ReportedPose,
   type Sighting,
 } from '@wheelhouse/sdk'
-import { BLIND_MS } from '../live/freshness.ts'
+import { decimals } from '../base/format.ts'
+import { BLIND_MS } from '../freshness/freshness.ts'
 import { t } from '../texts/texts.ts'
-import { decimals } from '../ui/format.ts'
 import type { SubscribeTelemetry, TelemetrySample } from './feed.ts'
 import { formatGhost, type Reading, type SampleReader, type Sightings } from './sample-reader.ts'
 import { drawPrediction, drawRobot, fitCanvas, type Pixels, type Point, TrailMap } from './trail-map.ts'

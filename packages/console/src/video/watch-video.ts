@@ -1,6 +1,6 @@
-import type { FreshnessAges } from '../live/freshness.ts'
+import { createStore, type Store } from '../base/store.ts'
+import type { FreshnessAges } from '../freshness/freshness.ts'
 import { t } from '../texts/texts.ts'
-import { createStore, type Store } from '../ui/store.ts'
 import { playersFor } from './find-player.ts'
 import { type Player, type Playing, SilentCameraError } from './player.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { freshnessOf } from '../live/freshness.ts'
+import { freshnessOf } from '../freshness/freshness.ts'
 import { createHeartbeatAge } from './heartbeat-age.ts'
 
 const OPENED_MS = Date.parse('2026-11-20T09:30:00.000Z')

@@ -1,4 +1,4 @@
-import type { LinkAges } from '../live/freshness.ts'
+import type { LinkAges } from '../freshness/freshness.ts'
 
 /** A heartbeat older than this is late: robots send one a second, and the page polls every three seconds. */
 export const LATE_HEARTBEAT_MS = 5_000

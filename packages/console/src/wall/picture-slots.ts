@@ -1,4 +1,4 @@
-import { createStore, type Store } from '../ui/store.ts'
+import { createStore, type Store } from '../base/store.ts'
 
 /** Most pictures that one page loads at the same time. */
 const MAX_PICTURES = 9

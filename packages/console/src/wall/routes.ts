@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { IconActivity } from '../base/icons.tsx'
 import type { NavigationEntry } from '../platform/platform.ts'
 import { shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
-import { IconActivity } from '../ui/icons.tsx'
 
 export const wallRoutes = [
   createRoute({

@@ -13,14 +13,14 @@ import {
 import { useDisclosure } from '@mantine/hooks'
 import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
+import { DataTable, MoreButton } from '../base/data-table.tsx'
+import { shortList } from '../base/format.ts'
+import { Empty, Problem, QueryView } from '../base/states.tsx'
+import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { deliveryStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { DataTable, MoreButton } from '../ui/data-table.tsx'
-import { shortList } from '../ui/format.ts'
-import { Empty, Problem, QueryView } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
 import {
   type Delivery,
   type DeliveryStatus,

@@ -1,10 +1,10 @@
 import { Badge, MultiSelect, TextInput } from '@mantine/core'
 import { eventTypes, MAX_EVENT_FILTERS } from '@wheelhouse/protocol'
+import type { OneTimeSecret } from '../base/secret.tsx'
+import { Time } from '../base/time.tsx'
 import { webhookOffTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import type { OneTimeSecret } from '../ui/secret.tsx'
-import { Time } from '../ui/time.tsx'
 import type { Webhook } from './queries.ts'
 
 export interface WebhookValues {

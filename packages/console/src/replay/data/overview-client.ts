@@ -1,4 +1,4 @@
-import { createStore } from '../../ui/store.ts'
+import { createStore } from '../../base/store.ts'
 import type { Overview } from './overview.ts'
 import type { DetailRange, ScanParts } from './overview-scan.ts'
 

@@ -1,5 +1,5 @@
+import { createStore } from '../../base/store.ts'
 import type { RecordingPart } from '../../recording/recordings.ts'
-import { createStore } from '../../ui/store.ts'
 import { BlockCache, type FetchRange } from './block-cache.ts'
 import {
   type MessageQuery,

@@ -1,4 +1,4 @@
-import { createStore, type Store } from '../../ui/store.ts'
+import { createStore, type Store } from '../../base/store.ts'
 import { RangeRefused } from '../data/block-cache.ts'
 import {
   type CompressedFrame,

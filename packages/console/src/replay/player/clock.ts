@@ -1,4 +1,4 @@
-import { createStore } from '../../ui/store.ts'
+import { createStore } from '../../base/store.ts'
 
 export const RATES: readonly number[] = [0.25, 0.5, 1, 2, 4, 8]
 /** After a longer pause of the page, such as one in the background, playback continues from the position before the pause. */

@@ -1,6 +1,6 @@
 import { cameraOfTopic, recordingTopics } from '@wheelhouse/protocol'
+import { createStore } from '../../base/store.ts'
 import type { RecordingParts } from '../../recording/recordings.ts'
-import { createStore } from '../../ui/store.ts'
 import type { FetchRange } from '../data/block-cache.ts'
 import { type FrameSchema, isFrameSchema } from '../data/compressed-frame.ts'
 import { createMomentReader } from '../data/moment-reader.ts'

@@ -1,13 +1,13 @@
 import '@mantine/core/styles.css'
-import '../../ui/app.css'
+import '../../base/app.css'
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { createRestClient } from '@wheelhouse/sdk'
 import { createRoot } from 'react-dom/client'
 import { z } from 'zod'
+import { cssVariables, theme } from '../../base/theme.ts'
 import { createQueries } from '../../platform/queries.ts'
 import { language } from '../../texts/texts.ts'
-import { cssVariables, theme } from '../../ui/theme.ts'
 import { SharedReplay } from './shared-replay.tsx'
 
 // The page of a link to a recording: without a sign-in, without the pages of the console.

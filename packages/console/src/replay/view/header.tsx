@@ -1,10 +1,10 @@
 import { ActionIcon, Badge, Button, Menu, Tooltip } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { dataSize, dateTime } from '../../base/format.ts'
 import { RecordingStatusBadge } from '../../recording/recording-status.tsx'
 import type { Recording, RecordingParts } from '../../recording/recordings.ts'
 import { gapText } from '../../texts/code-texts.ts'
 import { t } from '../../texts/texts.ts'
-import { dataSize, dateTime } from '../../ui/format.ts'
 import styles from './replay.module.css'
 import { IconBookmark, IconDownload, IconLink, IconMore, IconShare } from './replay-icons.tsx'
 

@@ -3,6 +3,8 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { recordingTopics, type TelemetrySchema } from '@wheelhouse/protocol'
 import type { Pose } from '@wheelhouse/sdk'
 import { type FormEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { decimals } from '../../base/format.ts'
+import { Problem } from '../../base/states.tsx'
 import {
   createSampleReader,
   formatPose,
@@ -14,8 +16,6 @@ import { drawTrail, type Point } from '../../telemetry/trail-map.ts'
 import { dropText, reasonText } from '../../texts/code-texts.ts'
 import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'
-import { decimals } from '../../ui/format.ts'
-import { Problem } from '../../ui/states.tsx'
 import { commandAt, type MomentReader } from '../data/moment-reader.ts'
 import { eachNumber } from '../data/overview.ts'
 import type { Replay } from '../player/replay.ts'

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Popover, Stack } from '@mantine/core'
+import { createPersisted } from '../../base/persisted.ts'
 import { t } from '../../texts/texts.ts'
-import { createPersisted } from '../../ui/persisted.ts'
 import type { Plot } from './plot-lines.ts'
 
 /** Plots that are shown unless the viewer chose otherwise. The others are in the menu. */

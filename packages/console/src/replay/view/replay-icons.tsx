@@ -1,9 +1,9 @@
 /**
- * @license Tabler Icons 3.51.0, MIT, Copyright (c) 2020-2026 Paweł Kuna: packages/console/src/ui/icons.LICENSE
+ * @license Tabler Icons 3.51.0, MIT, Copyright (c) 2020-2026 Paweł Kuna: packages/console/src/base/icons.LICENSE
  *
  * The icons of a replay, apart from those of the first view.
  */
-import { drawn } from '../../ui/icons.tsx'
+import { drawn } from '../../base/icons.tsx'
 
 export const IconPlay = drawn('M7 4v16l13 -8z')
 export const IconPause = drawn(

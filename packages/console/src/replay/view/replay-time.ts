@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
+import { clockText, decimals } from '../../base/format.ts'
 import { language } from '../../texts/texts.ts'
-import { clockText, decimals } from '../../ui/format.ts'
 import type { Replay } from '../player/replay.ts'
 
 /** Returns a time since the start as `4:05.3`, in the viewer's format. */

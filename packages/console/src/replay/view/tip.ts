@@ -1,6 +1,6 @@
+import { decimals } from '../../base/format.ts'
 import { dropText, gapText, reasonText } from '../../texts/code-texts.ts'
 import { language, t } from '../../texts/texts.ts'
-import { decimals } from '../../ui/format.ts'
 import type { Overview } from '../data/overview.ts'
 import type { Replay } from '../player/replay.ts'
 import { overviewFor } from './detail.ts'

@@ -1,5 +1,5 @@
 /**
- * @license Tabler Icons 3.51.0, MIT, Copyright (c) 2020-2026 Paweł Kuna: packages/console/src/ui/icons.LICENSE
+ * @license Tabler Icons 3.51.0, MIT, Copyright (c) 2020-2026 Paweł Kuna: packages/console/src/base/icons.LICENSE
  *
  * The icons that the console shows, copied from https://tabler.io/icons: the package with all of them is 88 MB.
  */

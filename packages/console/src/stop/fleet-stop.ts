@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { messageOf } from '../base/message-of.ts'
+import { createStore, type Store } from '../base/store.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { createStop, type StopControl, type StopRoute, stopOverRest } from '../session/stop.ts'
 import { t } from '../texts/texts.ts'
-import { messageOf } from '../ui/message-of.ts'
-import { createStore, type Store } from '../ui/store.ts'
+import { createStop, type StopControl, type StopRoute, stopOverRest } from './stop.ts'
 
 /** Older results are dropped. */
 const MAX_RESULTS = 1_000

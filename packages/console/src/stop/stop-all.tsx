@@ -1,7 +1,7 @@
 import { Button, Group, List, Paper, Stack, Text } from '@mantine/core'
+import { useStore } from '../base/store.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { useStore } from '../ui/store.ts'
 import { type FleetStop, type StopTarget, stopResultText } from './fleet-stop.ts'
 
 /** Stops all robots in a session at once, without a confirmation. */

@@ -1,5 +1,5 @@
 import { ApiError, answerOf, HubClosedError, HubError, type RestClient } from '@wheelhouse/sdk'
-import { createStore, type Store } from '../ui/store.ts'
+import { createStore, type Store } from '../base/store.ts'
 
 /** `requested`: being sent over all routes. `recorded`: in force until cleared. `rejected`: by all routes. */
 export type StopRequestState =
