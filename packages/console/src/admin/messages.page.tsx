@@ -1,9 +1,10 @@
-import { Anchor, Badge, Card, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Anchor, Card, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { AdminPage, PAGE_SIZE, PagesView, usePages } from './admin-page.tsx'
@@ -65,9 +66,9 @@ const MessageCard = ({ message }: { message: Message }) => (
       <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
         {message.subject}
       </Text>
-      <Badge color={message.delivered ? 'teal.9' : 'orange.9'} style={{ flexShrink: 0 }}>
+      <StateLabel shape={message.delivered ? 'live' : 'delayed'}>
         {t(message.delivered ? 'admin.messages.delivered' : 'admin.messages.pending')}
-      </Badge>
+      </StateLabel>
     </Group>
     <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
       {message.name}, <Anchor href={`mailto:${encodeURIComponent(message.email)}`}>{message.email}</Anchor>

@@ -1,4 +1,4 @@
-import { Badge, Button, Card, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
+import { Button, Card, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
@@ -11,7 +11,8 @@ import { Time, useNow } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useSessionAction } from '../session/session-query.ts'
-import { StatusBadge } from '../status/session-status.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
+import { StateLabel } from '../status/state-label.tsx'
 import { reasonText, stopReasons } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
@@ -138,8 +139,10 @@ const OpenSessionCard = ({ session }: { session: OpenSession }) => (
           </Text>
         </div>
         <Stack gap={4} align="flex-end">
-          <StatusBadge status={session.status} />
-          {!session.robot_connected && <Badge color="red.9">{t('admin.openSession.offline')}</Badge>}
+          <SessionStatusLabel status={session.status} />
+          {!session.robot_connected && (
+            <StateLabel shape="blind">{t('admin.openSession.offline')}</StateLabel>
+          )}
         </Stack>
       </Group>
       <StopState session={session} />
@@ -254,7 +257,8 @@ function Gateways({ overview: { at, gateways }, readAtMs }: Props) {
       {gateways.map((gateway) => (
         <Table.Tr key={gateway.id}>
           <Table.Td>
-            {gateway.url} {gateway.draining && <Badge color="orange.9">{t('admin.gateways.draining')}</Badge>}
+            {gateway.url}{' '}
+            {gateway.draining && <StateLabel shape="delayed">{t('admin.gateways.draining')}</StateLabel>}
           </Table.Td>
           <Table.Td>{gateway.robots.toLocaleString(language)}</Table.Td>
           <Table.Td>

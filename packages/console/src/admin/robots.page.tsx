@@ -1,4 +1,4 @@
-import { Badge, Group } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { RobotStatus } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
@@ -11,7 +11,8 @@ import type { ListColumn } from '../list/list-types.ts'
 import { optionsOf } from '../list/list-types.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { RobotStatusBadge, RobotTags } from '../robots/robot-status.tsx'
+import { RobotStatusLabel, RobotTags } from '../robots/robot-status.tsx'
+import { StateLabel } from '../status/state-label.tsx'
 import { robotStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 import { AdminPage, UserLink } from './admin-page.tsx'
@@ -40,8 +41,8 @@ const columns: readonly ListColumn<Robot>[] = [
     card: 'end',
     cell: ({ status, on_hold }) => (
       <Group gap={4} wrap="nowrap">
-        <RobotStatusBadge status={status} />
-        {on_hold && <Badge color="orange.9">{t('admin.robots.onHold')}</Badge>}
+        <RobotStatusLabel status={status} />
+        {on_hold && <StateLabel shape="delayed">{t('admin.robots.onHold')}</StateLabel>}
       </Group>
     ),
   },

@@ -1,4 +1,3 @@
-import { Badge } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { SessionStatus } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
@@ -10,7 +9,8 @@ import { useListPages } from '../list/list-pages.ts'
 import type { ListColumn } from '../list/list-types.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { StatusBadge } from '../status/session-status.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
+import { StateLabel } from '../status/state-label.tsx'
 import { reasonText, sessionStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { AdminPage, UserLink } from './admin-page.tsx'
@@ -34,7 +34,7 @@ const columns: readonly ListColumn<Session>[] = [
     header: t('admin.sessions.status'),
     width: '7rem',
     card: 'end',
-    cell: ({ status }) => <StatusBadge status={status} />,
+    cell: ({ status }) => <SessionStatusLabel status={status} />,
   },
   {
     header: t('admin.sessions.operator'),
@@ -62,7 +62,7 @@ const columns: readonly ListColumn<Session>[] = [
 ]
 
 function Reason({ session: { stopped, pause_reason } }: { session: Session }) {
-  if (stopped) return <Badge color="red.9">{t('admin.sessions.stopped')}</Badge>
+  if (stopped) return <StateLabel shape="blind">{t('admin.sessions.stopped')}</StateLabel>
   return pause_reason === null ? '' : reasonText(pause_reason)
 }
 

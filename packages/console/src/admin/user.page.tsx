@@ -10,8 +10,8 @@ import { ResourcePage, Section } from '../base/section.tsx'
 import { Time } from '../base/time.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { RobotStatusBadge } from '../robots/robot-status.tsx'
-import { StatusBadge } from '../status/session-status.tsx'
+import { RobotStatusLabel } from '../robots/robot-status.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
 import { certificationStatusTexts, roleTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
@@ -101,7 +101,7 @@ function OpenSession({ session }: { session: User['open_session'] }) {
       <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }} inherit>
         {session.robot_name}
       </LinkAnchor>
-      <StatusBadge status={session.status} />
+      <SessionStatusLabel status={session.status} />
     </Group>
   )
 }
@@ -111,7 +111,7 @@ const Robots = ({ user: { id, robots, robot_count } }: { user: User }) => (
     <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
       {robots.map((robot) => (
         <li key={robot.id}>
-          {robot.name} <RobotStatusBadge status={robot.status} />
+          {robot.name} <RobotStatusLabel status={robot.status} />
         </li>
       ))}
     </Stack>

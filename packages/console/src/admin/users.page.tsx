@@ -1,4 +1,3 @@
-import { Badge } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { shortList } from '../base/format.ts'
@@ -10,6 +9,7 @@ import { useListPages } from '../list/list-pages.ts'
 import type { ListColumn } from '../list/list-types.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { roleTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { AdminPage } from './admin-page.tsx'
@@ -40,7 +40,7 @@ const columns: readonly ListColumn<User>[] = [
     width: '8rem',
     card: 'end',
     cell: ({ suspended_at }) =>
-      suspended_at !== null && <Badge color="red.9">{t('admin.people.suspended')}</Badge>,
+      suspended_at !== null && <StateLabel shape="blind">{t('admin.people.suspended')}</StateLabel>,
   },
   {
     header: t('admin.people.lastSeen'),

@@ -9,31 +9,34 @@ const Palette = lazy(() => import('./palette.tsx'))
 const ShortcutsSheet = lazy(() => import('./shortcuts-sheet.tsx'))
 
 /** Shows the button of the palette, runs shortcuts, and loads palette and sheet when they are first opened. */
-export default function PaletteLauncher() {
+export default function PaletteLauncher({ isWide = false }: { isWide?: boolean }) {
   useShortcuts()
   const wantsPalette = useOnceTrue(useStore(paletteOpened))
   const wantsSheet = useOnceTrue(useStore(sheetOpened))
   const open = () => paletteOpened.set(true)
   return (
     <>
-      <Button
-        variant="default"
-        onClick={open}
-        visibleFrom="md"
-        leftSection={<IconSearch size={16} />}
-        rightSection={<Kbd size="xs">{keyLabel('mod+k')}</Kbd>}
-      >
-        {t('common.search')}
-      </Button>
-      <ActionIcon
-        variant="default"
-        size="lg"
-        onClick={open}
-        hiddenFrom="md"
-        aria-label={t('app.palette.open')}
-      >
-        <IconSearch size={18} />
-      </ActionIcon>
+      {isWide ? (
+        <Button
+          variant="default"
+          fullWidth
+          justify="space-between"
+          c="dimmed"
+          fw={450}
+          h={38}
+          px="xs"
+          onClick={open}
+          leftSection={<IconSearch size={16} />}
+          rightSection={<Kbd size="xs">{keyLabel('mod+k')}</Kbd>}
+          styles={{ label: { flex: 1 } }}
+        >
+          {t('common.search')}
+        </Button>
+      ) : (
+        <ActionIcon variant="subtle" color="gray" size={44} onClick={open} aria-label={t('app.palette.open')}>
+          <IconSearch size={20} />
+        </ActionIcon>
+      )}
       <Suspense>
         {wantsPalette && <Palette />}
         {wantsSheet && <ShortcutsSheet />}

@@ -1,11 +1,12 @@
-import { AppShell, Box, Burger, Group, Text } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Box, Drawer, Group } from '@mantine/core'
+import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { Outlet, useLocation, useMatches } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useMatches } from '@tanstack/react-router'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
-import { lazy, type ReactNode, Suspense, useEffect } from 'react'
-import { IconHome } from '../base/icons.tsx'
-import { LinkAnchor, LinkButton, LinkNav } from '../base/links.tsx'
+import { Fragment, lazy, type ReactNode, Suspense, useEffect } from 'react'
+import { Brand } from '../base/brand.tsx'
+import { IconDots, IconHome } from '../base/icons.tsx'
+import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, Loading, Problem } from '../base/states.tsx'
 import { NotificationBell } from '../notifications/bell.tsx'
@@ -13,6 +14,7 @@ import { MeContext, type NavigationEntry, useMe, useNavigation, usePlatform } fr
 import { keys } from '../platform/queries.ts'
 import { ConnectionBadge } from '../status/connection-badge.tsx'
 import { t } from '../texts/texts.ts'
+import styles from './shell.module.css'
 import { SignInAgain, SignInPage } from './sign-in.tsx'
 
 // Parts of the header that the first view can do without for a moment.
@@ -20,65 +22,110 @@ const UserMenu = lazy(() => import('./user-menu.tsx'))
 const PaletteLauncher = lazy(() => import('./palette-launcher.tsx'))
 const DrivingBar = lazy(() => import('../operator/driving-bar.tsx'))
 
-/** Renders header, navigation and page for signed-in users. */
+/** Renders navigation and page for signed-in users. */
 export const Shell = () => (
   <SignedInOnly>
     <Frame />
   </SignedInOnly>
 )
 
-function Frame() {
-  const [opened, { toggle, close }] = useDisclosure(false)
+const Frame = () => (
+  <div className={styles.shell}>
+    <a className="skip-link" href="#main">
+      {t('app.shell.skip')}
+    </a>
+    {useMediaQuery(WIDE, undefined, { getInitialValueInEffect: false }) ? <Side /> : <Phone />}
+    <main id="main" tabIndex={-1} className={styles.main}>
+      <OpenSessionBar />
+      <RoleGate>
+        <Outlet />
+      </RoleGate>
+    </main>
+  </div>
+)
+
+/** Windows with space for the navigation beside the page; the same as in the style sheet. */
+const WIDE = '(width >= 54em)'
+
+const Side = () => (
+  <header className={styles.side}>
+    <HomeLink />
+    <Suspense fallback={<Box h={38} />}>
+      <PaletteLauncher isWide />
+    </Suspense>
+    <nav className={styles.nav} aria-label={t('app.shell.main')}>
+      <Navigation />
+    </nav>
+    <div className={styles.foot}>
+      <div className={styles.status}>
+        <ConnectionBadge />
+        <NotificationBell />
+      </div>
+      <Suspense fallback={<Box h={50} />}>
+        <UserMenu />
+      </Suspense>
+    </div>
+  </header>
+)
+
+/** Entries of the bar of a phone, next to the home page. The last place opens all others. */
+const TABS = 3
+
+function Phone() {
+  const [opened, { open, close }] = useDisclosure(false)
   const { pathname } = useLocation()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a page change closes the mobile navigation
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page change closes the navigation
   useEffect(close, [pathname])
+  const entries = useNavigation().flatMap((group) => group.entries)
   return (
-    <AppShell
-      header={{ height: 60 }}
-      navbar={{ width: 240, breakpoint: 'sm', collapsed: { mobile: !opened } }}
-      padding="md"
-    >
-      <a className="skip-link" href="#main">
-        {t('app.shell.skip')}
-      </a>
-      <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Group wrap="nowrap" gap="sm">
-            <Burger
-              opened={opened}
-              onClick={toggle}
-              hiddenFrom="sm"
-              size="sm"
-              aria-label={t('app.shell.navigation')}
-            />
-            <LinkAnchor to="/" underline="never" c="inherit" fw={700} visibleFrom="xs">
-              {t('common.product')}
-            </LinkAnchor>
-          </Group>
-          <Group wrap="nowrap" gap="sm">
-            <Suspense>
-              <PaletteLauncher />
-            </Suspense>
-            <ConnectionBadge />
-            <NotificationBell />
-            <Suspense fallback={<Box w={38} />}>
-              <UserMenu />
-            </Suspense>
-          </Group>
-        </Group>
-      </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label={t('app.shell.main')}>
+    <>
+      <header className={styles.top}>
+        <HomeLink />
+        <ConnectionBadge />
+        <Suspense>
+          <PaletteLauncher />
+        </Suspense>
+        <NotificationBell />
+      </header>
+      <nav className={styles.tabs} aria-label={t('app.shell.main')}>
+        <HomeEntry />
+        {entries.slice(0, TABS).map((entry) => (
+          <Entry key={entry.to} {...entry} />
+        ))}
+        <button type="button" className={styles.entry} onClick={open}>
+          <IconDots size={20} />
+          <span>{t('app.shell.more')}</span>
+        </button>
+      </nav>
+      <Drawer opened={opened} onClose={close} position="bottom" size="auto" title={t('app.shell.navigation')}>
         <Navigation />
-      </AppShell.Navbar>
-      <AppShell.Main id="main" tabIndex={-1}>
-        <OpenSessionBar />
-        <RoleGate>
-          <Outlet />
-        </RoleGate>
-      </AppShell.Main>
-    </AppShell>
+        <Suspense>
+          <UserMenu />
+        </Suspense>
+      </Drawer>
+    </>
   )
 }
+
+const HomeLink = () => (
+  <Link to="/" className={styles.brand ?? ''}>
+    <Brand name={t('common.product')} />
+  </Link>
+)
+
+const HomeEntry = () => (
+  <Link to="/" className={styles.entry ?? ''} activeOptions={{ exact: true }}>
+    <IconHome size={18} stroke={1.75} />
+    <span>{t('common.home')}</span>
+  </Link>
+)
+
+const Entry = ({ to, label, icon: Icon, exact = false }: NavigationEntry) => (
+  <Link to={to} className={styles.entry ?? ''} activeOptions={{ exact }}>
+    <Icon size={18} stroke={1.75} />
+    <span>{label}</span>
+  </Link>
+)
 
 /** Shows the operator's open session above every page. */
 function OpenSessionBar() {
@@ -86,34 +133,24 @@ function OpenSessionBar() {
   return <Suspense>{roles.includes('operator') && <DrivingBar />}</Suspense>
 }
 
-const Navigation = () => (
-  <AppShell.Section grow style={{ overflowY: 'auto' }}>
-    <LinkNav
-      to="/"
-      label={t('common.home')}
-      leftSection={<IconHome size={18} stroke={1.5} />}
-      activeOptions={{ exact: true }}
-    />
-    {useNavigation().map(({ title, entries }) => (
-      <div key={title}>
-        {title && (
-          <Text size="sm" c="dimmed" px="sm" pt="md" pb={4}>
-            {title}
-          </Text>
-        )}
-        {entries.map(({ to, label, icon: Icon, exact = false }) => (
-          <LinkNav
-            key={to}
-            to={to}
-            label={label}
-            leftSection={<Icon size={18} stroke={1.5} />}
-            activeOptions={{ exact }}
-          />
-        ))}
-      </div>
-    ))}
-  </AppShell.Section>
-)
+function Navigation() {
+  const groups = useNavigation()
+  // Titles tell roles apart; a user with one role knows it.
+  const hasTitles = groups.filter(({ title }) => title !== '').length > 2
+  return (
+    <div className={styles.entries}>
+      <HomeEntry />
+      {groups.map(({ title, entries }) => (
+        <Fragment key={title}>
+          {hasTitles && title && <p className={styles.group}>{title}</p>}
+          {entries.map((entry) => (
+            <Entry key={entry.to} {...entry} />
+          ))}
+        </Fragment>
+      ))}
+    </div>
+  )
+}
 
 // Most users see neither of these pages.
 const Onboarding = lazy(() => import('../settings/onboarding.page.tsx'))

@@ -2,17 +2,21 @@ import {
   Avatar,
   type MantineColorScheme,
   Menu,
+  Text,
   UnstyledButton,
   useMantineColorScheme,
   VisuallyHidden,
 } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
+import { shortList } from '../base/format.ts'
 import { IconLogout, IconSettings } from '../base/icons.tsx'
 import { useMe } from '../platform/platform.ts'
 import { signOut } from '../platform/sign-out.ts'
 import { useSelectLanguage } from '../settings/use-profile-change.ts'
+import { roleTexts } from '../texts/code-texts.ts'
 import { LANGUAGES, type Language, languageOf } from '../texts/languages.ts'
 import { language, t } from '../texts/texts.ts'
+import styles from './shell.module.css'
 
 const schemes: readonly { readonly scheme: MantineColorScheme; readonly label: string }[] = [
   { scheme: 'light', label: t('app.userMenu.light') },
@@ -29,18 +33,19 @@ export default function UserMenu() {
   const selectLanguage = useSelectLanguage()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
-    <Menu position="bottom-end" width={220}>
+    <Menu position="top-start" width={220}>
       <Menu.Target>
-        <UnstyledButton>
+        <UnstyledButton className={styles.entry} w="100%" py={6}>
           <VisuallyHidden>{t('app.userMenu.label', { name: me.display_name })}</VisuallyHidden>
-          <Avatar
-            aria-hidden
-            src={me.avatar_url}
-            name={me.display_name}
-            alt=""
-            color="blue.9"
-            variant="filled"
-          />
+          <Avatar aria-hidden src={me.avatar_url} name={me.display_name} alt="" size={34} />
+          <span aria-hidden style={{ lineHeight: 1.25, minWidth: 0, overflowWrap: 'anywhere' }}>
+            <Text span c="var(--mantine-color-text)" inherit>
+              {me.display_name}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {shortList.format(me.roles.map((role) => roleTexts[role]))}
+            </Text>
+          </span>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

@@ -71,6 +71,11 @@ export const IconDatabase = drawn(
   'M4 6v6a8 3 0 0 0 16 0v-6',
   'M4 12v6a8 3 0 0 0 16 0v-6',
 )
+export const IconDots = drawn(
+  'M4 12a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
+  'M11 12a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
+  'M18 12a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
+)
 export const IconHandStop = drawn(
   'M8 13v-7.5a1.5 1.5 0 0 1 3 0v6.5',
   'M11 5.5v-2a1.5 1.5 0 1 1 3 0v8.5',

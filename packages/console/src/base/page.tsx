@@ -18,7 +18,7 @@ export function Page({ title, description, actions, children }: Props) {
     document.title = `${title} · Wheelhouse`
   }, [title])
   return (
-    <Stack gap="lg" maw={1200} mx="auto">
+    <Stack gap="lg" maw={1416} mx="auto">
       <Group justify="space-between" align="flex-start">
         <div>
           <Title order={1}>{title}</Title>

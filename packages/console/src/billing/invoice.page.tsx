@@ -11,7 +11,7 @@ import {
   HostedLink,
   type Invoice,
   type InvoiceLine,
-  InvoiceStatusBadge,
+  InvoiceStatusLabel,
   meaningOf,
   monthName,
   useInvoice,
@@ -43,7 +43,7 @@ export function InvoicePage() {
             actions={<Actions complete={!query.hasNextPage} />}
           >
             <Group>
-              <InvoiceStatusBadge status={invoice.status} />
+              <InvoiceStatusLabel status={invoice.status} />
               <Text>{meaningOf(invoice)}</Text>
               <HostedLink invoice={invoice} />
             </Group>

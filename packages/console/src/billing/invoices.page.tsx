@@ -11,7 +11,7 @@ import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { ClientProfileForm } from '../settings/client-profile-form.tsx'
 import { t } from '../texts/texts.ts'
-import { HostedLink, type Invoice, InvoiceStatusBadge, monthName, useInvoices } from './invoices.tsx'
+import { HostedLink, type Invoice, InvoiceStatusLabel, monthName, useInvoices } from './invoices.tsx'
 
 /** Lists invoices and shows payment method, prices and company data. */
 export const InvoicesPage = () => (
@@ -89,7 +89,7 @@ const Row = ({ invoice }: { invoice: Invoice }) => (
       </LinkAnchor>
     </Table.Td>
     <Table.Td>
-      <InvoiceStatusBadge status={invoice.status} />
+      <InvoiceStatusLabel status={invoice.status} />
     </Table.Td>
     <Table.Td>{invoice.session_count}</Table.Td>
     <Table.Td>{duration(invoice.minutes)}</Table.Td>

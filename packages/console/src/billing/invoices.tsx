@@ -1,10 +1,12 @@
-import { Anchor, Badge } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { dateTime } from '../base/format.ts'
 import { webAddress } from '../base/links.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import type { ShapeName } from '../status/shapes.tsx'
+import { StateLabel } from '../status/state-label.tsx'
 import { invoiceStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 
@@ -42,18 +44,18 @@ export function useInvoice(id: string) {
   })
 }
 
-const shown: Record<Invoice['status'], { color: string; meaning: string }> = {
-  DRAFT: { color: 'gray.7', meaning: t('billing.status.draft') },
-  OPEN: { color: 'blue.9', meaning: t('billing.status.open') },
-  PAID: { color: 'teal.9', meaning: t('billing.status.paid') },
-  FAILED: { color: 'red.9', meaning: t('billing.status.failed') },
-  VOID: { color: 'gray.7', meaning: t('billing.status.void') },
+const shown: Record<Invoice['status'], { shape: ShapeName; meaning: string }> = {
+  DRAFT: { shape: 'off', meaning: t('billing.status.draft') },
+  OPEN: { shape: 'request', meaning: t('billing.status.open') },
+  PAID: { shape: 'live', meaning: t('billing.status.paid') },
+  FAILED: { shape: 'blind', meaning: t('billing.status.failed') },
+  VOID: { shape: 'off', meaning: t('billing.status.void') },
 }
 
-export const InvoiceStatusBadge = ({ status }: { status: Invoice['status'] }) => (
-  <Badge color={shown[status].color} title={shown[status].meaning}>
+export const InvoiceStatusLabel = ({ status }: { status: Invoice['status'] }) => (
+  <StateLabel shape={shown[status].shape} title={shown[status].meaning}>
     {invoiceStatusTexts[status]}
-  </Badge>
+  </StateLabel>
 )
 
 /** Returns the meaning of the status for the owner. */

@@ -1,4 +1,4 @@
-import { Badge, Button, Code, CopyButton, Group, Paper, Progress, Stack, Text } from '@mantine/core'
+import { Button, Code, CopyButton, Group, Paper, Progress, Stack, Text } from '@mantine/core'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { dataSize } from '../base/format.ts'
 import { LinkButton } from '../base/links.tsx'
@@ -6,6 +6,7 @@ import { Page } from '../base/page.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import type { DatasetExport } from '../recording/recordings.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { isRunning, useDatasetExports, useRemoveExport } from './use-dataset-exports.ts'
@@ -14,10 +15,10 @@ import { reasonText } from './use-datasets.ts'
 const BYTES_PER_MB = 1_000_000
 
 const states = {
-  PENDING: [t('data.exports.pending'), 'blue.8'],
-  RUNNING: [t('data.exports.running'), 'blue.8'],
-  READY: [t('data.exports.ready'), 'teal.9'],
-  FAILED: [t('data.exports.failed'), 'red.9'],
+  PENDING: [t('data.exports.pending'), 'request'],
+  RUNNING: [t('data.exports.running'), 'request'],
+  READY: [t('data.exports.ready'), 'live'],
+  FAILED: [t('data.exports.failed'), 'blind'],
 } as const
 
 /** Lists the exports of datasets with their progress and their addresses. */
@@ -56,7 +57,7 @@ function downloadCommand(baseUrl: string): string {
 function ExportRow({ stored }: { stored: DatasetExport }) {
   const { name, status, fps, episodes, frames, size_bytes, base_url, error, created_at, progress } = stored
   const remove = useRemoveExport()
-  const [label, color] = states[status]
+  const [label, shape] = states[status]
   return (
     <Paper component="li" withBorder p="sm" style={{ listStyle: 'none' }}>
       <Group justify="space-between" align="flex-start">
@@ -65,7 +66,7 @@ function ExportRow({ stored }: { stored: DatasetExport }) {
             <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
               {name}
             </Text>
-            <Badge color={color}>{label}</Badge>
+            <StateLabel shape={shape}>{label}</StateLabel>
           </Group>
           <Text size="sm">
             {t('data.exports.content', {

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Checkbox, Code, Group, Table, Text } from '@mantine/core'
+import { Anchor, Checkbox, Code, Group, Table, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { DataTable, MoreButton } from '../base/data-table.tsx'
@@ -7,6 +7,7 @@ import { LinkAnchor, LinkButton, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
+import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
 import { ExportButton } from './export-dialog.tsx'
 import { type Episode, reasonText, toggled, useDatasets, useEpisodes } from './use-datasets.ts'
@@ -151,9 +152,9 @@ function length({ started_at, ended_at }: Episode): string {
 function Outcome({ success }: { success: boolean | null }) {
   if (success === null) return t('data.dataset.unknown')
   return success ? (
-    <Badge color="teal.9">{t('data.dataset.success')}</Badge>
+    <StateLabel shape="live">{t('data.dataset.success')}</StateLabel>
   ) : (
-    <Badge color="orange.9">{t('data.dataset.failure')}</Badge>
+    <StateLabel shape="delayed">{t('data.dataset.failure')}</StateLabel>
   )
 }
 

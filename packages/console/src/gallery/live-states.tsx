@@ -7,7 +7,7 @@ import { EpisodePanelView } from '../episodes/episode-panel.tsx'
 import { type FreshnessAges, freshnessOf } from '../freshness/freshness.ts'
 import { FreshnessBadge, FreshnessOverlay } from '../freshness/freshness-badge.tsx'
 import { RecordingMarkView } from '../recording/recording-mark.tsx'
-import { RecordingStatusBadge } from '../recording/recording-status.tsx'
+import { RecordingStatusLabel } from '../recording/recording-status.tsx'
 import { ChatView } from '../session/chat-panel.tsx'
 import type { LiveRobot } from '../status/live-robots.tsx'
 import type { StopResult } from '../stop/fleet-stop.ts'
@@ -204,9 +204,9 @@ export const recordingBlocks: readonly GalleryBlock[] = [
         render: () => (
           <Group gap="xs">
             {RecordingStatus.options.map((status) => (
-              <RecordingStatusBadge key={status} recording={{ status, paused_reason: null }} />
+              <RecordingStatusLabel key={status} recording={{ status, paused_reason: null }} />
             ))}
-            <RecordingStatusBadge recording={interrupted} />
+            <RecordingStatusLabel recording={interrupted} />
           </Group>
         ),
       },

@@ -1,9 +1,4 @@
 import '@mantine/core/styles.css'
-import '@fontsource/inter/400.css'
-import '@fontsource/inter/500.css'
-import '@fontsource/inter/600.css'
-import '@fontsource/inter/700.css'
-import '@fontsource/inter/800.css'
 import '../base/app.css'
 import { createTheme, MantineProvider, mergeThemeOverrides } from '@mantine/core'
 import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } from '@tanstack/react-router'
@@ -13,11 +8,8 @@ import { Gallery } from './gallery.tsx'
 
 // A page for developers and tests, apart from the console: no data, no sign-in, and a font that is the same everywhere.
 
-const font = 'Inter'
-const galleryTheme = mergeThemeOverrides(
-  theme,
-  createTheme({ fontFamily: font, fontFamilyMonospace: font, headings: { fontFamily: font } }),
-)
+const font = '"Inter Variable"'
+const galleryTheme = mergeThemeOverrides(theme, createTheme({ fontFamilyMonospace: font }))
 
 // Links need a router. Its addresses are in memory, so that a link leaves the page unchanged.
 const router = createRouter({

@@ -10,8 +10,8 @@ import { Empty, Loading, Problem } from '../base/states.tsx'
 import { Attention } from '../home/attention.tsx'
 import type { HubConnectionState } from '../platform/live.ts'
 import { ConnectionBadgeView } from '../status/connection-badge.tsx'
-import { RobotStateBadge } from '../status/live-robots.tsx'
-import { StatusBadge } from '../status/session-status.tsx'
+import { RobotStateLabel } from '../status/live-robots.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
 import { type GalleryBlock, inColumn } from './frames.tsx'
 
 const doNothing = () => undefined
@@ -120,12 +120,12 @@ export const pageBlocks: readonly GalleryBlock[] = [
             {
               id: '1',
               label: 'Stopped',
-              color: 'red.9',
+              shape: 'blind',
               subject: <Anchor href="#">Ronja</Anchor>,
               detail: 'A person is in its way',
               action: <Button size="xs">Watch</Button>,
             },
-            { id: '2', label: 'Paused', color: 'orange.9', subject: <Anchor href="#">Bolt</Anchor> },
+            { id: '2', label: 'Paused', shape: 'delayed', subject: <Anchor href="#">Bolt</Anchor> },
           ]}
         />,
       ),
@@ -231,7 +231,7 @@ export const badgeBlocks: readonly GalleryBlock[] = [
         render: () => (
           <Group gap="xs">
             {RobotState.options.map((state) => (
-              <RobotStateBadge key={state} state={state} />
+              <RobotStateLabel key={state} state={state} />
             ))}
           </Group>
         ),
@@ -248,7 +248,7 @@ export const badgeBlocks: readonly GalleryBlock[] = [
         render: () => (
           <Group gap="xs">
             {SessionStatus.options.map((status) => (
-              <StatusBadge key={status} status={status} />
+              <SessionStatusLabel key={status} status={status} />
             ))}
           </Group>
         ),
@@ -256,7 +256,7 @@ export const badgeBlocks: readonly GalleryBlock[] = [
       {
         id: 'session-status-outdated',
         label: 'Last known status',
-        render: () => <StatusBadge status="ACTIVE" isOutdated />,
+        render: () => <SessionStatusLabel status="ACTIVE" isOutdated />,
       },
     ],
   },

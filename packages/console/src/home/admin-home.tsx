@@ -62,7 +62,7 @@ function ofGateways({ at, gateways }: Overview): AttentionItem[] {
       {
         id: 'gateways',
         label: t('home.admin.down'),
-        color: 'red.9',
+        shape: 'blind',
         subject: subject(t('home.admin.noGateway')),
         detail: t('home.admin.noGatewayText'),
       },
@@ -70,68 +70,78 @@ function ofGateways({ at, gateways }: Overview): AttentionItem[] {
   }
   return gateways
     .filter(({ seen_at }) => Date.parse(at) - Date.parse(seen_at) > SILENT_MS)
-    .map(({ id, url }) => ({
-      id,
-      label: t('home.admin.down'),
-      color: 'red.9',
-      subject: subject(url),
-      detail: t('home.admin.gatewaySilent'),
-    }))
+    .map(
+      ({ id, url }): AttentionItem => ({
+        id,
+        label: t('home.admin.down'),
+        shape: 'blind',
+        subject: subject(url),
+        detail: t('home.admin.gatewaySilent'),
+      }),
+    )
 }
 
 const ofSessions = ({ sessions }: Overview): AttentionItem[] =>
   sessions.open
     .filter(({ stop, robot_connected }) => stop !== null || !robot_connected)
-    .map(({ id, robot_name, robot_connected, stop, client_name }) => ({
-      id,
-      label: robot_connected ? t('home.admin.stopped') : t('home.admin.lost'),
-      color: 'red.9',
-      subject: (
-        <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600}>
-          {robot_name}
-        </LinkAnchor>
-      ),
-      detail: stop
-        ? t('home.admin.stoppedFor', { owner: client_name, reason: reasonText(stop.reason) })
-        : client_name,
-    }))
+    .map(
+      ({ id, robot_name, robot_connected, stop, client_name }): AttentionItem => ({
+        id,
+        label: robot_connected ? t('home.admin.stopped') : t('home.admin.lost'),
+        shape: 'blind',
+        subject: (
+          <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600}>
+            {robot_name}
+          </LinkAnchor>
+        ),
+        detail: stop
+          ? t('home.admin.stoppedFor', { owner: client_name, reason: reasonText(stop.reason) })
+          : client_name,
+      }),
+    )
 
 const ofRecordings = ({ not_recorded }: Overview): AttentionItem[] =>
-  not_recorded.map(({ reason, sessions }) => ({
-    id: `recording:${reason}`,
-    label: t('home.admin.notRecorded'),
-    color: 'orange.9',
-    subject: (
-      <LinkAnchor to="/admin" fw={600}>
-        {t('home.admin.notRecordedSessions', { count: sessions })}
-      </LinkAnchor>
-    ),
-    detail: sentence(gapText(reason)),
-  }))
+  not_recorded.map(
+    ({ reason, sessions }): AttentionItem => ({
+      id: `recording:${reason}`,
+      label: t('home.admin.notRecorded'),
+      shape: 'delayed',
+      subject: (
+        <LinkAnchor to="/admin" fw={600}>
+          {t('home.admin.notRecordedSessions', { count: sessions })}
+        </LinkAnchor>
+      ),
+      detail: sentence(gapText(reason)),
+    }),
+  )
 
 /** Shows queues with failed jobs, and queues without a free worker. */
 const ofJobs = (queues: readonly JobQueue[]): AttentionItem[] => [
   ...queues
     .filter(({ failed }) => failed > 0)
-    .map((queue) => ({
-      id: queue.name,
-      label: t('home.admin.failed'),
-      color: 'red.9',
-      subject: queueLink(queue),
-      detail: t('home.admin.failedJobs', { jobs: queue.failed }),
-    })),
+    .map(
+      (queue): AttentionItem => ({
+        id: queue.name,
+        label: t('home.admin.failed'),
+        shape: 'blind',
+        subject: queueLink(queue),
+        detail: t('home.admin.failedJobs', { jobs: queue.failed }),
+      }),
+    ),
   ...queues
     .filter(({ due, oldest_due_seconds: lateS }) => due > 0 && lateS > LATE_JOB_S)
-    .map((queue) => ({
-      id: `late:${queue.name}`,
-      label: t('home.admin.late'),
-      color: 'orange.9',
-      subject: queueLink(queue),
-      detail: t('home.admin.lateJobs', {
-        jobs: queue.due,
-        time: shortTime(queue.oldest_due_seconds * 1_000),
+    .map(
+      (queue): AttentionItem => ({
+        id: `late:${queue.name}`,
+        label: t('home.admin.late'),
+        shape: 'delayed',
+        subject: queueLink(queue),
+        detail: t('home.admin.lateJobs', {
+          jobs: queue.due,
+          time: shortTime(queue.oldest_due_seconds * 1_000),
+        }),
       }),
-    })),
+    ),
 ]
 
 const queueLink = ({ description }: JobQueue) => (
@@ -147,7 +157,7 @@ const ofCertifications = (waiting: number): AttentionItem[] =>
         {
           id: 'certifications',
           label: t('home.admin.waiting'),
-          color: 'orange.9',
+          shape: 'delayed',
           subject: (
             <LinkAnchor to="/admin/certifications" fw={600}>
               {t('home.admin.requests', { requests: waiting })}

@@ -1,13 +1,15 @@
-import { Badge, Group, List, Text } from '@mantine/core'
+import { Group, List, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Section } from '../base/section.tsx'
+import type { ShapeName } from '../status/shapes.tsx'
+import { StateLabel } from '../status/state-label.tsx'
 
 /** One thing that needs the user's attention. */
 export interface AttentionItem {
   readonly id: string
   /** One word. */
   readonly label: string
-  readonly color: string
+  readonly shape: ShapeName
   /** Its robot, invoice or queue, usually as a link. */
   readonly subject: ReactNode
   /** Why, as a sentence or a phrase. */
@@ -29,13 +31,11 @@ export const Attention = (props: { title: string; none: string; items: readonly 
         spacing="xs"
         styles={{ itemWrapper: { width: '100%' }, itemLabel: { width: '100%' } }}
       >
-        {props.items.slice(0, SHOWN).map(({ id, label, color, subject, detail, action }) => (
+        {props.items.slice(0, SHOWN).map(({ id, label, shape, subject, detail, action }) => (
           <List.Item key={id}>
             <Group justify="space-between" gap="xs">
               <Group gap="xs">
-                <Badge color={color} variant="filled" style={{ flexShrink: 0 }}>
-                  {label}
-                </Badge>
+                <StateLabel shape={shape}>{label}</StateLabel>
                 {subject}
                 {detail && (
                   <Text size="sm" c="dimmed">

@@ -8,7 +8,7 @@ import { QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { StatusBadge } from '../status/session-status.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 
@@ -44,7 +44,7 @@ const Resume = ({ session }: { session: NonNullable<OperatorOverview['open_sessi
     <Group justify="space-between">
       <Group gap="xs">
         <Text fw={600}>{session.robot_name}</Text>
-        <StatusBadge status={session.status} />
+        <SessionStatusLabel status={session.status} />
         {session.stopped && <Text size="sm">{t('home.operator.stopInForce')}</Text>}
         {!session.robot_connected && <Text size="sm">{t('home.operator.robotOffline')}</Text>}
         <Text size="sm" c="dimmed">

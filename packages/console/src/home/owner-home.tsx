@@ -1,4 +1,4 @@
-import { Badge, Group, List, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Group, List, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { RobotState } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
@@ -13,6 +13,7 @@ import { Time } from '../base/time.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import type { LiveRobot } from '../status/live-robots.tsx'
+import { StateLabel } from '../status/state-label.tsx'
 import { useFleetStop } from '../stop/fleet-stop.ts'
 import { StopResults } from '../stop/stop-all.tsx'
 import { reasonText, robotStateTexts } from '../texts/code-texts.ts'
@@ -120,7 +121,7 @@ function ofRobot({ id, name, state, session }: LiveRobot): AttentionItem[] {
     {
       id,
       label: robotStateTexts[state],
-      color: state === 'PAUSED' ? 'orange.9' : 'red.9',
+      shape: state === 'PAUSED' ? 'paused' : state === 'STOPPED' ? 'stopped' : 'lost',
       subject: (
         <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600}>
           {name}
@@ -153,7 +154,7 @@ function ofOffline({ count, last_at, robots }: ClientOverview['went_offline']): 
     {
       id: 'offline',
       label: robotStateTexts.OFFLINE,
-      color: 'red.9',
+      shape: 'blind',
       subject:
         count === 1 ? (
           <LinkAnchor to="/robots/$robotId" params={{ robotId: first.id }} fw={600}>
@@ -178,7 +179,7 @@ function ofOffline({ count, last_at, robots }: ClientOverview['went_offline']): 
 const ofBattery = ({ id, name, battery }: ClientOverview['low_batteries'][number]): AttentionItem => ({
   id: `battery ${id}`,
   label: t('home.attention.lowBattery'),
-  color: 'orange.9',
+  shape: 'delayed',
   subject: (
     <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600}>
       {name}
@@ -190,7 +191,7 @@ const ofBattery = ({ id, name, battery }: ClientOverview['low_batteries'][number
 const ofHold = ({ id, name }: ClientOverview['on_hold'][number]): AttentionItem => ({
   id: `hold ${id}`,
   label: t('home.attention.onHold'),
-  color: 'orange.9',
+  shape: 'delayed',
   subject: (
     <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600}>
       {name}
@@ -202,7 +203,7 @@ const ofHold = ({ id, name }: ClientOverview['on_hold'][number]): AttentionItem 
 const ofInvoice = ({ id, month }: ClientOverview['failed_invoices'][number]): AttentionItem => ({
   id,
   label: t('home.attention.unpaid'),
-  color: 'red.9',
+  shape: 'blind',
   subject: (
     <LinkAnchor to="/invoices/$invoiceId" params={{ invoiceId: id }} fw={600}>
       {t('home.attention.invoice', { month: monthText(month) })}
@@ -258,7 +259,7 @@ function Step(props: { title: string; done: boolean; isNext: boolean; children: 
     <List.Item aria-current={isNext ? 'step' : undefined}>
       <Group gap="xs">
         <Text fw={isNext ? 600 : 400}>{title}</Text>
-        {done && <Badge color="teal.9">{t('home.firstSteps.done')}</Badge>}
+        {done && <StateLabel shape="live">{t('home.firstSteps.done')}</StateLabel>}
       </Group>
       {isNext && (
         <Stack gap="xs" align="flex-start" mt={4}>

@@ -33,8 +33,14 @@ export function NotificationBell() {
   const label = unread > 0 ? t('notifications.unread', { unread }) : t('notifications.title')
   return (
     <>
-      <Indicator label={unread > 99 ? '99+' : unread} size={18} disabled={unread === 0} color="red.9">
-        <ActionIcon variant="default" size="lg" aria-label={label} onClick={openList}>
+      <Indicator
+        label={unread > 99 ? '99+' : unread}
+        size={18}
+        offset={6}
+        disabled={unread === 0}
+        color="blue"
+      >
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={label} onClick={openList}>
           <IconBell size={20} stroke={1.5} />
         </ActionIcon>
       </Indicator>

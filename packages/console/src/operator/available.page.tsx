@@ -1,4 +1,4 @@
-import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { answerOf } from '@wheelhouse/sdk'
@@ -12,6 +12,7 @@ import { type ListColumn, optionsOf } from '../list/list-types.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRobotStatuses } from '../platform/use-live.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
@@ -208,21 +209,17 @@ function ModelName({ robotType }: { robotType: string }) {
 }
 
 const shownAs = {
-  AVAILABLE: { label: t('operator.available.free'), color: 'teal.9' },
-  IN_SESSION: { label: t('operator.available.inSession'), color: 'orange.9' },
-  OFFLINE: { label: t('operator.available.offline'), color: 'gray.7' },
+  AVAILABLE: { label: t('operator.available.free'), shape: 'off', tone: 'live' },
+  IN_SESSION: { label: t('operator.available.inSession'), shape: 'live', tone: 'delayed' },
+  OFFLINE: { label: t('operator.available.offline'), shape: 'off', tone: 'off' },
 } as const
 
 /** Returns the newest known status of a robot: that of the hub, else that of the list. */
 const useLiveStatus = (robot: AvailableRobot) => useRobotStatuses()?.get(robot.id) ?? robot
 
 function LiveStatus({ robot }: { robot: AvailableRobot }) {
-  const { label, color } = shownAs[useLiveStatus(robot).status]
-  return (
-    <Badge color={color} style={{ flexShrink: 0 }}>
-      {label}
-    </Badge>
-  )
+  const { label, ...look } = shownAs[useLiveStatus(robot).status]
+  return <StateLabel {...look}>{label}</StateLabel>
 }
 
 function LastHeartbeat({ robot }: { robot: AvailableRobot }) {
@@ -281,9 +278,9 @@ function Running({ sessionId }: { sessionId: string }) {
                 : t('operator.openSession.session')}
             </Title>
             {session && (
-              <Badge color={session.status === 'ACTIVE' ? 'teal.9' : 'orange.9'}>
+              <StateLabel shape={session.status === 'ACTIVE' ? 'live' : 'delayed'}>
                 {session.status === 'ACTIVE' ? sessionStatusTexts.ACTIVE : sessionStatusTexts.PAUSED}
-              </Badge>
+              </StateLabel>
             )}
           </Group>
           {session?.started_at && (

@@ -1,4 +1,4 @@
-import { Autocomplete, Badge, Button, Group, Stack, Table, Text, Textarea } from '@mantine/core'
+import { Autocomplete, Button, Group, Stack, Table, Text, Textarea } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
@@ -9,16 +9,17 @@ import { Empty, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { certificationStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { useIdempotentMutation } from './idempotent-mutation.ts'
 import { type Certification, useCertifications, useModelName, useModels } from './queries.ts'
 
-const colors = {
-  PENDING: 'orange.9',
-  APPROVED: 'teal.9',
-  REJECTED: 'gray.7',
-  REVOKED: 'red.9',
+const shapes = {
+  PENDING: 'delayed',
+  APPROVED: 'live',
+  REJECTED: 'off',
+  REVOKED: 'blind',
 } as const
 
 /** Lists the operator's certifications and requests new ones. */
@@ -57,7 +58,7 @@ const List = ({ certifications }: { certifications: readonly Certification[] }) 
       <Table.Tr key={id}>
         <Table.Td>{robot_type}</Table.Td>
         <Table.Td>
-          <Badge color={colors[status]}>{certificationStatusTexts[status]}</Badge>
+          <StateLabel shape={shapes[status]}>{certificationStatusTexts[status]}</StateLabel>
         </Table.Td>
         <Table.Td>
           <Time at={requested_at} />

@@ -29,7 +29,7 @@ function OpenSession({ sessionId }: { sessionId: string }) {
       px="sm"
       py={4}
       mb="md"
-      maw={1200}
+      maw={1416}
       mx="auto"
       data-testid="driving-bar"
     >

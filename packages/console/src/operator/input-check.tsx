@@ -1,4 +1,4 @@
-import { Badge, Group, Stack, Text } from '@mantine/core'
+import { Group, Stack, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { shortList } from '../base/format.ts'
 import { isTyping } from '../base/keys.ts'
@@ -8,6 +8,7 @@ import { createGamepadInput, type GamepadInput } from '../drive/gamepad.ts'
 import { driveKeyOf } from '../drive/keyboard.ts'
 import { PadPicture } from '../drive/pad-picture.tsx'
 import { loadControlProfile } from '../drive/preferences.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
 
 const words: readonly (readonly [keyof Axes, sign: number, word: string])[] = [
@@ -32,7 +33,7 @@ export const InputCheck = ({ robotType }: { robotType: string }) => (
 /** Shows the last direction of a device, or how to try it. */
 const DeviceState = (props: { device: string; last: Axes; instruction: string }) => (
   <Group gap="xs" role="status" aria-label={props.device}>
-    <Badge color={isAtRest(props.last) ? 'gray.7' : 'teal.9'}>{props.device}</Badge>
+    <StateLabel shape={isAtRest(props.last) ? 'off' : 'live'}>{props.device}</StateLabel>
     <Text size="sm">
       {isAtRest(props.last)
         ? props.instruction

@@ -1,6 +1,5 @@
 import {
   Alert,
-  Badge,
   Button,
   Group,
   List,
@@ -24,6 +23,7 @@ import { Empty, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { payoutStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
@@ -308,7 +308,7 @@ function ProviderButton({ label }: { label: string }) {
 
 type Payout = Schemas['Payout']
 
-const colors = { PENDING: 'orange.9', PAID: 'teal.9', FAILED: 'red.9' } as const
+const shapes = { PENDING: 'delayed', PAID: 'live', FAILED: 'blind' } as const
 
 /** Lists payouts, newest first. */
 function PayoutList({ payouts }: { payouts: readonly Payout[] }) {
@@ -339,7 +339,7 @@ function Row({ payout }: { payout: Payout }) {
       </Table.Td>
       <Table.Td ta="right">{money(payout.amountCents)}</Table.Td>
       <Table.Td>
-        <Badge color={colors[payout.status]}>{payoutStatusTexts[payout.status]}</Badge>
+        <StateLabel shape={shapes[payout.status]}>{payoutStatusTexts[payout.status]}</StateLabel>
         <Text size="sm" c="dimmed">
           {explanationOf(payout)}
         </Text>

@@ -17,7 +17,7 @@ import { keys } from '../platform/queries.ts'
 import { useRobotStatuses } from '../platform/use-live.ts'
 import { PreFlightRecording, recordingModeOf } from '../recording/recording-mark.tsx'
 import { recordedLabel } from '../recording/recording-texts.ts'
-import { RobotStatusBadge } from '../robots/robot-status.tsx'
+import { RobotStatusLabel } from '../robots/robot-status.tsx'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
 import { useGatewayLatency } from './gateway-latency.ts'
@@ -151,7 +151,7 @@ const RobotState = ({ robot }: { robot: PreFlight }) => (
   <Section title={t('operator.robot.title')}>
     <DescriptionList cols={columns}>
       <DescriptionItem label={t('operator.robot.state')}>
-        <RobotStatusBadge status={robot.status} />
+        <RobotStatusLabel status={robot.status} />
       </DescriptionItem>
       <DescriptionItem label={t('operator.robot.battery')}>
         <Battery robot={robot} />

@@ -6,7 +6,7 @@ import { Section } from '../base/section.tsx'
 import { gapText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import styles from './recording-mark.module.css'
-import { RecordingStatusBadge } from './recording-status.tsx'
+import { RecordingStatusLabel } from './recording-status.tsx'
 import { recordedText } from './recording-texts.ts'
 import type { Recording } from './recordings.ts'
 import { useSessionRecording } from './use-recordings.ts'
@@ -86,7 +86,7 @@ export function SessionRecording({ sessionId }: { sessionId: string }) {
     <Section gap="xs" title={t('recording.section.title')}>
       <Group justify="space-between">
         <Group gap="sm">
-          <RecordingStatusBadge recording={recording} />
+          <RecordingStatusLabel recording={recording} />
           <Text size="sm">
             {t('recording.section.content', {
               what: recordedText(mode),

@@ -1,5 +1,6 @@
-import { Badge } from '@mantine/core'
 import type { RecordingStatus } from '@wheelhouse/protocol'
+import type { ShapeName } from '../status/shapes.tsx'
+import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
 import type { Recording } from './recordings.ts'
 
@@ -9,21 +10,23 @@ const texts: Readonly<Record<RecordingStatus, string>> = {
   READY: t('replay.status.ready'),
   FAILED: t('replay.status.failed'),
 }
-const colors: Readonly<Record<RecordingStatus, string>> = {
-  RECORDING: 'red.9',
-  FINISHING: 'gray.7',
-  READY: 'teal.9',
-  FAILED: 'orange.9',
+const shapes: Readonly<Record<RecordingStatus, ShapeName>> = {
+  RECORDING: 'live',
+  FINISHING: 'off',
+  READY: 'live',
+  FAILED: 'delayed',
 }
 
 /** Shows the state of a recording, also that nothing is stored at present. */
-export const RecordingStatusBadge = ({
+export const RecordingStatusLabel = ({
   recording: { status, paused_reason },
 }: {
   recording: Pick<Recording, 'status' | 'paused_reason'>
 }) =>
   status === 'RECORDING' && paused_reason !== null ? (
-    <Badge color="orange.9">{t('replay.status.interrupted')}</Badge>
+    <StateLabel shape="delayed">{t('replay.status.interrupted')}</StateLabel>
   ) : (
-    <Badge color={colors[status]}>{texts[status]}</Badge>
+    <StateLabel shape={shapes[status]} tone={status === 'RECORDING' ? 'blind' : undefined}>
+      {texts[status]}
+    </StateLabel>
   )

@@ -12,7 +12,7 @@ import { ServerSelect } from '../list/server-select.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
-import { RecordingStatusBadge } from './recording-status.tsx'
+import { RecordingStatusLabel } from './recording-status.tsx'
 import { recordedLabel } from './recording-texts.ts'
 import type { Recording, RecordingPage } from './recordings.ts'
 import { isUnfinished, useRecordingsApi } from './use-recordings.ts'
@@ -133,7 +133,7 @@ function Row({ recording }: { recording: Recording }) {
         {dataSize(size_bytes / BYTES_PER_MB)}
       </Table.Td>
       <Table.Td>
-        <RecordingStatusBadge recording={recording} />
+        <RecordingStatusLabel recording={recording} />
       </Table.Td>
       <Table.Td>{gaps.length === 0 ? '–' : t('replay.header.gaps', { count: gaps.length })}</Table.Td>
     </Table.Tr>

@@ -11,7 +11,7 @@ import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { SessionRow } from '../session/session-row.tsx'
-import { StatusBadge } from '../status/session-status.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
 import { language, t } from '../texts/texts.ts'
 import { type Robot, type RobotDetail, robotKey } from './use-robots.ts'
 
@@ -219,7 +219,7 @@ const SessionTable = ({ sessions }: { sessions: readonly Session[] }) => (
           </LinkAnchor>
         </Table.Td>
         <Table.Td>
-          <StatusBadge status={session.status} />
+          <SessionStatusLabel status={session.status} />
         </Table.Td>
         <Table.Td>{session.operator_name}</Table.Td>
         <Table.Td>{session.duration_minutes === null ? '' : duration(session.duration_minutes)}</Table.Td>

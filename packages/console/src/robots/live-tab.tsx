@@ -13,7 +13,7 @@ import { keys } from '../platform/queries.ts'
 import { type LiveSession, useLiveSession } from '../platform/use-live.ts'
 import { RecordingMark } from '../recording/recording-mark.tsx'
 import { useStopText } from '../session/clear-stop.tsx'
-import { LevelBadge, lineTime } from '../session/event-log.tsx'
+import { LevelLabel, lineTime } from '../session/event-log.tsx'
 import { LiveStatus, SessionStatusLine } from '../session/live-status.tsx'
 import { AbandonedNotice, ReleaseRobot } from '../session/notices.tsx'
 import { useObserverConnection, useObserverState } from '../session/observer-connection.ts'
@@ -21,7 +21,7 @@ import { SessionActions } from '../session/session-actions.tsx'
 import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
 import { StopBar, useStop } from '../session/stop-bar.tsx'
 import type { LiveRobot } from '../status/live-robots.tsx'
-import { StatusBadge } from '../status/session-status.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
 import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
 import { percent } from '../texts/percent.ts'
 import { textParts } from '../texts/text-parts.tsx'
@@ -159,7 +159,7 @@ function OpenSession({ robot }: { robot: Robot }) {
           <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }}>
             {t('robots.openSession.operator', { operator: session.operator_name })}
           </LinkAnchor>
-          <StatusBadge status={session.status} />
+          <SessionStatusLabel status={session.status} />
         </Group>
         <ReleaseRobot sessionId={session.id} robotName={robot.name}>
           {t('robots.openSession.release')}
@@ -243,7 +243,7 @@ function RobotLogs({ robotId }: { robotId: string }) {
                     <time dateTime={line.at}>{lineTime(line.at)}</time>
                   </Table.Td>
                   <Table.Td>
-                    <LevelBadge level={line.level} />
+                    <LevelLabel level={line.level} />
                   </Table.Td>
                   <Table.Td>
                     <Text

@@ -3,19 +3,23 @@ import { dateTime, relative } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { Time, useNow } from '../base/time.tsx'
 import { useConnection } from '../platform/use-live.ts'
+import type { ShapeName } from '../status/shapes.tsx'
+import { StateLabel, type Tone } from '../status/state-label.tsx'
 import { robotStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { type Robot, useLiveRobots, useRobot } from './use-robots.ts'
 
-const colors: Record<Robot['status'], string> = {
-  AVAILABLE: 'teal.9',
-  IN_SESSION: 'blue.9',
-  OFFLINE: 'gray.7',
+const looks: Record<Robot['status'], { shape: ShapeName; tone: Tone }> = {
+  AVAILABLE: { shape: 'off', tone: 'live' },
+  IN_SESSION: { shape: 'live', tone: 'live' },
+  OFFLINE: { shape: 'off', tone: 'off' },
 }
 
-export const RobotStatusBadge = ({ status }: { status: Robot['status'] }) => (
-  <Badge color={colors[status]}>{robotStatusTexts[status]}</Badge>
+export const RobotStatusLabel = ({ status }: { status: Robot['status'] }) => (
+  <StateLabel {...looks[status]} state={status}>
+    {robotStatusTexts[status]}
+  </StateLabel>
 )
 
 /** Shows the age of the last heartbeat, in seconds while it is recent. */
@@ -50,7 +54,7 @@ export function ConnectionStatus({ robot }: { robot: Robot }) {
   return (
     <Group component="section" aria-label={t('robots.connect.statusLabel')} mih={40}>
       <Group role="status" gap="xs">
-        {online ? <RobotStatusBadge status={status} /> : <Loader size="sm" aria-hidden />}
+        {online ? <RobotStatusLabel status={status} /> : <Loader size="sm" aria-hidden />}
         <Text>
           {t(online ? 'robots.connect.connected' : 'robots.connect.waiting', { robot: robot.name })}
         </Text>

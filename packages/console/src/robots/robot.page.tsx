@@ -18,7 +18,7 @@ import { type LiveSession, useLiveSession } from '../platform/use-live.ts'
 import { useStopText } from '../session/clear-stop.tsx'
 import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
 import { StopBar, useStop } from '../session/stop-bar.tsx'
-import { type LiveRobot, RobotStateBadge, useLiveRobot } from '../status/live-robots.tsx'
+import { type LiveRobot, RobotStateLabel, useLiveRobot } from '../status/live-robots.tsx'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
 import { AccessTab, RobotHold, RobotSessions } from './access-tab.tsx'
@@ -137,7 +137,7 @@ function RobotHeader({ robot, live }: { robot: RobotDetail; live: LiveRobot | nu
   const session = live?.session
   return (
     <Group gap="sm">
-      {state && <RobotStateBadge state={state} />}
+      {state && <RobotStateLabel state={state} />}
       <Text data-testid="battery">
         {robot.battery === null
           ? t('robots.header.batteryUnknown')

@@ -9,7 +9,7 @@ import type { ListColumn, ListFilter } from '../list/list-types.ts'
 import { optionsOf } from '../list/list-types.ts'
 import { robotStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
-import { HeartbeatAge, RobotStatusBadge, RobotTags, StalenessNote } from './robot-status.tsx'
+import { HeartbeatAge, RobotStatusLabel, RobotTags, StalenessNote } from './robot-status.tsx'
 import { batteryPercent, type RobotSearch, readRobotSearch } from './search.ts'
 import { type Robot, useLiveRobots, useRobotCounts, useRobotList } from './use-robots.ts'
 
@@ -145,7 +145,7 @@ const filtersOf = (search: RobotSearch, counts: Schemas['RobotCounts'] | undefin
 ]
 
 const LiveStatus = ({ robot }: { robot: Robot }) => (
-  <RobotStatusBadge status={useLiveRobots()(robot).status} />
+  <RobotStatusLabel status={useLiveRobots()(robot).status} />
 )
 
 const LiveHeartbeat = ({ robot }: { robot: Robot }) => (

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, ScrollArea, Stack, Text } from '@mantine/core'
+import { Button, Group, ScrollArea, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { RobotLogLevel, SessionLogEvent } from '@wheelhouse/protocol'
 import { Fragment, memo, useMemo, useState } from 'react'
@@ -6,6 +6,8 @@ import { Problem } from '../base/states.tsx'
 import { useTicker } from '../base/time.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
+import type { ShapeName } from '../status/shapes.tsx'
+import { StateLabel } from '../status/state-label.tsx'
 import { language, t } from '../texts/texts.ts'
 import { eventText, type SessionParticipants } from './event-texts.ts'
 import { sessionQuery } from './session-query.ts'
@@ -96,17 +98,15 @@ function useParticipants(live: LiveSession): SessionParticipants {
   )
 }
 
-const levels: Record<RobotLogLevel, { label: string; color: string }> = {
-  debug: { label: t('robots.logLevels.debug'), color: 'gray.7' },
-  info: { label: t('robots.logLevels.info'), color: 'blue.9' },
-  warn: { label: t('robots.logLevels.warn'), color: 'orange.9' },
-  error: { label: t('robots.logLevels.error'), color: 'red.9' },
+const levels: Record<RobotLogLevel, { label: string; shape: ShapeName }> = {
+  debug: { label: t('robots.logLevels.debug'), shape: 'off' },
+  info: { label: t('robots.logLevels.info'), shape: 'request' },
+  warn: { label: t('robots.logLevels.warn'), shape: 'delayed' },
+  error: { label: t('robots.logLevels.error'), shape: 'blind' },
 }
 
-export const LevelBadge = ({ level }: { level: RobotLogLevel }) => (
-  <Badge color={levels[level].color} variant="filled" size="sm">
-    {levels[level].label}
-  </Badge>
+export const LevelLabel = ({ level }: { level: RobotLogLevel }) => (
+  <StateLabel shape={levels[level].shape}>{levels[level].label}</StateLabel>
 )
 
 const format = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' })

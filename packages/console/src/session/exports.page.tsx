@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Paper, Progress, Stack, Text, VisuallyHidden } from '@mantine/core'
+import { Alert, Button, Group, Paper, Progress, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
@@ -11,6 +11,7 @@ import { Empty, QueryView } from '../base/states.tsx'
 import { Time, useTicker } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
@@ -80,11 +81,11 @@ const BYTES_PER_MB = 1_000_000
 const EXPIRY_CHECK_MS = 20_000
 
 const states = {
-  PENDING: [t('exports.states.pending'), 'blue.8'],
-  RUNNING: [t('exports.states.running'), 'blue.8'],
-  READY: [t('exports.states.ready'), 'teal.9'],
-  FAILED: [t('exports.states.failed'), 'red.9'],
-  EXPIRED: [t('exports.states.expired'), 'gray.7'],
+  PENDING: [t('exports.states.pending'), 'request'],
+  RUNNING: [t('exports.states.running'), 'request'],
+  READY: [t('exports.states.ready'), 'live'],
+  FAILED: [t('exports.states.failed'), 'blind'],
+  EXPIRED: [t('exports.states.expired'), 'off'],
 } as const
 
 interface Props {
@@ -100,7 +101,7 @@ function ExportRow({ stored, selected, onRemoved }: Props) {
   const { id, status, created_at, expires_at, error } = stored
   const format = stored.format.toUpperCase()
   const expired = Date.parse(expires_at) <= Date.now()
-  const [label, color] = states[expired ? 'EXPIRED' : status]
+  const [label, shape] = states[expired ? 'EXPIRED' : status]
   const heading = `export-${id}`
   return (
     <Paper
@@ -117,9 +118,7 @@ function ExportRow({ stored, selected, onRemoved }: Props) {
             <Text fw={600} id={heading}>
               {t('exports.row.name', { format })}
             </Text>
-            <Badge color={color} variant="filled" style={{ flexShrink: 0 }}>
-              {label}
-            </Badge>
+            <StateLabel shape={shape}>{label}</StateLabel>
           </Group>
           <Text size="sm">
             <Filter filter={stored.filter} />

@@ -1,11 +1,12 @@
-import { Badge, Group, Text } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import type { SessionStatus } from '@wheelhouse/protocol'
 import type { ReactNode } from 'react'
 import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { clockText, money } from '../base/format.ts'
 import { useNow } from '../base/time.tsx'
 import type { LiveSession } from '../platform/use-live.ts'
-import { StatusBadge } from '../status/session-status.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
+import { StateLabel } from '../status/state-label.tsx'
 import { reasonText, speedLimitText } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
@@ -36,7 +37,7 @@ export function SessionStatusLine({
   return (
     <Group component="section" aria-label={t('session.status.label')} gap="xs">
       {children}
-      <StatusBadge status={status} isOutdated={isOutdated} />
+      <SessionStatusLabel status={status} isOutdated={isOutdated} />
       <Text size="sm" span>
         {sinceText(sinceMs === undefined ? undefined : nowMs - sinceMs, reason)}
       </Text>
@@ -66,9 +67,9 @@ function RobotBadge({ session, observerState, isOutdated }: Omit<Props, 'live'>)
   const connected = (online && observerState.drive?.robot_connected) || (!online && session.control.connected)
   return (
     <>
-      <Badge color={online && !isOutdated ? (connected ? 'teal.9' : 'red.9') : 'gray.7'} variant="filled">
+      <StateLabel shape={online && !isOutdated ? (connected ? 'live' : 'blind') : 'off'}>
         {connected ? t('session.status.robotConnected') : t('session.status.robotOffline')}
-      </Badge>
+      </StateLabel>
       {observerState && (!online || isOutdated) && (
         <Text size="sm" c="dimmed" span>
           {t('session.status.lastKnown')}

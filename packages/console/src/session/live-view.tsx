@@ -14,7 +14,7 @@ import { useReadAges, VideoView } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
 import { ChatPanel } from './chat-panel.tsx'
 import { useStopText } from './clear-stop.tsx'
-import { EventLog, LevelBadge, lineTime } from './event-log.tsx'
+import { EventLog, LevelLabel, lineTime } from './event-log.tsx'
 import { ExtensionPanel } from './extension-panel.tsx'
 import { FoxgloveButton } from './foxglove-dialog.tsx'
 import { LiveStatus, SessionStatusLine } from './live-status.tsx'
@@ -51,7 +51,7 @@ function RobotLogPanel({ observerState }: { observerState: ObserverState | undef
             <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
               <time dateTime={new Date(at).toISOString()}>{lineTime(at)}</time>
             </Text>
-            <LevelBadge level={level} />
+            <LevelLabel level={level} />
             <Text size="sm" style={{ overflowWrap: 'anywhere' }} translate="no">
               {message}
             </Text>

@@ -7,7 +7,7 @@ import { Time } from '../base/time.tsx'
 import { useListPages } from '../list/list-pages.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { StatusBadge } from '../status/session-status.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { filterOf, type SessionSearch } from './list-search.ts'
@@ -26,7 +26,7 @@ export function SessionRow({ session }: { session: ListedSession }) {
             <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600}>
               {robot_name}
             </LinkAnchor>
-            <StatusBadge status={status} />
+            <SessionStatusLabel status={status} />
           </Group>
           <Text size="sm" c="dimmed">
             {operates

@@ -12,7 +12,7 @@ import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { type LiveSession, useLiveSession } from '../platform/use-live.ts'
 import { SessionRecording } from '../recording/recording-mark.tsx'
-import { StatusBadge } from '../status/session-status.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { ChatPanel } from './chat-panel.tsx'
@@ -81,7 +81,7 @@ function startText({ scheduled_for, planned_minutes }: SessionDetail): ReactNode
 const NotOpen = ({ session, live }: { session: SessionDetail; live: LiveSession }) => (
   <Stack>
     <div>
-      <StatusBadge status={session.status} />
+      <SessionStatusLabel status={session.status} />
     </div>
     {session.status === 'PENDING' ? (
       <Section gap="xs" title={t('session.page.scheduled')}>

@@ -14,7 +14,7 @@ import type { ListColumn } from '../list/list-types.ts'
 import { ServerSelect } from '../list/server-select.tsx'
 import { isOnlyAdmin, useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { StatusBadge } from '../status/session-status.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { ExportButtons } from './export-button.tsx'
@@ -83,7 +83,7 @@ const sessionColumns: readonly ListColumn<ListedSession>[] = [
     header: t('session.list.status'),
     width: '7rem',
     card: 'end',
-    cell: ({ status }) => <StatusBadge status={status} />,
+    cell: ({ status }) => <SessionStatusLabel status={status} />,
   },
   {
     header: t('session.list.time'),

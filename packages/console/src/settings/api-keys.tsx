@@ -1,4 +1,4 @@
-import { Badge, Button, Code, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core'
+import { Button, Code, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
@@ -10,6 +10,7 @@ import { Empty, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
 
 type ApiKey = Schemas['ApiKey']
@@ -78,7 +79,7 @@ function Row({ apiKey }: { apiKey: ApiKey }) {
       </Table.Td>
       <Table.Td>
         {apiKey.revoked_at ? (
-          <Badge color="gray.7">{t('settings.apiKeys.revoked')}</Badge>
+          <StateLabel shape="off">{t('settings.apiKeys.revoked')}</StateLabel>
         ) : (
           <ConfirmButton
             variant="default"

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
+import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DataTable } from '../base/data-table.tsx'
@@ -7,6 +7,7 @@ import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { loadPush, type PushDevice, type PushState, removeDevice, turnOnPush } from '../push/browser-push.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
 
 /** Queries the devices that receive notifications, and turns this browser on or any device off. */
@@ -87,11 +88,7 @@ const Devices = ({ devices, own, onRemove }: DevicesProps) => (
       <Table.Tr key={device.id}>
         <Table.Td>
           {device.label}
-          {device.id === own?.id && (
-            <Badge ml="xs" color="gray.7">
-              {t('settings.push.thisBrowser')}
-            </Badge>
-          )}
+          {device.id === own?.id && <StateLabel shape="off">{t('settings.push.thisBrowser')}</StateLabel>}
         </Table.Td>
         <Table.Td>
           <Time at={device.created_at} />

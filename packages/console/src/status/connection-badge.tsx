@@ -1,33 +1,34 @@
-import { Badge } from '@mantine/core'
 import type { HubConnectionState } from '../platform/live.ts'
 import { useConnection, useOutdated } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
+import type { ShapeName } from './shapes.tsx'
+import { StateLabel } from './state-label.tsx'
 
 interface Shown {
   readonly label: string
-  readonly color: string
+  readonly shape: ShapeName
   readonly hint: string
 }
 
 const outdated: Shown = {
   label: t('live.connection.outdated'),
-  color: 'red.9',
+  shape: 'blind',
   hint: t('live.connection.outdatedHint'),
 }
 
 const shown: Record<HubConnectionState, Shown> = {
   connecting: {
     label: t('live.connection.connecting'),
-    color: 'gray.7',
+    shape: 'off',
     hint: t('live.connection.connectingHint'),
   },
-  live: { label: t('live.connection.live'), color: 'teal.9', hint: t('live.connection.liveHint') },
+  live: { label: t('live.connection.live'), shape: 'live', hint: t('live.connection.liveHint') },
   reconnecting: {
     label: t('live.connection.reconnecting'),
-    color: 'orange.9',
+    shape: 'delayed',
     hint: t('live.connection.reconnectingHint'),
   },
-  offline: { label: t('live.connection.offline'), color: 'red.9', hint: t('live.connection.offlineHint') },
+  offline: { label: t('live.connection.offline'), shape: 'blind', hint: t('live.connection.offlineHint') },
 }
 
 /** Shows whether the data on the screen is live. */
@@ -41,12 +42,12 @@ export function ConnectionBadgeView(props: {
   readonly isOutdated: boolean
 }) {
   const { connection, isOutdated } = props
-  const { label, color, hint } = isOutdated && connection === 'live' ? outdated : shown[connection]
+  const { label, shape, hint } = isOutdated && connection === 'live' ? outdated : shown[connection]
   return (
     <div role="status">
-      <Badge color={color} variant="filled" title={hint}>
+      <StateLabel shape={shape} title={hint}>
         {label}
-      </Badge>
+      </StateLabel>
     </div>
   )
 }

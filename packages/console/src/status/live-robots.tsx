@@ -1,4 +1,3 @@
-import { Badge } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { RobotState } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
@@ -6,6 +5,9 @@ import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRobotStatuses } from '../platform/use-live.ts'
 import { robotStateTexts } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
+import type { ShapeName } from './shapes.tsx'
+import { StateLabel } from './state-label.tsx'
 
 export type LiveRobot = Schemas['LiveRobot']
 
@@ -45,23 +47,26 @@ export function useLastHeartbeat({ id, last_heartbeat }: Pick<LiveRobot, 'id' | 
   )
 }
 
-const colors: Record<RobotState, string> = {
-  READY: 'teal.9',
-  DRIVING: 'blue.9',
-  PAUSED: 'orange.9',
-  STOPPED: 'red.9',
-  LOST: 'red.9',
-  OFFLINE: 'gray.7',
+const shapes: Record<RobotState, ShapeName> = {
+  READY: 'off',
+  DRIVING: 'live',
+  PAUSED: 'paused',
+  STOPPED: 'stopped',
+  LOST: 'lost',
+  OFFLINE: 'off',
 }
 
 /** Shows what a robot does now, in one word. @param props.isUnknown whether its connection is lost */
-export const RobotStateBadge = (props: { state: RobotState; isUnknown?: boolean }) => (
-  <Badge
-    color={props.isUnknown ? 'gray.7' : colors[props.state]}
-    variant="filled"
-    style={{ flexShrink: 0 }}
-    data-state={props.isUnknown ? 'UNKNOWN' : props.state}
-  >
-    {props.isUnknown ? '?' : robotStateTexts[props.state]}
-  </Badge>
-)
+export const RobotStateLabel = (props: { state: RobotState; isUnknown?: boolean; isOnPicture?: boolean }) => {
+  const { state, isUnknown = false, isOnPicture = false } = props
+  return (
+    <StateLabel
+      shape={isUnknown ? 'off' : shapes[state]}
+      tone={state === 'READY' && !isUnknown ? 'live' : undefined}
+      state={isUnknown ? 'UNKNOWN' : state}
+      isOnPicture={isOnPicture}
+    >
+      {isUnknown ? t('live.unknown') : robotStateTexts[state]}
+    </StateLabel>
+  )
+}

@@ -1,22 +1,19 @@
-import { Badge } from '@mantine/core'
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
+import type { ShapeName } from './shapes.tsx'
+import { StateLabel } from './state-label.tsx'
 
-const colors: Record<SessionStatus, string> = {
-  PENDING: 'blue.8',
-  ACTIVE: 'teal.9',
-  PAUSED: 'orange.9',
-  COMPLETED: 'gray.7',
-  CANCELLED: 'gray.7',
+const shapes: Record<SessionStatus, ShapeName> = {
+  PENDING: 'request',
+  ACTIVE: 'live',
+  PAUSED: 'paused',
+  COMPLETED: 'off',
+  CANCELLED: 'off',
 }
 
-/** @param props.isOutdated whether this is only the last known status */
-export const StatusBadge = (props: { status: SessionStatus; isOutdated?: boolean }) => (
-  <Badge
-    color={props.isOutdated ? 'gray.7' : colors[props.status]}
-    variant="filled"
-    style={{ flexShrink: 0 }}
-  >
+/** Shows the status of a session. @param props.isOutdated whether this is only the last known status */
+export const SessionStatusLabel = (props: { status: SessionStatus; isOutdated?: boolean }) => (
+  <StateLabel shape={props.isOutdated ? 'off' : shapes[props.status]} state={props.status}>
     {sessionStatusTexts[props.status]}
-  </Badge>
+  </StateLabel>
 )

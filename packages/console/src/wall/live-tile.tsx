@@ -8,7 +8,7 @@ import type { LinkAges } from '../freshness/freshness.ts'
 import { LiveFreshness } from '../freshness/freshness-badge.tsx'
 import { useConnection } from '../platform/use-live.ts'
 import { type RecordingMarkProps, RecordingMarkView } from '../recording/recording-mark.tsx'
-import { type LiveRobot, RobotStateBadge, useLastHeartbeat } from '../status/live-robots.tsx'
+import { type LiveRobot, RobotStateLabel, useLastHeartbeat } from '../status/live-robots.tsx'
 import { type FleetStop, type StopResult, stopResultText } from '../stop/fleet-stop.ts'
 import { reasonText } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
@@ -92,7 +92,7 @@ export function LiveTileView(props: LiveTileViewProps) {
           <LinkAnchor to="/robots/$robotId" params={{ robotId: robot.id }} fw={600} truncate>
             {robot.name}
           </LinkAnchor>
-          <RobotStateBadge state={state} isUnknown={isUnknown} />
+          <RobotStateLabel state={state} isUnknown={isUnknown} />
         </Group>
         {picture}
         <Group justify="space-between" gap="xs">

@@ -1,15 +1,4 @@
-import {
-  Badge,
-  Button,
-  Code,
-  Group,
-  Modal,
-  SegmentedControl,
-  Select,
-  Stack,
-  Table,
-  Text,
-} from '@mantine/core'
+import { Button, Code, Group, Modal, SegmentedControl, Select, Stack, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
@@ -18,6 +7,7 @@ import { shortList } from '../base/format.ts'
 import { Empty, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { deliveryStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
@@ -92,7 +82,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
 
 const COLUMNS = 5
 
-const colors = { PENDING: 'orange.9', DELIVERED: 'teal.9', FAILED: 'red.9' } as const
+const shapes = { PENDING: 'delayed', DELIVERED: 'live', FAILED: 'blind' } as const
 
 interface Props {
   readonly delivery: Delivery
@@ -112,7 +102,7 @@ function DeliveryRow({ delivery, webhook }: Props) {
           <Code>{delivery.type}</Code>
         </Table.Td>
         <Table.Td>
-          <Badge color={colors[delivery.status]}>{deliveryStatusTexts[delivery.status]}</Badge>
+          <StateLabel shape={shapes[delivery.status]}>{deliveryStatusTexts[delivery.status]}</StateLabel>
           {delivery.next_attempt_at && delivery.attempts > 0 && (
             <Text size="sm" c="dimmed">
               {textParts('webhooks.delivery.nextAttempt', {

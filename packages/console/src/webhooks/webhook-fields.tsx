@@ -1,7 +1,8 @@
-import { Badge, MultiSelect, TextInput } from '@mantine/core'
+import { MultiSelect, TextInput } from '@mantine/core'
 import { eventTypes, MAX_EVENT_FILTERS } from '@wheelhouse/protocol'
 import type { OneTimeSecret } from '../base/secret.tsx'
 import { Time } from '../base/time.tsx'
+import { StateLabel } from '../status/state-label.tsx'
 import { webhookOffTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
@@ -78,12 +79,12 @@ export const bodyOf = ({ url, types, description }: WebhookValues) => ({
 })
 
 /** Shows whether a webhook is enabled, disabled or failing. */
-export function WebhookBadge({ webhook }: { webhook: Webhook }) {
-  if (!webhook.enabled) return <Badge color="gray.7">{t('webhooks.state.disabled')}</Badge>
+export function WebhookLabel({ webhook }: { webhook: Webhook }) {
+  if (!webhook.enabled) return <StateLabel shape="off">{t('webhooks.state.disabled')}</StateLabel>
   return webhook.failing_since ? (
-    <Badge color="orange.9">{t('webhooks.state.failing')}</Badge>
+    <StateLabel shape="delayed">{t('webhooks.state.failing')}</StateLabel>
   ) : (
-    <Badge color="teal.9">{t('webhooks.state.enabled')}</Badge>
+    <StateLabel shape="live">{t('webhooks.state.enabled')}</StateLabel>
   )
 }
 

@@ -21,8 +21,8 @@ import { useDelivery, useWebhook, useWebhookChange, type Webhook, webhookKey } f
 import {
   bodyOf,
   toOneTimeSecret,
-  WebhookBadge,
   WebhookFields,
+  WebhookLabel,
   WebhookStatusText,
   type WebhookValues,
   webhookFields,
@@ -50,7 +50,7 @@ export function WebhookPage() {
         >
           <Section title={t('webhooks.page.status')}>
             <div>
-              <WebhookBadge webhook={webhook} />
+              <WebhookLabel webhook={webhook} />
             </div>
             <Text>
               <WebhookStatusText webhook={webhook} />

@@ -16,8 +16,8 @@ import { useWebhooks, type Webhook } from './queries.ts'
 import {
   bodyOf,
   toOneTimeSecret,
-  WebhookBadge,
   WebhookFields,
+  WebhookLabel,
   type WebhookValues,
   webhookFields,
 } from './webhook-fields.tsx'
@@ -76,7 +76,7 @@ const Row = ({ webhook }: { webhook: Webhook }) => (
       {webhook.types.includes('*') ? t('webhooks.list.allEvents') : webhook.types.join(', ')}
     </Table.Td>
     <Table.Td>
-      <WebhookBadge webhook={webhook} />
+      <WebhookLabel webhook={webhook} />
     </Table.Td>
     <Table.Td>
       {webhook.last_success_at ? <Time at={webhook.last_success_at} /> : t('webhooks.list.never')}

@@ -1,7 +1,7 @@
 import { ActionIcon, Badge, Button, Menu, Tooltip } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { dataSize, dateTime } from '../../base/format.ts'
-import { RecordingStatusBadge } from '../../recording/recording-status.tsx'
+import { RecordingStatusLabel } from '../../recording/recording-status.tsx'
 import type { Recording, RecordingParts } from '../../recording/recordings.ts'
 import { gapText } from '../../texts/code-texts.ts'
 import { t } from '../../texts/texts.ts'
@@ -46,7 +46,7 @@ export function ReplayHeader({
     <header className={styles.header}>
       {back}
       <h1>{robot_name}</h1>
-      <RecordingStatusBadge recording={recording} />
+      <RecordingStatusLabel recording={recording} />
       {recording.mode === 'control' && (
         <Badge variant="default" tt="none">
           {t('replay.header.noVideo')}

@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react'
+import { Shape, type ShapeName } from './shapes.tsx'
+import styles from './state-label.module.css'
+
+/** The colours of states. `blind` is that of everything that must not be missed: blind, stopped, lost. */
+export type Tone = 'live' | 'delayed' | 'blind' | 'paused' | 'off' | 'request'
+
+const tones: Record<ShapeName, Tone> = {
+  live: 'live',
+  delayed: 'delayed',
+  blind: 'blind',
+  stopped: 'blind',
+  lost: 'blind',
+  paused: 'paused',
+  off: 'off',
+  request: 'request',
+}
+
+interface Props {
+  readonly shape: ShapeName
+  /** The colour, if it is not that of the shape. */
+  readonly tone?: Tone | undefined
+  /** The state in one word. */
+  readonly children: ReactNode
+  /** Whether it lies on a picture. */
+  readonly isOnPicture?: boolean
+  /** What belongs to the state, such as an age. */
+  readonly detail?: ReactNode
+  /** The state for tests. */
+  readonly state?: string
+  readonly title?: string | undefined
+}
+
+/** Shows a state as shape, colour and word, so that it is clear without its colour. */
+export const StateLabel = ({ shape, tone, children, isOnPicture = false, detail, state, title }: Props) => (
+  <span
+    className={isOnPicture ? styles.chip : styles.label}
+    data-tone={tone ?? tones[shape]}
+    data-state={state}
+    title={title}
+  >
+    <Shape name={shape} />
+    <span>{children}</span>
+    {detail !== undefined && detail !== '' && <span className={styles.detail}>{detail}</span>}
+  </span>
+)
