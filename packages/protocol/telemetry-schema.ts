@@ -84,6 +84,18 @@ const KIND_SHAPES: Readonly<
 }
 
 /**
+ * How the main camera looks at the floor, so that its picture can show where the robot goes: where it is above the floor, by how much
+ * it points down, its angle of view, and how wide the robot is.
+ */
+export const CameraView = z.strictObject({
+  height_m: z.number().min(0.01).max(20),
+  pitch_rad: z.number().min(-1.5).max(1.5),
+  horizontal_fov_rad: z.number().min(0.1).max(3),
+  robot_width_m: z.number().min(0.01).max(10),
+})
+export type CameraView = z.infer<typeof CameraView>
+
+/**
  * The telemetry that a robot sends: a bounded subset of JSON Schema 2020-12 with `x-unit` and `x-kind`. It has no
  * `pattern`, no references and no combinators, so that a check takes time in proportion to the sample.
  */
@@ -92,6 +104,7 @@ export const TelemetrySchema = bounded(
     .strictObject({
       ...objectKeywords(rootField),
       $schema: z.literal(JSON_SCHEMA_DIALECT).optional(),
+      'x-camera-view': CameraView.optional(),
     })
     .refine(declaresRequired, UNDECLARED)
     .refine(hasFewFields, TOO_MANY)

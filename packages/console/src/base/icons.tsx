@@ -6,7 +6,7 @@
 import type { FC } from 'react'
 
 /** Creates an icon component from SVG paths. Icons are hidden from screen readers, because a text or a label names them. */
-export function drawn(...lines: string[]): FC<{ size?: number; stroke?: number }> {
+export function drawn(...lines: string[]): FC<{ size?: number | string; stroke?: number }> {
   return ({ size = 24, stroke = 2 }) => (
     <svg
       aria-hidden="true"
@@ -147,3 +147,145 @@ export const IconVideo = drawn(
   'M15 10l4.553 -2.276a1 1 0 0 1 1.447 .894v6.764a1 1 0 0 1 -1.447 .894l-4.553 -2.276v-4z',
   'M3 6m0 2a2 2 0 0 1 2 -2h8a2 2 0 0 1 2 2v8a2 2 0 0 1 -2 2h-8a2 2 0 0 1 -2 -2z',
 )
+export const IconAdjustments = drawn(
+  'M4 10a2 2 0 1 0 4 0a2 2 0 0 0 -4 0',
+  'M6 4v4',
+  'M6 12v8',
+  'M10 16a2 2 0 1 0 4 0a2 2 0 0 0 -4 0',
+  'M12 4v10',
+  'M12 18v2',
+  'M16 7a2 2 0 1 0 4 0a2 2 0 0 0 -4 0',
+  'M18 4v1',
+  'M18 9v11',
+)
+export const IconArrowUp = drawn('M12 5l0 14', 'M18 11l-6 -6', 'M6 11l6 -6')
+export const IconAspectRatio = drawn(
+  'M3 7a2 2 0 0 1 2 -2h14a2 2 0 0 1 2 2v10a2 2 0 0 1 -2 2h-14a2 2 0 0 1 -2 -2v-10',
+  'M7 12v-3h3',
+  'M17 12v3h-3',
+)
+export const IconBattery = drawn(
+  'M6 7h11a2 2 0 0 1 2 2v.5a.5 .5 0 0 0 .5 .5a.5 .5 0 0 1 .5 .5v3a.5 .5 0 0 1 -.5 .5a.5 .5 0 0 0 -.5 .5v.5a2 2 0 0 1 -2 2h-11a2 2 0 0 1 -2 -2v-6a2 2 0 0 1 2 -2',
+  'M7 10l0 4',
+  'M10 10l0 4',
+  'M13 10l0 4',
+)
+export const IconChevronLeft = drawn('M15 6l-6 6l6 6')
+export const IconCompass = drawn(
+  'M8 16l2 -6l6 -2l-2 6l-6 2',
+  'M3 12a9 9 0 1 0 18 0a9 9 0 1 0 -18 0',
+  'M12 3l0 2',
+  'M12 19l0 2',
+  'M3 12l2 0',
+  'M19 12l2 0',
+)
+export const IconDevice = drawn(
+  'M6 5a2 2 0 0 1 2 -2h8a2 2 0 0 1 2 2v14a2 2 0 0 1 -2 2h-8a2 2 0 0 1 -2 -2v-14',
+  'M11 4h2',
+  'M12 17v.01',
+)
+export const IconDoorExit = drawn(
+  'M13 12v.01',
+  'M3 21h18',
+  'M5 21v-16a2 2 0 0 1 2 -2h7.5m2.5 10.5v7.5',
+  'M14 7h7m-3 -3l3 3l-3 3',
+)
+export const IconEraser = drawn(
+  'M19 20h-10.5l-4.21 -4.3a1 1 0 0 1 0 -1.41l10 -10a1 1 0 0 1 1.41 0l5 5a1 1 0 0 1 0 1.41l-9.2 9.3',
+  'M18 13.3l-6.3 -6.3',
+)
+export const IconEye = drawn(
+  'M10 12a2 2 0 1 0 4 0a2 2 0 0 0 -4 0',
+  'M21 12c-2.4 4 -5.4 6 -9 6c-3.6 0 -6.6 -2 -9 -6c2.4 -4 5.4 -6 9 -6c3.6 0 6.6 2 9 6',
+)
+export const IconFlag = drawn(
+  'M5 5a5 5 0 0 1 7 0a5 5 0 0 0 7 0v9a5 5 0 0 1 -7 0a5 5 0 0 0 -7 0v-9',
+  'M5 21v-7',
+)
+export const IconFloat = drawn(
+  'M11 19h-6a2 2 0 0 1 -2 -2v-10a2 2 0 0 1 2 -2h14a2 2 0 0 1 2 2v4',
+  'M14 15a1 1 0 0 1 1 -1h5a1 1 0 0 1 1 1v3a1 1 0 0 1 -1 1h-5a1 1 0 0 1 -1 -1l0 -3',
+)
+export const IconGamepad = drawn(
+  'M12 5h3.5a5 5 0 0 1 0 10h-5.5l-4.015 4.227a2.3 2.3 0 0 1 -3.923 -2.035l1.634 -8.173a5 5 0 0 1 4.904 -4.019h3.4',
+  'M14 15l4.07 4.284a2.3 2.3 0 0 0 3.925 -2.023l-1.6 -8.232',
+  'M8 9v2',
+  'M7 10h2',
+  'M14 10h2',
+)
+export const IconKeyboard = drawn(
+  'M2 8a2 2 0 0 1 2 -2h16a2 2 0 0 1 2 2v8a2 2 0 0 1 -2 2h-16a2 2 0 0 1 -2 -2l0 -8',
+  'M6 10l0 .01',
+  'M10 10l0 .01',
+  'M14 10l0 .01',
+  'M18 10l0 .01',
+  'M6 14l0 .01',
+  'M18 14l0 .01',
+  'M10 14l4 .01',
+)
+export const IconLock = drawn(
+  'M5 13a2 2 0 0 1 2 -2h10a2 2 0 0 1 2 2v6a2 2 0 0 1 -2 2h-10a2 2 0 0 1 -2 -2v-6',
+  'M11 16a1 1 0 1 0 2 0a1 1 0 0 0 -2 0',
+  'M8 11v-4a4 4 0 1 1 8 0v4',
+)
+export const IconMap = drawn('M3 7l6 -3l6 3l6 -3v13l-6 3l-6 -3l-6 3v-13', 'M9 4v13', 'M15 7v13')
+export const IconMaximize = drawn(
+  'M4 8v-2a2 2 0 0 1 2 -2h2',
+  'M4 16v2a2 2 0 0 0 2 2h2',
+  'M16 4h2a2 2 0 0 1 2 2v2',
+  'M16 20h2a2 2 0 0 0 2 -2v-2',
+)
+export const IconMenu = drawn('M4 6l16 0', 'M4 12l16 0', 'M4 18l16 0')
+export const IconMessage = drawn(
+  'M3 20l1.3 -3.9c-2.324 -3.437 -1.426 -7.872 2.1 -10.374c3.526 -2.501 8.59 -2.296 11.845 .48c3.255 2.777 3.695 7.266 1.029 10.501c-2.666 3.235 -7.615 4.215 -11.574 2.293l-4.7 1',
+)
+export const IconMicrophone = drawn(
+  'M9 5a3 3 0 0 1 3 -3a3 3 0 0 1 3 3v5a3 3 0 0 1 -3 3a3 3 0 0 1 -3 -3l0 -5',
+  'M5 10a7 7 0 0 0 14 0',
+  'M8 21l8 0',
+  'M12 17l0 4',
+)
+export const IconPause = drawn(
+  'M6 6a1 1 0 0 1 1 -1h2a1 1 0 0 1 1 1v12a1 1 0 0 1 -1 1h-2a1 1 0 0 1 -1 -1l0 -12',
+  'M14 6a1 1 0 0 1 1 -1h2a1 1 0 0 1 1 1v12a1 1 0 0 1 -1 1h-2a1 1 0 0 1 -1 -1l0 -12',
+)
+export const IconPlay = drawn('M7 4v16l13 -8l-13 -8')
+export const IconSidebar = drawn(
+  'M4 6a2 2 0 0 1 2 -2h12a2 2 0 0 1 2 2v12a2 2 0 0 1 -2 2h-12a2 2 0 0 1 -2 -2l0 -12',
+  'M15 4l0 16',
+)
+export const IconSteeringWheel = drawn(
+  'M3 12a9 9 0 1 0 18 0a9 9 0 1 0 -18 0',
+  'M10 12a2 2 0 1 0 4 0a2 2 0 1 0 -4 0',
+  'M12 14l0 7',
+  'M10 12l-6.75 -2',
+  'M14 12l6.75 -2',
+)
+export const IconSwitch = drawn(
+  'M3 17h2.397a5 5 0 0 0 4.096 -2.133l.177 -.253m3.66 -5.227l.177 -.254a5 5 0 0 1 4.096 -2.133h3.397',
+  'M18 4l3 3l-3 3',
+  'M3 7h2.397a5 5 0 0 1 4.096 2.133l4.014 5.734a5 5 0 0 0 4.096 2.133h3.397',
+  'M18 20l3 -3l-3 -3',
+)
+export const IconUnplugged = drawn(
+  'M20 16l-4 4',
+  'M7 12l5 5l-1.5 1.5a3.536 3.536 0 1 1 -5 -5l1.5 -1.5',
+  'M17 12l-5 -5l1.5 -1.5a3.536 3.536 0 1 1 5 5l-1.5 1.5',
+  'M3 21l2.5 -2.5',
+  'M18.5 5.5l2.5 -2.5',
+  'M10 11l-2 2',
+  'M13 14l-2 2',
+  'M16 16l4 4',
+)
+export const IconVolume = drawn(
+  'M15 8a5 5 0 0 1 0 8',
+  'M17.7 5a9 9 0 0 1 0 14',
+  'M6 15h-2a1 1 0 0 1 -1 -1v-4a1 1 0 0 1 1 -1h2l3.5 -4.5a.8 .8 0 0 1 1.5 .5v14a.8 .8 0 0 1 -1.5 .5l-3.5 -4.5',
+)
+export const IconVolumeOff = drawn(
+  'M15 8a5 5 0 0 1 1.912 4.934m-1.377 2.602a5 5 0 0 1 -.535 .464',
+  'M17.7 5a9 9 0 0 1 2.362 11.086m-1.676 2.299a9 9 0 0 1 -.686 .615',
+  'M9.069 5.054l.431 -.554a.8 .8 0 0 1 1.5 .5v2m0 4v8a.8 .8 0 0 1 -1.5 .5l-3.5 -4.5h-2a1 1 0 0 1 -1 -1v-4a1 1 0 0 1 1 -1h2l1.294 -1.664',
+  'M3 3l18 18',
+)
+export const IconX = drawn('M18 6l-12 12', 'M6 6l12 12')

@@ -1,35 +1,246 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import { ControlSchema, type SessionStatus } from '@wheelhouse/protocol'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import type { OperatorLink } from '@wheelhouse/sdk'
+import { useEffect, useState } from 'react'
+import { decimals } from '../base/format.ts'
+import { createPersisted } from '../base/persisted.ts'
 import { Loading } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { useEpisodeMarks } from '../episodes/episode-panel.tsx'
 import { DELAYED_MS } from '../freshness/freshness.ts'
-import { usePlatform } from '../platform/platform.ts'
+import { useMe, usePlatform } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import type { SessionDetail } from '../session/session-query.ts'
+import type { StopControl } from '../stop/stop.ts'
 import { createSampleReader } from '../telemetry/sample-reader.ts'
 import { useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { dropTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { useSessionCameras, useShownCameras } from '../video/use-cameras.ts'
-import { useReadAges } from '../video/video-view.tsx'
-import { BottomBar } from './bottom-bar.tsx'
-import { ChatOverlay, OPERATOR_REPLIES } from './chat-overlay.tsx'
-import styles from './cockpit.module.css'
+import { useSessionCameras } from '../video/use-cameras.ts'
+import { Detail } from './bar.tsx'
+import type { Call } from './call.tsx'
+import { ClearStop, episodeCall, extensionCall, linkCall, lostCall, pausedCall, stopCall } from './calls.tsx'
 import { type Cockpit, openCockpit } from './cockpit.ts'
+import { CockpitFrame } from './cockpit-frame.tsx'
 import { CommandInputs, Stick } from './command-inputs.tsx'
 import { isAtRest } from './control-plan.ts'
-import { Figures } from './figures.tsx'
-import { createHud, EpisodeOverlay, type Hud } from './hud.tsx'
+import { createHud, type Hud } from './hud.ts'
 import { useDriveActions, useHudActions, useHudKeys } from './hud-actions.ts'
-import { Notices } from './notices.tsx'
+import type { LatencySample } from './measurements.ts'
 import { findLatchedStop } from './operator-stop.ts'
-import { Picture } from './picture.tsx'
+import type { RobotView } from './robot-view.ts'
+import { sessionCommands } from './session-commands.ts'
 import { Sheets } from './sheets.tsx'
-import { StopBar } from './stop-bar.tsx'
-import { TopBar } from './top-bar.tsx'
-import { canFloat, toggleFloating, useFullScreen, useSafeArea, useWakeLock } from './window.ts'
+import { useFullScreen, useSafeArea, useWakeLock } from './window.ts'
+
+/** Messages that an operator often sends. */
+const OPERATOR_REPLIES = [t('drive.chat.onIt'), t('drive.chat.stopped'), t('drive.chat.isClear')]
+
+interface Props {
+  readonly session: SessionDetail
+  /** When the session was loaded, in Unix milliseconds. */
+  readonly fetchedAtMs: number
+  readonly live: LiveSession
+  readonly status: SessionStatus
+}
+
+/** Shows an open session to its operator: the picture in the whole window, and on it instruments and controls. */
+export function CockpitView(props: Props) {
+  const cockpit = useCockpit(props.session, props.live)
+  const [hud] = useState(createHud)
+  useSafeArea()
+  return cockpit ? <OperatorCockpit {...props} cockpit={cockpit} hud={hud} /> : <Loading />
+}
+
+function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
+  const { session, fetchedAtMs, live, status, cockpit, hud } = props
+  const { operatorConnection, preferences, plan } = cockpit
+  const cameras = useSessionCameras(session, 'control')
+  const actions = useDriveActions(session, status)
+  const { toggle: toggleFullScreen } = useFullScreen(cockpit.stop)
+  const episodes = useEpisodeMarks(session.id, session.robot_id)
+  const perform = useHudActions({
+    hud,
+    preferences,
+    actions,
+    toggleFullScreen,
+    nextCamera: cameras.next,
+    episodes,
+  })
+  useHudKeys(perform)
+  useWakeLock(status === 'ACTIVE')
+  useHaptics(cockpit, session)
+  useReleaseBelowSheets(cockpit, hud)
+  const [stop] = useState((): StopControl => ({ state: cockpit.stopState, request: cockpit.stop }))
+  const robot = useRobotView(cockpit)
+  const hasDriven = useHasDriven(cockpit)
+  const hasInputs = plan.inputs.length > 0 || plan.speeds.length > 0
+  return (
+    <>
+      <CockpitFrame
+        session={session}
+        status={status}
+        fetchedAtMs={fetchedAtMs}
+        live={live}
+        robot={robot}
+        cameras={cameras}
+        hud={hud}
+        hand={preferences.hand}
+        episodes={episodes}
+        stop={stop}
+        calls={[
+          ...useSafetyCalls({ cockpit, robot, session, live, actions }),
+          ...[extensionCall(live), episodeCall(episodes)].filter((call) => call !== undefined),
+          ...(plan.drives || hasInputs ? [] : [noControlsCall]),
+        ]}
+        perform={perform}
+        commands={sessionCommands({
+          isPaused: actions.isPaused,
+          isBusy: actions.isBusy,
+          onPause: actions.pause,
+          onResume: { isPossible: actions.canResume, run: actions.resume },
+          onEnd: () => hud.sheet.set('end'),
+          endLabel: t('drive.bar.end'),
+        })}
+        details={() => connectionDetails(cockpit)}
+        quickReplies={OPERATOR_REPLIES}
+        fullSpeed={plan.fullSpeed}
+        onPicture={operatorConnection.showPicture}
+        driving={{
+          predict: cockpit.predict,
+          preferences,
+          axes: cockpit.axes,
+          stick: plan.drives && <Stick cockpit={cockpit} />,
+          inputs: hasInputs && <CommandInputs cockpit={cockpit} />,
+          hint: hasDriven || !plan.drives ? undefined : DRIVE_HINT,
+          onControls: () => hud.sheet.set('controls'),
+        }}
+      />
+      <Sheets cockpit={cockpit} hud={hud} onEnd={actions.end} />
+      <LeaveGuard cockpit={cockpit} robotName={session.robot_name} />
+    </>
+  )
+}
+
+const DRIVE_HINT = matchMedia('(any-pointer: coarse)').matches ? t('drive.hint.touch') : t('drive.hint.keys')
+
+const noControlsCall: Call = {
+  id: 'no-controls',
+  shape: 'off',
+  tone: 'off',
+  title: t('drive.notice.noControls'),
+}
+
+/** Returns the calls that say why the robot does not move, most urgent first. */
+function useSafetyCalls(props: {
+  cockpit: Cockpit
+  robot: RobotView
+  session: SessionDetail
+  live: LiveSession
+  actions: ReturnType<typeof useDriveActions>
+}): readonly Call[] {
+  const { cockpit, robot, session, live, actions } = props
+  const request = useStore(cockpit.stopState)
+  const inForce = findLatchedStop(robot.link, robot.drive, live.events)
+  const stopped = stopCall({
+    request,
+    inForce,
+    session,
+    meId: useMe().id,
+    isWatching: false,
+    acts: inForce && <ClearStop session={session} onResume={actions.resume} />,
+  })
+  const link = linkCall(robot.link, cockpit.operatorConnection.takeOver)
+  const isLost = !link && robot.drive?.robot_connected === false
+  const isPaused = !link && !isLost && !stopped && robot.drive?.status === 'PAUSED'
+  return [
+    ...(stopped ? [stopped] : []),
+    ...(isLost ? [lostCall(session.robot_name, live, false)] : []),
+    ...(link ? [link] : []),
+    ...(isPaused ? [pausedCall(actions)] : []),
+  ]
+}
+
+function useRobotView({ operatorConnection }: Cockpit): RobotView {
+  return {
+    link: useStore(operatorConnection.link),
+    drive: useStore(operatorConnection.state),
+    limits: useStore(operatorConnection.limits),
+    congestion: useStore(operatorConnection.congestion),
+    battery: useStore(operatorConnection.battery),
+    isPictureHeld: useIsPictureHeld(operatorConnection),
+    readLinkAges: operatorConnection.ages,
+    subscribe: operatorConnection.telemetry.subscribe,
+  }
+}
+
+function useIsPictureHeld({ isPictureRefused, state }: Cockpit['operatorConnection']): boolean {
+  const isRefused = useStore(isPictureRefused)
+  return useStore(state)?.stop?.reason === 'video_stale' || isRefused
+}
+
+/** Releases the inputs while a sheet covers the picture: what the operator does then is meant for the sheet. */
+function useReleaseBelowSheets(cockpit: Cockpit, hud: Hud): void {
+  const isOpen = useStore(hud.sheet) !== undefined
+  useEffect(() => {
+    if (isOpen) cockpit.release()
+  }, [cockpit, isOpen])
+}
+
+const drivenOnce = createPersisted('wheelhouse-has-driven', false, (text) => text === 'true')
+
+/** Returns whether this browser has ever driven a robot. */
+function useHasDriven({ axes }: Cockpit): boolean {
+  const hasDriven = useStore(drivenOnce)
+  useEffect(() => {
+    if (hasDriven) return
+    return axes.subscribe(() => {
+      if (!isAtRest(axes.get())) drivenOnce.set(true)
+    })
+  }, [axes, hasDriven])
+  return hasDriven
+}
+
+const transportTexts: Record<OperatorLink['transport'], string> = {
+  data_channel: t('drive.latency.dataChannel'),
+  websocket: t('drive.latency.webSocket'),
+}
+
+function connectionDetails({ operatorConnection }: Cockpit) {
+  const { command, operator, robot, held, dropped, lastDrop } = operatorConnection.latencyStats.read()
+  const lastMs = operatorConnection.telemetry.lastMs()
+  const isConnected = operatorConnection.state.get()?.robot_connected
+  const details: readonly (readonly [name: string, value: string])[] = [
+    [t('drive.latency.robot'), isConnected ? t('drive.latency.connected') : t('drive.latency.offline')],
+    [t('drive.latency.roundTrip'), latencyText(command)],
+    [
+      t('drive.latency.telemetryAge'),
+      lastMs === undefined ? t('drive.latency.noData') : ageDetail(performance.now() - lastMs),
+    ],
+    [t('drive.latency.yourNetwork'), latencyText(operator)],
+    [t('drive.latency.robotNetwork'), latencyText(robot)],
+    [t('drive.latency.transport'), transportTexts[operatorConnection.transport()]],
+    [
+      t('drive.latency.lost'),
+      lastDrop === undefined
+        ? '0'
+        : t('drive.latency.notDelivered', { held, dropped, reason: dropTexts[lastDrop] }),
+    ],
+  ]
+  return details.map(([name, value]) => <Detail key={name} name={name} value={value} />)
+}
+
+const latencyText = ({ lastMs, p95Ms }: LatencySample) =>
+  lastMs === undefined || p95Ms === undefined
+    ? t('drive.latency.noData')
+    : t('drive.latency.sample', { last: milliseconds(lastMs), p95: milliseconds(p95Ms) })
+
+const milliseconds = (ms: number) => t('drive.latency.milliseconds', { ms: decimals(ms, ms < 10 ? 1 : 0) })
+const ageDetail = (ms: number) =>
+  ms < 1_000
+    ? t('drive.latency.milliseconds', { ms: Math.round(ms) })
+    : t('drive.latency.seconds', { seconds: Math.round(ms / 1_000) })
 
 /** Asks for confirmation before the operator leaves the cockpit of a robot that can be driven. The robot halts then. */
 function LeaveGuard({ cockpit, robotName }: { cockpit: Cockpit; robotName: string }) {
@@ -61,113 +272,6 @@ function LeaveGuard({ cockpit, robotName }: { cockpit: Cockpit; robotName: strin
         </Group>
       </Stack>
     </Modal>
-  )
-}
-
-interface Props {
-  readonly session: SessionDetail
-  /** When the session was loaded, in Unix milliseconds. */
-  readonly fetchedAtMs: number
-  readonly live: LiveSession
-  readonly status: SessionStatus
-}
-
-/** Shows an open session to its operator: the picture in the whole window, and on it instruments and controls. */
-export function CockpitView(props: Props) {
-  const cockpit = useCockpit(props.session, props.live)
-  const [hud] = useState(createHud)
-  useSafeArea()
-  return cockpit ? <Layout {...props} cockpit={cockpit} hud={hud} /> : <Loading />
-}
-
-function Layout(props: Props & { cockpit: Cockpit; hud: Hud }) {
-  const { session, fetchedAtMs, live, status, cockpit, hud } = props
-  const { operatorConnection, preferences, plan } = cockpit
-  const root = useRef<HTMLDivElement>(null)
-  const cameras = useSessionCameras(session, 'control')
-  const { watch, shown, onWatch, onSmallWatches } = useShownCameras(cameras)
-  useEffect(() => operatorConnection.showPicture(watch), [operatorConnection, watch])
-  const readAges = useReadAges(watch, operatorConnection.ages)
-  const actions = useDriveActions(session, status)
-  const { toggle: toggleFullScreen } = useFullScreen(cockpit.stop)
-  const episodes = useEpisodeMarks(session.id, session.robot_id)
-  const perform = useHudActions({
-    hud,
-    preferences,
-    actions,
-    toggleFullScreen,
-    nextCamera: cameras.next,
-    episodes,
-  })
-  useHudKeys(perform)
-  useWakeLock(status === 'ACTIVE')
-  useHaptics(cockpit, session)
-  const float = useCallback(() => {
-    if (root.current) toggleFloating(root.current).catch((cause) => console.warn('floating:', cause))
-  }, [])
-  const state = useStore(operatorConnection.state)
-  const isPictureRefused = useStore(operatorConnection.isPictureRefused)
-  const inForce = findLatchedStop(useStore(operatorConnection.link), state, live.events)
-  return (
-    <>
-      <div
-        ref={root}
-        className={styles.cockpit}
-        data-hand={useStore(preferences.hand)}
-        data-bare={useStore(hud.isBare)}
-        data-stopped={inForce !== undefined}
-      >
-        <Picture
-          subscribe={operatorConnection.telemetry.subscribe}
-          readLinkAges={operatorConnection.ages}
-          predict={cockpit.predict}
-          isHeld={isPictureRefused || state?.stop?.reason === 'video_stale'}
-          session={session}
-          cameras={cameras}
-          hud={hud}
-          readAges={readAges}
-          onWatch={onWatch}
-          onSmallWatches={onSmallWatches}
-        />
-        <TopBar
-          cockpit={cockpit}
-          session={session}
-          status={status}
-          fetchedAtMs={fetchedAtMs}
-          readAges={readAges}
-          cameras={shown}
-        />
-        <Notices cockpit={cockpit} session={session} live={live} />
-        {useStore(hud.areInputsShown) && <CommandInputs cockpit={cockpit} />}
-        {plan.drives && <Stick cockpit={cockpit} />}
-        <Figures
-          subscribe={operatorConnection.telemetry.subscribe}
-          telemetrySchema={session.telemetry_schema}
-          preferences={preferences}
-          fullSpeed={plan.fullSpeed}
-        />
-        <EpisodeOverlay marks={episodes} hud={hud} />
-        <ChatOverlay live={live} hud={hud} quickReplies={OPERATOR_REPLIES} />
-        <BottomBar
-          gamepad={cockpit.gamepad.state}
-          hasInputs={plan.inputs.length > 0 || plan.speeds.length > 0}
-          actions={actions}
-          hasEpisodes={episodes.state !== undefined}
-          hud={hud}
-          perform={perform}
-          onFloat={canFloat() ? float : undefined}
-        />
-      </div>
-      <StopBar
-        state={cockpit.stopState}
-        hand={preferences.hand}
-        session={session}
-        inForce={inForce}
-        onStop={cockpit.stop}
-      />
-      <Sheets cockpit={cockpit} live={live} hud={hud} />
-      <LeaveGuard cockpit={cockpit} robotName={session.robot_name} />
-    </>
   )
 }
 

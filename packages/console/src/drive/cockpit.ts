@@ -5,7 +5,7 @@ import { createStore, type Store } from '../base/store.ts'
 import type { SessionRoom } from '../platform/session-room.ts'
 import { ticketsFor } from '../session/observer-connection.ts'
 import type { StopControl } from '../stop/stop.ts'
-import type { Predict } from '../telemetry/telemetry-panel.ts'
+import type { Predict } from '../telemetry/surroundings.ts'
 import { type CommandSender, createCommandSender } from './command-sender.ts'
 import {
   type Axes,

@@ -1,4 +1,4 @@
-import { Button, NumberInput, Paper, Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Button, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import { type KeyboardEvent, type PointerEvent, useEffect, useId, useRef } from 'react'
 import { decimals } from '../base/format.ts'
 import { useStore } from '../base/store.ts'
@@ -23,12 +23,12 @@ export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
   const release = () => commandSender.hold(false)
   const onEnter = (event: KeyboardEvent) => event.key === 'Enter' && !event.repeat && hold()
   return (
-    <Paper p="md" component="section" aria-label={t('drive.inputs.label')} className={styles.inputs}>
+    <section aria-label={t('drive.inputs.label')}>
       <Stack gap="sm">
         {plan.speeds.map((input) => (
           <SpeedInput key={input.path.join('.')} input={input} cockpit={cockpit} />
         ))}
-        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <SimpleGrid cols={1}>
           {plan.inputs.map((input) => (
             <Input
               key={input.path.join('.')}
@@ -67,7 +67,7 @@ export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
           </Text>
         )}
       </Stack>
-    </Paper>
+    </section>
   )
 }
 
@@ -184,7 +184,7 @@ function speedText(input: ControlInput, deflection: number): string {
 }
 
 /** The travel of the knob, in percent of its size. */
-const TRAVEL = 75
+const TRAVEL = 68
 
 /**
  * Renders a virtual joystick for touch and mouse. It shows the sum of all inputs. While it has the focus, the arrow keys drive
@@ -193,7 +193,9 @@ const TRAVEL = 75
 export function Stick({ cockpit }: { cockpit: Cockpit }) {
   const base = useRef<HTMLDivElement>(null)
   const knob = useRef<HTMLDivElement>(null)
-  const { axes, commandSender } = cockpit
+  const { axes, commandSender, operatorConnection } = cockpit
+  useStore(operatorConnection.state)
+  useStore(operatorConnection.link)
   useEffect(() => {
     const show = () => {
       const { forward, left } = axes.get()
@@ -216,6 +218,8 @@ export function Stick({ cockpit }: { cockpit: Cockpit }) {
     <div
       ref={base}
       className={styles.stick}
+      data-hud="stick"
+      data-off={!operatorConnection.canDrive()}
       role="application"
       aria-label={t('drive.stick.label')}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: while it has the focus, no other element uses the arrow keys

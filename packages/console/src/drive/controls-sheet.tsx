@@ -4,10 +4,10 @@ import { decimals } from '../base/format.ts'
 import { type Store, useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
 import type { Cockpit } from './cockpit.ts'
-import { limitText } from './figures.tsx'
 import type { GamepadInput, PadSnapshot } from './gamepad.ts'
 import { PadPicture } from './pad-picture.tsx'
 import { type ControlProfile, type Hand, MAX_DEAD_ZONE, MAX_EXPONENT, MAX_PAD_NAME } from './preferences.ts'
+import { limitText } from './speed-plate.tsx'
 
 /** Shows the input devices and their settings. The gamepad does not drive while it is open. */
 export function ControlsSheet({ cockpit }: { cockpit: Cockpit }) {

@@ -21,6 +21,17 @@ const MAX_DISTANCE_M = 99.9
 
 /** Returns a speed as `0.42 m/s`. */
 export const speed = (mps: number): string => speeds.format(Math.abs(mps) < 0.005 ? 0 : mps)
+/** Returns a speed as its number and its unit, such as `0.42` and `m/s`. */
+export function speedParts(mps: number): [value: string, unit: string] {
+  const parts = speeds.formatToParts(Math.abs(mps) < 0.005 ? 0 : mps)
+  const unitAt = parts.findIndex(({ type }) => type === 'unit')
+  const text = (some: typeof parts) =>
+    some
+      .map(({ value }) => value)
+      .join('')
+      .trim()
+  return [text(parts.slice(0, unitAt)), text(parts.slice(unitAt))]
+}
 /** Returns a distance as `0.8 m`. */
 export const distance = (metres: number): string => distances.format(metres)
 export const atMost = (metres: number): number => Math.min(metres, MAX_DISTANCE_M)

@@ -4,7 +4,7 @@ import { flushSync } from 'react-dom'
 import { isTyping, latinKey } from '../base/keys.ts'
 import type { EpisodeMarks } from '../episodes/episode-panel.tsx'
 import { type SessionDetail, usePerforming, useSessionAction } from '../session/session-query.ts'
-import { CHAT_ID, type Hud, toggle } from './hud.tsx'
+import { CHAT_ID, type Hud, toggle, toggleDock } from './hud.ts'
 import type { DrivePreferences } from './preferences.ts'
 
 interface Options {
@@ -33,13 +33,12 @@ export function useHudActions(options: Options): (action: HudAction) => void {
       overlay: () => toggle(hud.isBare),
       swap: () => hud.mainView.update((view) => (view === 'camera' ? 'map' : 'camera')),
       camera: nextCamera,
-      values: () => toggle(hud.areValuesShown),
+      values: () => toggleDock(hud, 'values'),
+      dock: () => hud.dock.update((open) => (open === '' ? 'messages' : '')),
+      menu: () => hud.sheet.set('menu'),
       chat: () => openChat(hud),
       keys: () => hud.sheet.set('keys'),
-      episode: () => {
-        hud.areEpisodesShown.set(true)
-        episodes.mark('start')
-      },
+      episode: () => episodes.mark('start'),
       episodeSuccess: () => episodes.mark('success'),
       episodeFailure: () => episodes.mark('failure'),
       episodeDiscard: () => episodes.mark('discard'),
@@ -51,8 +50,7 @@ export function useHudActions(options: Options): (action: HudAction) => void {
 /** Opens the chat and focuses its field at once: the next key must be text, and not drive the robot. */
 function openChat(hud: Hud): void {
   flushSync(() => {
-    hud.isChatOpen.set(true)
-    hud.isBare.set(false)
+    hud.dock.set('messages')
   })
   document.querySelector<HTMLElement>(`#${CHAT_ID} textarea`)?.focus()
 }
@@ -110,6 +108,8 @@ export type HudAction =
   | 'swap'
   | 'camera'
   | 'values'
+  | 'dock'
+  | 'menu'
   | 'chat'
   | 'keys'
   | 'episode'
@@ -127,6 +127,7 @@ const BY_KEY: Readonly<Record<string, HudAction>> = {
   m: 'swap',
   v: 'camera',
   t: 'values',
+  l: 'dock',
   '?': 'keys',
   e: 'episode',
   y: 'episodeSuccess',
@@ -142,11 +143,14 @@ const BY_CODE: Readonly<Record<string, HudAction>> = {
 
 /** Returns the action of a key press; undefined for other keys, and while the keys belong to a field or a dialog. */
 function hudActionOf(event: KeyboardEvent): HudAction | undefined {
-  if (event.repeat || event.isComposing || isTyping() || event.ctrlKey || event.metaKey || event.altKey)
-    return undefined
+  if (event.repeat || event.isComposing) return undefined
+  const isOpen = document.querySelector('[role=dialog]') !== null
+  // Also in a field of the dock, where it is no text.
+  if ((event.ctrlKey || event.metaKey) && latinKey(event) === 'k') return isOpen ? undefined : 'menu'
+  if (isTyping() || event.ctrlKey || event.metaKey || event.altKey) return undefined
   const action = BY_KEY[latinKey(event)] ?? BY_CODE[event.code]
   // R right after a stop was cleared is meant for the session, also while the dialog of the stop closes.
-  if (document.querySelector('[role=dialog]') !== null) return action === 'resume' ? action : undefined
+  if (isOpen) return action === 'resume' ? action : undefined
   if (event.key === 'Enter') return document.activeElement === document.body ? 'chat' : undefined
   return action
 }

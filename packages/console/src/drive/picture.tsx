@@ -1,77 +1,93 @@
-import { useEffect, useState } from 'react'
+import type { CameraView, TelemetrySchema } from '@wheelhouse/protocol'
+import type { PosePrediction } from '@wheelhouse/sdk'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { useStore } from '../base/store.ts'
-import type { LinkAges } from '../freshness/freshness.ts'
+import { useTicker } from '../base/time.tsx'
+import { ageText, BLIND_MS } from '../freshness/freshness.ts'
 import { FreshnessOverlay } from '../freshness/freshness-badge.tsx'
 import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
-import type { SubscribeTelemetry } from '../telemetry/feed.ts'
-import type { Predict } from '../telemetry/telemetry-panel.ts'
+import type { SubscribeTelemetry, TelemetrySample } from '../telemetry/feed.ts'
+import { drawFloorPath, type PictureArea } from '../telemetry/floor-path.ts'
+import { createSampleReader } from '../telemetry/sample-reader.ts'
+import { type Predict, relativeTo } from '../telemetry/surroundings.ts'
 import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { fitCanvas } from '../telemetry/trail-map.ts'
 import { t } from '../texts/texts.ts'
 import type { Cameras, WatchedCamera } from '../video/use-cameras.ts'
 import { VideoView } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
-import cameraStripStyles from './camera-strip.module.css'
-import type { Hud } from './hud.tsx'
-import styles from './picture.module.css'
+import styles from './cockpit.module.css'
+import type { Hud } from './hud.ts'
+import plates from './plates.module.css'
+import type { RobotView } from './robot-view.ts'
 
 interface Props {
-  /** Stable between renders. */
-  readonly subscribe: SubscribeTelemetry
-  /** Returns the ages of the connection to the gateway; stable between renders. */
-  readonly readLinkAges: () => LinkAges
+  readonly robot: RobotView
   /** Predicts the pose of a robot that the viewer drives. */
-  readonly predict?: Predict
-  /** Whether the gateway rejects commands because of the picture. */
-  readonly isHeld: boolean
+  readonly predict: Predict | undefined
   readonly session: SessionDetail
   readonly cameras: Cameras
   readonly hud: Hud
   readonly readAges: ReadAges
+  /** What the robot does, as a rim inside the edge of the picture. */
+  readonly rim: 'stopped' | 'paused' | undefined
   /** Stable between renders. */
   readonly onWatch: (watch: VideoWatch | undefined) => void
-  /** Receives the viewers of the small pictures. Stable between renders. */
-  readonly onSmallWatches: (cameras: readonly WatchedCamera[]) => void
 }
 
-const telemetryClassNames = {
-  panel: styles.telemetry,
-  age: styles.age,
+const mapClassNames = {
+  panel: styles.contents,
+  age: styles.hidden,
   map: styles.map,
-  proximity: styles.proximity,
-  values: styles.values,
+  proximity: styles.hidden,
+  values: styles.hidden,
 }
 
-/** Shows the camera and the map: one fills the window, the other is small. Without a camera the map fills it. */
-export function Picture({ session, cameras, hud, readAges, onWatch, onSmallWatches, ...robot }: Props) {
+/** Shows the camera, or the map in its place, with the path of the robot on the floor. Without a camera the map is the picture. */
+export function Picture({ robot, predict, session, cameras, hud, readAges, rim, onWatch }: Props) {
   const schema = useTelemetrySchema(session.telemetry_schema)
-  const isMapMain = useStore(hud.mainView) === 'map' || !cameras.main
-  const areValuesShown = useStore(hud.areValuesShown)
+  const isMap = useStore(hud.mainView) === 'map' || !cameras.main
+  const isFilled = useStore(hud.isFilled)
+  const frame = useRef<HTMLDivElement>(null)
   return (
     <div
+      ref={frame}
       className={styles.picture}
       data-testid="cockpit-picture"
-      data-main={isMapMain ? 'map' : 'camera'}
-      data-values={areValuesShown}
+      data-main={isMap ? 'map' : 'camera'}
+      data-fit={isFilled ? 'cover' : 'contain'}
+      data-rim={rim}
     >
-      <div className={styles.camera}>
+      {isMap && (
+        <TelemetryView
+          subscribe={robot.subscribe}
+          schema={schema}
+          {...(predict && { predict })}
+          classNames={mapClassNames}
+        />
+      )}
+      <div className={styles.camera} hidden={isMap && cameras.main !== undefined}>
         <VideoView
           source={cameras.main?.source}
           title={t('drive.picture.camera', { robot: session.robot_name })}
           layout="fill"
-          readLinkAges={isMapMain ? undefined : robot.readLinkAges}
+          readLinkAges={isMap ? undefined : robot.readLinkAges}
           onWatch={onWatch}
-          isHeld={robot.isHeld}
+          isHeld={robot.isPictureHeld}
         />
       </div>
-      <CameraStrip cameras={cameras} onWatches={onSmallWatches} />
-      <TelemetryView
-        subscribe={robot.subscribe}
-        schema={schema}
-        {...(robot.predict && { predict: robot.predict })}
-        classNames={telemetryClassNames}
-      />
-      {isMapMain && <MapFreshness readAges={readAges} />}
+      {!isMap && schema?.['x-camera-view'] && (
+        <FloorPath
+          subscribe={robot.subscribe}
+          schema={schema}
+          view={schema['x-camera-view']}
+          predict={predict}
+          readAges={readAges}
+          frame={frame}
+        />
+      )}
+      {isMap && <MapFreshness readAges={readAges} />}
     </div>
   )
 }
@@ -80,31 +96,115 @@ const MapFreshness = ({ readAges }: { readAges: ReadAges }) => (
   <FreshnessOverlay freshness={useFreshness(readAges)} />
 )
 
-/** Small pictures at a time. Each one is a whole stream. */
-const MAX_SMALL = 3
-
-interface CameraStripProps {
-  readonly cameras: Cameras
-  /** Receives the viewers of the small pictures when they change. Stable between renders. */
-  readonly onWatches?: ((cameras: readonly WatchedCamera[]) => void) | undefined
+/** Draws into the picture where the robot goes, and what is near. Nothing while the picture is blind. */
+function FloorPath(props: {
+  subscribe: SubscribeTelemetry
+  schema: TelemetrySchema
+  view: CameraView
+  predict: Predict | undefined
+  readAges: ReadAges
+  frame: React.RefObject<HTMLDivElement | null>
+}) {
+  const { subscribe, schema, view, predict, readAges, frame } = props
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const { state } = useFreshness(readAges)
+  const reader = useMemo(() => createSampleReader(schema), [schema])
+  const isBlind = state === 'BLIND' || state === 'CONNECTING'
+  const isLate = state === 'DELAYED'
+  useEffect(() => {
+    const element = canvas.current
+    if (!element || isBlind) return
+    let newest: TelemetrySample | undefined
+    let drawn: TelemetrySample | undefined
+    let before: PosePrediction | null = null
+    const unsubscribe = subscribe((sample) => {
+      newest = sample
+    })
+    function draw(): void {
+      request = requestAnimationFrame(draw)
+      const pose = newest && reader.pose(newest.data)
+      const reported = pose && newest ? { ...pose, atMs: newest.atMs } : null
+      const prediction = predict?.(reported, performance.now()) ?? null
+      if (newest === drawn && !prediction && !before) return
+      drawn = newest
+      before = prediction
+      const area = canvas.current && fitCanvas(canvas.current)
+      const picture = frame.current && pictureArea(frame.current)
+      if (!area || !picture) return
+      const isOld = newest !== undefined && performance.now() - newest.atMs >= BLIND_MS
+      drawFloorPath(area.context, picture, {
+        view,
+        prediction: prediction && relativeTo(reported, prediction),
+        around: reader.sightings(isOld ? undefined : newest?.data),
+        isLate,
+      })
+    }
+    let request = requestAnimationFrame(draw)
+    return () => {
+      cancelAnimationFrame(request)
+      unsubscribe()
+      const area = fitCanvas(element)
+      area?.context.clearRect(0, 0, area.width, area.height)
+    }
+  }, [subscribe, reader, view, predict, isBlind, isLate, frame])
+  return (
+    <div className={styles.path} aria-hidden="true">
+      <canvas ref={canvas} />
+    </div>
+  )
 }
 
-/** Shows the cameras that are not the large picture. A click makes one the large picture. */
-function CameraStrip({ cameras, onWatches }: CameraStripProps) {
-  const { others, choose } = cameras
+/** Returns the part of the frame that its picture fills. */
+function pictureArea(frame: HTMLElement): PictureArea | undefined {
+  const medium = frame.querySelector<HTMLElement>('video, img, canvas[role=img]')
+  if (!medium) return undefined
+  const [width, height] = intrinsicSize(medium)
+  if (width === 0 || height === 0) return undefined
+  const { clientWidth, clientHeight } = frame
+  const scales = [clientWidth / width, clientHeight / height] as const
+  const scale = frame.dataset.fit === 'cover' ? Math.max(...scales) : Math.min(...scales)
+  return {
+    left: (clientWidth - width * scale) / 2,
+    top: (clientHeight - height * scale) / 2,
+    width: width * scale,
+    height: height * scale,
+  }
+}
+
+function intrinsicSize(medium: HTMLElement): readonly [width: number, height: number] {
+  if (medium instanceof HTMLVideoElement) return [medium.videoWidth, medium.videoHeight]
+  if (medium instanceof HTMLImageElement) return [medium.naturalWidth, medium.naturalHeight]
+  return medium instanceof HTMLCanvasElement ? [medium.width, medium.height] : [0, 0]
+}
+
+/** Small pictures at a time. Each one is a whole stream. */
+const MAX_SMALL = 1
+const MAX_SMALL_ARM = 2
+
+/** Shows cameras that are not the large picture. A press makes one the large picture. */
+export function CameraInsets(props: {
+  cameras: Cameras
+  /** Whether the robot is an arm, whose operator needs more than one view. */
+  isArm: boolean
+  /** Receives the viewers of the small pictures when they change. Stable between renders. */
+  onWatches: (cameras: readonly WatchedCamera[]) => void
+}) {
+  const { cameras, isArm, onWatches } = props
   const [watches, setWatches] = useState<readonly WatchedCamera[]>([])
-  useEffect(() => onWatches?.(watches), [watches, onWatches])
-  if (others.length === 0) return null
+  useEffect(() => onWatches(watches), [watches, onWatches])
+  const shown = cameras.others.slice(0, isArm ? MAX_SMALL_ARM : MAX_SMALL)
+  if (shown.length === 0) return null
   return (
-    <ul className={cameraStripStyles.strip} aria-label={t('cameras.label')}>
-      {others.map(({ name, label, source }, index) => (
-        <li key={name}>
-          {index < MAX_SMALL && (
-            <SmallPicture name={name} label={label} source={source} onChange={setWatches} />
-          )}
-          <button type="button" className={cameraStripStyles.choose} onClick={() => choose(name)}>
-            {t('cameras.show', { camera: label })}
-          </button>
+    <ul className={styles.insets} data-hud="camera" aria-label={t('cameras.label')}>
+      {shown.map(({ name, label, source }) => (
+        <li key={name} className={`${plates.plate} ${styles.inset}`}>
+          <SmallPicture name={name} label={label} source={source} onChange={setWatches} />
+          <button
+            type="button"
+            className={styles.choose}
+            aria-label={t('cameras.show', { camera: label })}
+            onClick={() => cameras.choose(name)}
+          />
         </li>
       ))}
     </ul>
@@ -113,7 +213,7 @@ function CameraStrip({ cameras, onWatches }: CameraStripProps) {
 
 type ChangeWatches = (change: (before: readonly WatchedCamera[]) => readonly WatchedCamera[]) => void
 
-/** Shows one camera, and adds its viewer to a list while it is open. */
+/** Shows one camera with its age, and adds its viewer to a list while it is open. */
 function SmallPicture(props: {
   name: string
   label: string
@@ -129,8 +229,23 @@ function SmallPicture(props: {
     return () => onChange((before) => before.filter((other) => other !== camera))
   }, [watch, name, label, onChange])
   return (
-    <div className={cameraStripStyles.small}>
-      <VideoView source={source} title={label} layout="fill" onWatch={setWatch} />
-    </div>
+    <>
+      <div className={styles.insetPicture}>
+        <VideoView source={source} title={label} layout="fill" onWatch={setWatch} />
+      </div>
+      <p className={styles.insetName}>
+        {label}
+        <span className={styles.insetAge}>{watch && <PictureAge watch={watch} />}</span>
+      </p>
+    </>
   )
+}
+
+const AGE_REFRESH_MS = 500
+
+function PictureAge({ watch }: { watch: VideoWatch }) {
+  useTicker(AGE_REFRESH_MS)
+  if (useStore(watch.state).phase !== 'showing') return t('drive.picture.none')
+  const ageMs = watch.pictureMs()
+  return ageMs === 'unknown' ? t('video.age.unknown') : ageText(ageMs)
 }

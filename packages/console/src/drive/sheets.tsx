@@ -1,53 +1,69 @@
-import { Modal, Stack } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
 import { KeyTable, type KeyTexts } from '../base/key-table.tsx'
-import { Section } from '../base/section.tsx'
+import { Problem } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
-import type { LiveSession } from '../platform/use-live.ts'
-import { EventLog } from '../session/event-log.tsx'
-import { ExtensionPanel } from '../session/extension-panel.tsx'
 import { t } from '../texts/texts.ts'
 import type { Cockpit } from './cockpit.ts'
 import { ControlsSheet } from './controls-sheet.tsx'
-import type { Hud, HudSheet } from './hud.tsx'
+import type { Hud } from './hud.ts'
 
 interface Props {
   /** Undefined for a viewer who watches. */
   readonly cockpit: Cockpit | undefined
-  readonly live: LiveSession
   readonly hud: Hud
-}
-
-const titles: Record<HudSheet, string> = {
-  keys: t('drive.sheets.keys'),
-  controls: t('drive.sheets.controls'),
-  details: t('drive.sheets.details'),
+  /** Ends the session. */
+  readonly onEnd: () => Promise<unknown>
 }
 
 /** Shows the open sheet of the cockpit, above the picture and below the stop. */
-export function Sheets({ cockpit, live, hud }: Props) {
+export function Sheets({ cockpit, hud, onEnd }: Props) {
   const sheet = useStore(hud.sheet)
+  const close = () => hud.sheet.set(undefined)
   return (
-    <Modal
-      opened={sheet !== undefined}
-      onClose={() => hud.sheet.set(undefined)}
-      title={sheet && titles[sheet]}
-      size="lg"
-    >
-      {sheet === 'keys' && (
-        <KeyTable label={t('drive.keys.label')} rows={cockpit ? keyTexts : watchKeyTexts} />
-      )}
-      {sheet === 'controls' && cockpit && <ControlsSheet cockpit={cockpit} />}
-      {sheet === 'details' && (
-        <Stack>
-          <Section gap="xs" title={t('drive.sheets.extension')}>
-            <ExtensionPanel live={live} />
-          </Section>
-          <Section gap="xs" title={t('drive.sheets.eventLog')}>
-            <EventLog live={live} />
-          </Section>
-        </Stack>
-      )}
-    </Modal>
+    <>
+      <Modal
+        opened={sheet === 'keys' || sheet === 'controls'}
+        onClose={close}
+        title={sheet === 'keys' ? t('drive.sheets.keys') : t('drive.sheets.controls')}
+        size="lg"
+      >
+        {sheet === 'keys' && (
+          <KeyTable label={t('drive.keys.label')} rows={cockpit ? keyTexts : watchKeyTexts} />
+        )}
+        {sheet === 'controls' && cockpit && <ControlsSheet cockpit={cockpit} />}
+      </Modal>
+      <Modal opened={sheet === 'end'} onClose={close} title={t('drive.bar.endQuestion')}>
+        {sheet === 'end' && <EndSession onEnd={onEnd} onCancel={close} />}
+      </Modal>
+    </>
+  )
+}
+
+/** Asks before the session ends, because nothing brings it back. */
+function EndSession({ onEnd, onCancel }: { onEnd: () => Promise<unknown>; onCancel: () => void }) {
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const end = () => {
+    setBusy(true)
+    onEnd().then(onCancel, (cause: unknown) => {
+      setError(cause)
+      setBusy(false)
+    })
+  }
+  return (
+    <Stack>
+      <Text>{t('drive.bar.endConsequence')}</Text>
+      <Problem error={error} />
+      <Group justify="flex-end">
+        <Button variant="default" data-autofocus onClick={onCancel}>
+          {t('common.cancel')}
+        </Button>
+        <Button color="red" loading={isBusy} onClick={end}>
+          {t('drive.bar.endConfirm')}
+        </Button>
+      </Group>
+    </Stack>
   )
 }
 
@@ -58,12 +74,14 @@ const episodeKeyTexts: KeyTexts = [
   [[t('drive.keys.backspace')], t('drive.keys.episodeDiscard')],
 ]
 
-/** The keys of the picture and its overlay. */
+/** The keys of the picture and of what lies on it. */
 const viewKeyTexts: KeyTexts = [
+  [[t('drive.menu.key')], t('drive.keys.menu')],
   [[t('drive.keys.enter')], t('drive.keys.chat')],
+  [['L'], t('drive.keys.dock')],
+  [['T'], t('drive.keys.telemetry')],
   [['M'], t('drive.keys.swap')],
   [['V'], t('drive.keys.camera')],
-  [['T'], t('drive.keys.telemetry')],
   [['`'], t('drive.keys.overlay')],
   [['F'], t('drive.keys.fullScreen')],
   [['?'], t('drive.keys.keys')],
@@ -76,7 +94,7 @@ const keyTexts: KeyTexts = [
   [['[', ']'], t('drive.keys.limit')],
   [['P'], t('drive.keys.pause')],
   [['R'], t('drive.keys.resume')],
-  [['C'], t('drive.keys.askToClear')],
+  [['C'], t('drive.keys.clear')],
   ...episodeKeyTexts,
   ...viewKeyTexts,
 ]

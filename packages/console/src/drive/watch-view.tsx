@@ -1,14 +1,14 @@
 import { useNavigate } from '@tanstack/react-router'
-import { ControlSchema } from '@wheelhouse/protocol'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { HudButton } from '../base/hud-button.tsx'
+import { ControlSchema, FULL_SPEED } from '@wheelhouse/protocol'
+import { NO_CONGESTION } from '@wheelhouse/sdk'
+import { useEffect, useMemo, useState } from 'react'
 import { isTyping, latinKey } from '../base/keys.ts'
-import { messageOf } from '../base/message-of.ts'
 import { Loading } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { useEpisodeMarks } from '../episodes/episode-panel.tsx'
+import { useMe } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
-import { AbandonedNotice, ConnectionProblem, lostUntil, ReleaseRobot } from '../session/notices.tsx'
+import { ReleaseRobot } from '../session/notices.tsx'
 import {
   type ObserverConnection,
   type ObserverState,
@@ -18,25 +18,98 @@ import {
 import { type SessionDetail, useSessionAction } from '../session/session-query.ts'
 import { useStop, useStopKey } from '../session/stop-bar.tsx'
 import { t } from '../texts/texts.ts'
-import { useSessionCameras, useShownCameras } from '../video/use-cameras.ts'
-import { useReadAges } from '../video/video-view.tsx'
-import bottomBarStyles from './bottom-bar.module.css'
-import { Tools } from './bottom-bar.tsx'
-import { ChatOverlay } from './chat-overlay.tsx'
-import styles from './cockpit.module.css'
+import { useSessionCameras } from '../video/use-cameras.ts'
+import { Detail } from './bar.tsx'
+import type { Call } from './call.tsx'
+import { abandonedCall, ClearStop, episodeCall, extensionCall, lostCall, stopCall } from './calls.tsx'
+import { CockpitFrame } from './cockpit-frame.tsx'
 import { controlPlanOf } from './control-plan.ts'
-import { Figures } from './figures.tsx'
-import { createHud, EpisodeOverlay, type Hud } from './hud.tsx'
-import { type HudAction, useHudActions, useHudKeys } from './hud-actions.ts'
-import noticesStyles from './notices.module.css'
-import { Hint, LostHint, SessionNotices } from './notices.tsx'
+import { latencyMs } from './figure-texts.ts'
+import { createHud } from './hud.ts'
+import { useHudActions, useHudKeys } from './hud-actions.ts'
+import { type BatteryReading, createBatteryTrend } from './measurements.ts'
 import { findLatchedStop } from './operator-stop.ts'
-import { Picture } from './picture.tsx'
 import { loadHand } from './preferences.ts'
+import type { RobotView } from './robot-view.ts'
+import { sessionCommands } from './session-commands.ts'
 import { Sheets } from './sheets.tsx'
-import { StopBar } from './stop-bar.tsx'
-import { WatchTopBar } from './watch-top-bar.tsx'
-import { canFloat, toggleFloating, useFullScreen, useSafeArea, useWakeLock } from './window.ts'
+import { useFullScreen, useSafeArea, useWakeLock } from './window.ts'
+
+/** What an owner often has to tell an operator, mostly after a stop. */
+const OWNER_REPLIES = [t('drive.watch.person'), t('drive.watch.obstacle'), t('drive.watch.wait')]
+
+interface Props {
+  readonly session: SessionDetail
+  /** When the session was loaded, in Unix milliseconds. */
+  readonly fetchedAtMs: number
+  readonly live: LiveSession
+}
+
+/** Shows an open session as its operator sees it, without inputs that drive. */
+export function WatchView(props: Props) {
+  const observerConnection = useObserverConnection(props.session.id, true)
+  const observerState = useObserverState(observerConnection)
+  useSafeArea()
+  if (!observerConnection || !observerState) return <Loading />
+  return <ViewerCockpit {...props} observerConnection={observerConnection} observerState={observerState} />
+}
+
+interface ViewerProps extends Props {
+  readonly observerConnection: ObserverConnection
+  readonly observerState: ObserverState
+}
+
+function ViewerCockpit({ session, fetchedAtMs, live, observerConnection, observerState }: ViewerProps) {
+  const [hud] = useState(createHud)
+  const [hand] = useState(loadHand)
+  const cameras = useSessionCameras(session, 'watch')
+  const stop = useStop(live.room, observerConnection)
+  useStopKey(stop)
+  useLeaveKey(session.id)
+  const { toggle: toggleFullScreen } = useFullScreen(stop.request)
+  const episodes = useEpisodeMarks(session.id, session.robot_id)
+  const action = useSessionAction(session.id)
+  const perform = useHudActions({
+    hud,
+    toggleFullScreen,
+    nextCamera: cameras.next,
+    episodes,
+    ...NO_DRIVING,
+  })
+  useHudKeys(perform)
+  useWakeLock(session.status === 'ACTIVE')
+  const robot = useRobotView(observerConnection, observerState)
+  return (
+    <>
+      <CockpitFrame
+        session={session}
+        status={session.status}
+        fetchedAtMs={fetchedAtMs}
+        live={live}
+        robot={robot}
+        cameras={cameras}
+        hud={hud}
+        hand={hand}
+        episodes={episodes}
+        stop={stop}
+        calls={useCalls({ session, live, robot, stop, problem: observerState.problem, episodes })}
+        perform={perform}
+        commands={sessionCommands({
+          isPaused: session.status === 'PAUSED',
+          isBusy: action.isPending,
+          onPause: () => action.mutate('pause'),
+          onResume: undefined,
+          onEnd: () => hud.sheet.set('end'),
+          endLabel: t('drive.watch.release'),
+        })}
+        details={() => connectionDetails(observerState)}
+        quickReplies={OWNER_REPLIES}
+        fullSpeed={useFullSpeed(session)}
+      />
+      <Sheets cockpit={undefined} hud={hud} onEnd={() => action.mutateAsync('end')} />
+    </>
+  )
+}
 
 /** Opens the page of the session with the key Q. Escape, which closes views elsewhere, is the stop key. */
 function useLeaveKey(sessionId: string): void {
@@ -54,119 +127,6 @@ function useLeaveKey(sessionId: string): void {
   }, [navigate, sessionId])
 }
 
-interface Props {
-  readonly session: SessionDetail
-  /** When the session was loaded, in Unix milliseconds. */
-  readonly fetchedAtMs: number
-  readonly live: LiveSession
-}
-
-/** Shows an open session as its operator sees it, without inputs that drive. */
-export function WatchView(props: Props) {
-  const observerConnection = useObserverConnection(props.session.id, true)
-  const observerState = useObserverState(observerConnection)
-  useSafeArea()
-  if (!observerConnection || !observerState) return <Loading />
-  return <Layout {...props} observerConnection={observerConnection} observerState={observerState} />
-}
-
-interface LayoutProps extends Props {
-  readonly observerConnection: ObserverConnection
-  readonly observerState: ObserverState
-}
-
-function Layout({ session, fetchedAtMs, live, observerConnection, observerState }: LayoutProps) {
-  const root = useRef<HTMLDivElement>(null)
-  const [hud] = useState(createHud)
-  const [hand] = useState(loadHand)
-  const cameras = useSessionCameras(session, 'watch')
-  const { watch, shown, onWatch, onSmallWatches } = useShownCameras(cameras)
-  const readAges = useReadAges(watch, observerConnection.ages)
-  const stop = useStop(live.room, observerConnection)
-  useStopKey(stop)
-  useLeaveKey(session.id)
-  const { toggle: toggleFullScreen } = useFullScreen(stop.request)
-  const episodes = useEpisodeMarks(session.id, session.robot_id)
-  const perform = useHudActions({
-    hud,
-    toggleFullScreen,
-    nextCamera: cameras.next,
-    episodes,
-    ...NO_DRIVING,
-  })
-  useHudKeys(perform)
-  useWakeLock(session.status === 'ACTIVE')
-  const float = useCallback(() => {
-    if (root.current) toggleFloating(root.current).catch((cause) => console.warn('floating:', cause))
-  }, [])
-  const state = observerState.drive ?? null
-  const inForce = findLatchedStop({ phase: observerState.connection }, state, live.events)
-  return (
-    <>
-      <div
-        ref={root}
-        className={styles.cockpit}
-        data-hand={useStore(hand)}
-        data-bare={useStore(hud.isBare)}
-        data-stopped={inForce !== undefined}
-        data-watching="true"
-      >
-        <Picture
-          subscribe={observerConnection.subscribe}
-          readLinkAges={observerConnection.ages}
-          isHeld={state?.stop?.reason === 'video_stale'}
-          session={session}
-          cameras={cameras}
-          hud={hud}
-          readAges={readAges}
-          onWatch={onWatch}
-          onSmallWatches={onSmallWatches}
-        />
-        <WatchTopBar
-          session={session}
-          fetchedAtMs={fetchedAtMs}
-          observerState={observerState}
-          readAges={readAges}
-          readLinkAges={observerConnection.ages}
-          cameras={shown}
-        />
-        <WatchNotices
-          session={session}
-          live={live}
-          observerConnection={observerConnection}
-          observerState={observerState}
-        />
-        <Figures
-          subscribe={observerConnection.subscribe}
-          telemetrySchema={session.telemetry_schema}
-          preferences={undefined}
-          fullSpeed={useFullSpeed(session)}
-        />
-        <EpisodeOverlay marks={episodes} hud={hud} />
-        <ChatOverlay live={live} hud={hud} quickReplies={NO_REPLIES} />
-        <WatchBar
-          session={session}
-          hasEpisodes={episodes.state !== undefined}
-          hud={hud}
-          perform={perform}
-          onFloat={canFloat() ? float : undefined}
-        />
-      </div>
-      <StopBar
-        state={stop.state}
-        hand={hand}
-        session={session}
-        inForce={inForce}
-        isWatching
-        onStop={stop.request}
-      />
-      <Sheets cockpit={undefined} live={live} hud={hud} />
-    </>
-  )
-}
-
-const NO_REPLIES: readonly string[] = []
-
 const doNothing = () => undefined
 
 /** The keys that change how the robot is driven have no effect here. */
@@ -175,7 +135,7 @@ const NO_DRIVING = {
   preferences: { stepLimit: doNothing },
 }
 
-/** Returns the speed that fills the bar of the speed, by the commands that the robot declares. */
+/** Returns the speed that fills the track of the speed, by the commands that the robot declares. */
 function useFullSpeed({ control_schema }: SessionDetail) {
   return useMemo(() => {
     const { data } = ControlSchema.safeParse(control_schema)
@@ -183,93 +143,98 @@ function useFullSpeed({ control_schema }: SessionDetail) {
   }, [control_schema])
 }
 
-interface WatchBarProps {
-  readonly session: SessionDetail
-  readonly hasEpisodes: boolean
-  readonly hud: Hud
-  readonly perform: (action: HudAction) => void
-  /** Shows the picture in a floating window; undefined if the browser cannot. */
-  readonly onFloat: (() => void) | undefined
-}
-
-/** Shows the actions of an owner or an admin on the session, and the tools of the view. Only the operator resumes. */
-function WatchBar({ session, hasEpisodes, hud, perform, onFloat }: WatchBarProps) {
-  const action = useSessionAction(session.id)
-  return (
-    <footer className={bottomBarStyles.bottomBar}>
-      <HudButton
-        data-testid="pause"
-        className={bottomBarStyles.pause}
-        disabled={action.isPending || session.status === 'PAUSED'}
-        onClick={() => action.mutate('pause')}
-      >
-        {t('drive.bar.pause')}
-      </HudButton>
-      <ReleaseRobot className={bottomBarStyles.end} sessionId={session.id} robotName={session.robot_name}>
-        {t('drive.watch.release')}
-      </ReleaseRobot>
-      {action.error && (
-        <span className={bottomBarStyles.problem} role="alert">
-          {messageOf(action.error)}
-        </span>
-      )}
-      <span className={bottomBarStyles.gamepad} />
-      <Tools
-        hasInputs={false}
-        hasEpisodes={hasEpisodes}
-        hud={hud}
-        perform={perform}
-        onFloat={onFloat}
-        isWatching
-      />
-    </footer>
-  )
-}
-
-interface WatchNoticesProps {
-  readonly session: SessionDetail
-  readonly live: LiveSession
-  readonly observerConnection: ObserverConnection
-  readonly observerState: ObserverState
-}
-
-/** Shows on the picture why the robot does not move, and what the owner decides. Each has its own place, so that nothing moves when one appears. */
-const WatchNotices = ({ session, live, observerConnection, observerState }: WatchNoticesProps) => (
-  <>
-    <div className={noticesStyles.middle}>
-      <ConnectionProblem
-        className={noticesStyles.notice}
-        observerConnection={observerConnection}
-        observerState={observerState}
-      />
-      <PauseNotice session={session} live={live} observerState={observerState} />
-      {session.status === 'PAUSED' && session.control.operator_gone_since !== null && (
-        <div className={noticesStyles.notice}>
-          <AbandonedNotice session={session} />
-        </div>
-      )}
-    </div>
-    <SessionNotices session={session} live={live} />
-  </>
-)
-
-/** Explains how a paused session goes on. A stop has its own banner. */
-function PauseNotice({
-  session,
-  live,
-  observerState,
-}: Pick<WatchNoticesProps, 'session' | 'live' | 'observerState'>) {
-  const { connection, drive } = observerState
-  if (connection !== 'online' || drive === undefined) return null
-  if (!drive.robot_connected) {
-    return (
-      <LostHint
-        until={lostUntil(live.events)}
-        text={t('drive.watch.robotLost')}
-        timed={(time) => t('drive.watch.robotLostUntil', { time })}
-      />
-    )
+function useRobotView(observerConnection: ObserverConnection, observerState: ObserverState): RobotView {
+  const { connection, drive, limits, battery } = observerState
+  return {
+    link: { phase: connection },
+    drive: drive ?? null,
+    limits: limits ?? FULL_SPEED,
+    congestion: NO_CONGESTION,
+    battery: useBatteryReading(battery),
+    isPictureHeld: drive?.stop?.reason === 'video_stale',
+    readLinkAges: observerConnection.ages,
+    subscribe: observerConnection.subscribe,
   }
-  if (drive.status !== 'PAUSED' || drive.stop?.latched || session.control.stop) return null
-  return <Hint text={t('session.nextStep.waiting')} />
+}
+
+/** Returns the charge and its trend since the view was opened. */
+function useBatteryReading(battery: ObserverState['battery']): BatteryReading | undefined {
+  const [trend] = useState(createBatteryTrend)
+  const [reading, setReading] = useState<BatteryReading>()
+  useEffect(() => {
+    if (!battery) return
+    trend.add(battery.battery, battery.at)
+    setReading(trend.read())
+  }, [battery, trend])
+  return reading
+}
+
+/** Returns the calls that say why the robot does not move and what the owner decides, most urgent first. */
+function useCalls(props: {
+  session: SessionDetail
+  live: LiveSession
+  robot: RobotView
+  stop: ReturnType<typeof useStop>
+  problem: string | undefined
+  episodes: ReturnType<typeof useEpisodeMarks>
+}): readonly Call[] {
+  const { session, live, robot, stop, problem, episodes } = props
+  const inForce = findLatchedStop(robot.link, robot.drive, live.events)
+  const stopped = stopCall({
+    request: useStore(stop.state),
+    inForce,
+    session,
+    meId: useMe().id,
+    isWatching: true,
+    acts: inForce && <ClearStop session={session} onResume={undefined} />,
+  })
+  const { phase } = robot.link
+  const isOnline = phase === 'online'
+  const isLost = isOnline && robot.drive?.robot_connected === false
+  const isPaused = isOnline && !isLost && !stopped && session.status === 'PAUSED'
+  const calls: readonly (Call | undefined)[] = [
+    stopped,
+    isLost ? lostCall(session.robot_name, live, true) : undefined,
+    isOnline
+      ? undefined
+      : {
+          id: 'link',
+          shape: 'lost',
+          tone: 'blind',
+          title: phase === 'ended' ? t('session.live.endedTitle') : t('session.live.connectingTitle'),
+          text: phase === 'ended' ? problem : t('session.live.connectingText'),
+        },
+    isPaused && session.control.operator_gone_since !== null
+      ? abandonedCall(
+          session,
+          <ReleaseRobot sessionId={session.id} robotName={session.robot_name}>
+            {t('session.abandoned.release')}
+          </ReleaseRobot>,
+        )
+      : isPaused
+        ? {
+            id: 'paused',
+            shape: 'paused',
+            tone: 'paused',
+            title: t('drive.call.paused'),
+            text: t('session.nextStep.waiting'),
+          }
+        : undefined,
+    extensionCall(live),
+    episodeCall(episodes),
+  ]
+  return calls.filter((call) => call !== undefined)
+}
+
+/** Returns the way of a command to the robot and back: the round trips of operator and robot to the gateway. */
+function connectionDetails({ driveLatency, roundTripMs }: ObserverState) {
+  const { operator_ms: operatorMs = null, robot_ms: robotMs = null } = driveLatency ?? {}
+  const details: readonly (readonly [name: string, ms: number | null | undefined])[] = [
+    [t('drive.latency.yourNetwork'), roundTripMs],
+    [t('drive.watch.operatorNetwork'), operatorMs],
+    [t('drive.latency.robotNetwork'), robotMs],
+  ]
+  return details.map(([name, ms]) => (
+    <Detail key={name} name={name} value={ms == null ? t('drive.latency.noData') : latencyMs(ms)} />
+  ))
 }

@@ -3,7 +3,6 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { EPISODE_TASK_MAX, type EpisodeAction } from '@wheelhouse/protocol'
 import { type ReactNode, useEffect, useId, useMemo, useRef } from 'react'
 import { clockText } from '../base/format.ts'
-import { HudButton } from '../base/hud-button.tsx'
 import { messageOf } from '../base/message-of.ts'
 import { createPersisted } from '../base/persisted.ts'
 import { type Store, useStore } from '../base/store.ts'
@@ -17,8 +16,6 @@ interface Props {
   readonly marks: Omit<EpisodeMarks, 'state'>
   /** Episodes of the session that have ended. */
   readonly count: number
-  /** Whether it lies on the picture. */
-  readonly isOnPicture?: boolean
 }
 
 interface EndButton {
@@ -34,15 +31,10 @@ const endButtons: readonly EndButton[] = [
 ]
 
 /** Starts and ends episodes: the task, the running episode with its clock, and how many there are. */
-export function EpisodePanelView({ marks, count, isOnPicture = false }: Props) {
+export function EpisodePanelView({ marks, count }: Props) {
   const { running, isBusy, error, mark } = marks
-  const button = { isOnPicture, disabled: isBusy }
   return (
-    <section
-      className={isOnPicture ? styles.onPicture : styles.panel}
-      aria-label={t('drive.episodes.title')}
-      data-testid="episodes"
-    >
+    <section className={styles.panel} aria-label={t('drive.episodes.title')} data-testid="episodes">
       {running ? (
         <Row>
           <span className={styles.running} role="status">
@@ -51,17 +43,24 @@ export function EpisodePanelView({ marks, count, isOnPicture = false }: Props) {
             <span className={styles.task}>{running.task ?? t('drive.episodes.noTask')}</span>
           </span>
           {endButtons.map(({ action, key, text }) => (
-            <PanelButton key={action} hint={key} {...button} onClick={() => mark(action)}>
+            <Button
+              size="xs"
+              variant="default"
+              key={action}
+              title={key}
+              disabled={isBusy}
+              onClick={() => mark(action)}
+            >
               {text}
-            </PanelButton>
+            </Button>
           ))}
         </Row>
       ) : (
         <Row>
           <TaskField marks={marks} />
-          <PanelButton hint="E" {...button} onClick={() => mark('start')}>
+          <Button size="xs" variant="default" title="E" disabled={isBusy} onClick={() => mark('start')}>
             {t('drive.episodes.start')}
-          </PanelButton>
+          </Button>
           <span className={styles.count} role="status">
             {t('drive.episodes.count', { count })}
           </span>
@@ -73,22 +72,6 @@ export function EpisodePanelView({ marks, count, isOnPicture = false }: Props) {
         </p>
       )}
     </section>
-  )
-}
-
-/** Renders a button of the cockpit with its key, or of a page, where no key does the same. */
-const PanelButton = (props: {
-  hint: string
-  isOnPicture: boolean
-  disabled: boolean
-  onClick: () => void
-  children: ReactNode
-}) => {
-  const { isOnPicture, hint, ...button } = props
-  return isOnPicture ? (
-    <HudButton hint={hint} {...button} />
-  ) : (
-    <Button size="xs" variant="default" {...button} />
   )
 }
 
@@ -120,10 +103,8 @@ const Clock = ({ startedAt }: { startedAt: string }) => (
 )
 
 /** Marks the episodes of a session; nothing for a viewer who cannot. */
-export const EpisodePanel = ({ marks, isOnPicture }: { marks: EpisodeMarks; isOnPicture?: boolean }) =>
-  marks.state && (
-    <EpisodePanelView marks={marks} count={marks.state.episodes.length} isOnPicture={isOnPicture} />
-  )
+export const EpisodePanel = ({ marks }: { marks: EpisodeMarks }) =>
+  marks.state && <EpisodePanelView marks={marks} count={marks.state.episodes.length} />
 
 /** The episodes of a session, and what marks them. */
 export interface EpisodeMarks {

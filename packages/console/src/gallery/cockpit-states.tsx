@@ -1,338 +1,375 @@
-import { useState } from 'react'
-import { HudButton } from '../base/hud-button.tsx'
+import type { ReactNode } from 'react'
 import { createStore } from '../base/store.ts'
-import { BottomBar } from '../drive/bottom-bar.tsx'
-import { Figures } from '../drive/figures.tsx'
-import type { PadState } from '../drive/gamepad.ts'
-import { createHud } from '../drive/hud.tsx'
-import type { DriveActions } from '../drive/hud-actions.ts'
+import { Bar, Identity, MenuButton, SessionFiguresView, TrustChip } from '../drive/bar.tsx'
+import { type Call, CallButton, CallSlot, KeyHint } from '../drive/call.tsx'
+import { linkCall, stopCall } from '../drive/calls.tsx'
+import cockpit from '../drive/cockpit.module.css'
+import { CommandList } from '../drive/command-menu.tsx'
+import { atRest } from '../drive/control-plan.ts'
 import type { BatteryReading } from '../drive/measurements.ts'
-import { TopBarView, Warning } from '../drive/top-bar.tsx'
-import { BatteryFigure, EarningsFigure, LatencyFigure, SessionTime } from '../drive/top-bar-figures.tsx'
-import { freshnessOf } from '../freshness/freshness.ts'
-import { FreshnessBadge } from '../freshness/freshness-badge.tsx'
+import { Nearby } from '../drive/nearby.tsx'
+import type { Holder } from '../drive/robot-view.ts'
+import { sessionCommands } from '../drive/session-commands.ts'
+import { SpeedPlate } from '../drive/speed-plate.tsx'
+import { StopButton, type StopPhase } from '../drive/stop-button.tsx'
+import type { FreshnessAges } from '../freshness/freshness.ts'
+import type { RobotFacts } from '../status/trust.ts'
 import type { TelemetrySample } from '../telemetry/feed.ts'
-import { ago, session } from './fixtures.ts'
-import { CockpitFrame, type GalleryBlock, type GalleryState, ON_PICTURE, OnPicture } from './frames.tsx'
+import { ago, OPERATOR_ID, session } from './fixtures.ts'
+import { type GalleryBlock, type GalleryState, ON_PICTURE } from './frames.tsx'
+import styles from './gallery.module.css'
 
 const doNothing = () => undefined
 
-const actions: DriveActions = {
-  isPaused: false,
-  canResume: false,
-  isBusy: false,
-  error: undefined,
-  pause: doNothing,
-  resume: doNothing,
-  end: async () => undefined,
+/** Renders a part of the cockpit on its stage. */
+const Stage = ({
+  width = 1440,
+  height,
+  children,
+}: {
+  width?: number
+  height: number
+  children: ReactNode
+}) => (
+  <div className={styles.window} style={{ width, height }}>
+    <div className={cockpit.cockpit} data-hand="right" data-bare="false">
+      <div className={cockpit.stage}>
+        <div className={cockpit.hud}>{children}</div>
+      </div>
+    </div>
+  </div>
+)
+
+const live: FreshnessAges = { pictureMs: 42, telemetryMs: 20, linkMs: 10 }
+const driving: RobotFacts = { isConnected: true, isStopped: false, isPaused: false }
+const half: BatteryReading = { charge: 0.62, level: 'good', trend: 'draining', minutesLeft: 41 }
+
+interface BarOptions {
+  readonly holder: Holder
+  readonly ages?: Partial<FreshnessAges>
+  readonly isConnected?: boolean
+  readonly battery?: BatteryReading | undefined
+  readonly isSilent?: boolean
+  readonly isWatching?: boolean
+  readonly waiting?: number
 }
 
-function Bottom(props: { actions: DriveActions; gamepad?: string }) {
-  const [hud] = useState(createHud)
-  const { gamepad: name } = props
-  const [gamepad] = useState(() =>
-    createStore<PadState>(name === undefined ? { phase: 'none' } : { phase: 'ready', name }),
-  )
-  return (
-    <CockpitFrame height={90}>
-      <BottomBar
-        gamepad={gamepad}
-        hasInputs={false}
-        hasEpisodes={false}
-        actions={props.actions}
-        hud={hud}
-        perform={doNothing}
-        onFloat={doNothing}
-      />
-    </CockpitFrame>
-  )
+const bar = (id: string, label: string, options: BarOptions): GalleryState => {
+  const { holder, ages, isConnected = true, battery = half, isSilent = false, isWatching = false } = options
+  const all = { ...live, ...ages }
+  return {
+    id: `bar-${id}`,
+    label,
+    schemes: ON_PICTURE,
+    readyText: session.robot_name,
+    render: () => (
+      <Stage height={60}>
+        <Bar
+          identity={
+            <Identity
+              session={session}
+              holder={holder}
+              isLive={!isSilent && isConnected}
+              isWatching={isWatching}
+            />
+          }
+          trust={
+            <TrustChip readAges={() => all} robot={{ ...driving, isConnected }} linkText="Connected">
+              {null}
+            </TrustChip>
+          }
+          session={
+            <SessionFiguresView
+              session={session}
+              battery={battery}
+              isSilent={isSilent}
+              isLost={!isConnected}
+              recording={null}
+              billedSeconds={session.billable_seconds}
+            />
+          }
+          menu={<MenuButton waiting={options.waiting ?? 0} isOpen={false} onOpen={doNothing} />}
+        />
+      </Stage>
+    ),
+  }
 }
 
 export const barBlocks: readonly GalleryBlock[] = [
   {
-    title: 'Top bar of the cockpit',
-    use: 'Use it for what the operator must know at a glance; its figures keep their widths, so that nothing moves.',
+    title: 'Bar of the cockpit',
+    use: 'Use it above the picture: who drives, how far the picture can be trusted, and the session.',
     states: [
-      {
-        id: 'top-bar-driving',
-        label: 'Driving',
-        schemes: ON_PICTURE,
-        render: () => (
-          <CockpitFrame height={80}>
-            <TopBarView
-              session={session}
-              earnings={<EarningsFigure session={session} seconds={session.billable_seconds} />}
-              word="DRIVING"
-              linkPhase="online"
-              freshness={
-                <FreshnessBadge freshness={freshnessOf({ pictureMs: 40, telemetryMs: 90, linkMs: 20 })} />
-              }
-              latency={<LatencyFigure ms={48} />}
-              battery={
-                <BatteryFigure
-                  reading={{ charge: 0.62, level: 'good', trend: 'draining', minutesLeft: 41 }}
-                />
-              }
-              warnings={null}
-            />
-          </CockpitFrame>
-        ),
-      },
-      {
-        id: 'top-bar-watching',
-        label: 'Watched by the owner',
-        schemes: ON_PICTURE,
-        render: () => (
-          <CockpitFrame height={80}>
-            <TopBarView
-              isWatching
-              session={session}
-              earnings={<EarningsFigure session={session} seconds={session.billable_seconds} />}
-              word="DRIVING"
-              linkPhase="online"
-              freshness={
-                <FreshnessBadge freshness={freshnessOf({ pictureMs: 40, telemetryMs: 90, linkMs: 20 })} />
-              }
-              latency={<LatencyFigure ms={48} />}
-              battery={<BatteryFigure reading={undefined} />}
-              warnings={null}
-            />
-          </CockpitFrame>
-        ),
-      },
-      {
-        id: 'top-bar-trouble',
-        label: 'Lost, with warnings',
-        schemes: ON_PICTURE,
-        render: () => (
-          <CockpitFrame height={110}>
-            <TopBarView
-              session={session}
-              earnings={<EarningsFigure session={session} seconds={session.billable_seconds} />}
-              word="LOST"
-              linkPhase="offline"
-              freshness={
-                <FreshnessBadge
-                  freshness={freshnessOf({ pictureMs: 40, telemetryMs: undefined, linkMs: 3_200 })}
-                />
-              }
-              latency={<LatencyFigure ms={undefined} />}
-              battery={<BatteryFigure reading={undefined} />}
-              warnings={
-                <>
-                  <Warning text="Speed limited to 40 % by latency" />
-                  <Warning text="Connection congested: no answer" />
-                </>
-              }
-            />
-          </CockpitFrame>
-        ),
-      },
-    ],
-  },
-  {
-    title: 'Bottom bar of the cockpit',
-    use: 'Use it for the actions of the session and the tools; the stop, at its left, is a separate button.',
-    states: [
-      {
-        id: 'bottom-bar-driving',
-        label: 'Driving with a gamepad',
-        schemes: ON_PICTURE,
-        render: () => <Bottom actions={actions} gamepad="Xbox Wireless Controller" />,
-      },
-      {
-        id: 'bottom-bar-paused',
-        label: 'Paused, may resume',
-        schemes: ON_PICTURE,
-        render: () => <Bottom actions={{ ...actions, isPaused: true, canResume: true }} />,
-      },
-      {
-        id: 'bottom-bar-failed',
-        label: 'The last action failed',
-        schemes: ON_PICTURE,
-        render: () => (
-          <Bottom actions={{ ...actions, isPaused: true, error: new Error('The robot is not connected.') }} />
-        ),
-      },
-    ],
-  },
-  {
-    title: 'Button on the picture',
-    use: 'Use it for actions on the picture; show its key if there is one.',
-    states: [
-      {
-        id: 'hud-buttons',
-        label: 'With key, primary, disabled',
-        schemes: ON_PICTURE,
-        render: () => (
-          <OnPicture>
-            <HudButton>Controls</HudButton>
-            <HudButton hint="P">Pause</HudButton>
-            <HudButton hint="R" isPrimary>
-              Resume
-            </HudButton>
-            <HudButton hint="R" disabled>
-              Resume
-            </HudButton>
-          </OnPicture>
-        ),
-      },
+      bar('live', 'Driving', { holder: 'driving' }),
+      bar('delayed', 'The picture is late', { holder: 'driving', ages: { pictureMs: 560 } }),
+      bar('blind', 'The picture is too old', { holder: 'held', ages: { pictureMs: 3_400 } }),
+      bar('silent', 'No connection: the figures are the last known ones', {
+        holder: 'unconnected',
+        ages: { linkMs: 4_200, telemetryMs: 4_200 },
+        isSilent: true,
+      }),
+      bar('lost', 'The robot is lost', {
+        holder: 'unconnected',
+        isConnected: false,
+        ages: { telemetryMs: 8_000 },
+      }),
+      bar('stopped', 'Stopped, and something waits', {
+        holder: 'stopped',
+        battery: { charge: 0.14, level: 'critical', trend: 'draining', minutesLeft: 6 },
+        waiting: 1,
+      }),
+      bar('watching', 'Watched by the owner', { holder: 'driving', isWatching: true }),
     ],
   },
 ]
 
-const battery = (id: string, label: string, reading: BatteryReading | undefined): GalleryState => ({
-  id: `battery-${id}`,
+const call = (id: string, label: string, shown: Call | undefined): GalleryState => ({
+  id: `call-${id}`,
   label,
   schemes: ON_PICTURE,
   render: () => (
-    <OnPicture>
-      <BatteryFigure reading={reading} />
-    </OnPicture>
+    <Stage height={190}>
+      <CallSlot calls={shown ? [shown] : []} />
+    </Stage>
   ),
 })
 
-const latency = (id: string, label: string, ms: number | undefined): GalleryState => ({
-  id: `latency-${id}`,
-  label,
-  schemes: ON_PICTURE,
-  render: () => (
-    <OnPicture>
-      <LatencyFigure ms={ms} />
-    </OnPicture>
-  ),
-})
+const stopped = { ...session, control: { ...session.control, stop: stopOf(true) } }
 
-/** @param plannedSeconds the planned length of the session; null when no end is planned */
-const clock = (id: string, label: string, plannedSeconds: number | null): GalleryState => ({
-  id: `clock-${id}`,
-  label,
-  schemes: ON_PICTURE,
-  render: () => (
-    <OnPicture>
-      <SessionTime
-        session={{ ...session, planned_end: plannedSeconds === null ? null : ago(761 - plannedSeconds) }}
-      />
-    </OnPicture>
-  ),
-})
-
-const driving = {
-  pose: { x_m: 1, y_m: 2, heading_rad: 0.6 },
-  velocity: { linear_mps: 0.42, angular_radps: 0 },
-  nearest_obstacle: { distance_m: 1.8, bearing_rad: 0.4 },
+function stopOf(mayClear: boolean) {
+  return {
+    by: OPERATOR_ID,
+    reason: 'from the cockpit',
+    at: ago(65),
+    may_clear: mayClear,
+    clear_requested_at: null,
+    by_role: 'operator' as const,
+    clearable_by: 'anyone' as const,
+  }
 }
 
-/** Samples never age here, or are always old: their time is a limit, not a moment. */
-const figures = (options: { data?: unknown; limit?: number; isStale?: boolean }) => (
-  <CockpitFrame width={1240} height={150}>
-    <Figures
-      subscribe={(listener) => {
-        const atMs = options.isStale ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
-        const sample: TelemetrySample = { atMs, data: options.data }
-        if (options.data !== undefined) listener(sample)
-        return () => undefined
-      }}
-      telemetrySchema={null}
-      preferences={
-        options.limit === undefined
-          ? undefined
-          : { limit: createStore(options.limit), stepLimit: () => undefined }
-      }
-      fullSpeed={{ linearMps: 1, angularRadps: 1.5 }}
-    />
-  </CockpitFrame>
-)
+const stopState = { meId: OPERATOR_ID, isWatching: false, session: stopped }
+const inForce = { reason: 'from the cockpit', by: OPERATOR_ID, recorded: true }
+const none = { phase: 'none' } as const
 
-export const figureBlocks: readonly GalleryBlock[] = [
+export const callBlocks: readonly GalleryBlock[] = [
   {
-    title: 'Latency',
-    use: 'Use it in the cockpit for the usual round trip of commands; pressed, it shows the details of the connection.',
+    title: 'Call',
+    use: 'Use it for the one thing that needs an answer; what waits behind it is a number on the menu.',
     states: [
-      latency('good', 'Below 150 ms', 48),
-      latency('fair', 'From 150 ms on', 210),
-      latency('bad', 'From 400 ms on', 640),
-      latency('unknown', 'Unknown', undefined),
+      call(
+        'stop-sent',
+        'A stop is being sent',
+        stopCall({ ...stopState, request: { phase: 'requested' }, inForce: undefined, acts: null }),
+      ),
+      call(
+        'stopped',
+        'Stopped by the operator',
+        stopCall({
+          ...stopState,
+          request: none,
+          inForce,
+          acts: (
+            <CallButton isPrimary>
+              Area is clear: clear and resume<KeyHint>hold C</KeyHint>
+            </CallButton>
+          ),
+        }),
+      ),
+      call(
+        'stopped-by-owner',
+        'Stopped by the owner',
+        stopCall({
+          ...stopState,
+          session: {
+            ...session,
+            control: { ...session.control, stop: { ...stopOf(false), by: session.client_id } },
+          },
+          request: none,
+          inForce: { ...inForce, by: session.client_id, reason: 'A person is in its way' },
+          acts: (
+            <CallButton isPrimary shortcut="c">
+              Ask to clear
+            </CallButton>
+          ),
+        }),
+      ),
+      call(
+        'stop-rejected',
+        'A stop was rejected',
+        stopCall({
+          ...stopState,
+          request: { phase: 'rejected', error: new Error('The session has ended.') },
+          inForce: undefined,
+          acts: null,
+        }),
+      ),
+      call(
+        'offline',
+        'No connection to the gateway',
+        linkCall({ phase: 'offline', problem: 'The gateway does not answer.' }, doNothing),
+      ),
+      call(
+        'replaced',
+        'Another window drives',
+        linkCall({ phase: 'ended', end: { reason: 'replaced', closeCode: 4001 } as never }, doNothing),
+      ),
+    ],
+  },
+]
+
+const stopButton = (phase: StopPhase, label: string, isWatching = false): GalleryState => ({
+  id: `cockpit-stop-${phase}${isWatching ? '-watching' : ''}`,
+  label,
+  schemes: ON_PICTURE,
+  render: () => (
+    <Stage width={320} height={170}>
+      <StopButton phase={phase} isWatching={isWatching} onStop={doNothing} />
+    </Stage>
+  ),
+})
+
+const sample = {
+  pose: { x_m: 1, y_m: 2, heading_rad: 0.6 },
+  velocity: { linear_mps: 0.42, angular_radps: 0 },
+  nearest_obstacle: { distance_m: 0.8, bearing_rad: -1.45 },
+}
+
+/** Returns a feed of one sample, which never ages, or is always old: its time is a limit, not a moment. */
+const feed =
+  (data: unknown, isStale = false) =>
+  (listener: (sample: TelemetrySample) => void) => {
+    listener({ atMs: isStale ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY, data })
+    return doNothing
+  }
+
+interface SpeedOptions {
+  readonly data?: unknown
+  readonly limit?: number
+  readonly scale?: number
+  readonly cause?: string
+  readonly isStale?: boolean
+  readonly forward?: number
+  readonly schema?: Record<string, unknown>
+}
+
+const speedPlate = (id: string, label: string, options: SpeedOptions): GalleryState => ({
+  id: `speed-${id}`,
+  label,
+  schemes: ON_PICTURE,
+  readyText: 'm/s',
+  render: () => (
+    <Stage height={210}>
+      <SpeedPlate
+        subscribe={feed(options.data ?? sample, options.isStale)}
+        telemetrySchema={options.schema ?? null}
+        preferences={
+          options.limit === undefined
+            ? undefined
+            : { limit: createStore(options.limit), stepLimit: doNothing }
+        }
+        axes={createStore({ ...atRest, forward: options.forward ?? 0 })}
+        fullSpeed={{ linearMps: 1, angularRadps: 1.5 }}
+        speedScale={options.scale ?? 1}
+        cause={options.cause}
+      />
+    </Stage>
+  ),
+})
+
+const joint = { type: 'number', minimum: -3, maximum: 3, 'x-unit': 'rad' }
+const arm = {
+  type: 'object',
+  properties: {
+    velocity: { type: 'object', 'x-kind': 'velocity', properties: { linear_mps: { type: 'number' } } },
+    arm: {
+      type: 'object',
+      'x-kind': 'joints',
+      properties: Object.fromEntries(['J1', 'J2', 'J3', 'J4', 'J5', 'J6'].map((name) => [name, joint])),
+    },
+  },
+}
+
+const nearby = (id: string, label: string, data: unknown, isStale = false): GalleryState => ({
+  id: `nearby-${id}`,
+  label,
+  schemes: ON_PICTURE,
+  render: () => (
+    <Stage height={300}>
+      <Nearby subscribe={feed(data, isStale)} telemetrySchema={null} />
+    </Stage>
+  ),
+})
+
+export const plateBlocks: readonly GalleryBlock[] = [
+  {
+    title: 'Stop in the cockpit',
+    use: 'Use it in one corner of every view of a live robot, above everything, in every state.',
+    states: [
+      stopButton('ready', 'The robot may move'),
+      stopButton('requested', 'Being sent'),
+      stopButton('stopped', 'In force, and can be sent again'),
+      stopButton('ready', 'For a viewer', true),
     ],
   },
   {
-    title: 'Battery',
-    use: 'Use it in the cockpit for the charge of the robot, its trend and how long it lasts.',
+    title: 'Speed',
+    use: 'Use it for the measured speed, the commanded one, the limit, and what of it is not available.',
     states: [
-      battery('draining', 'Draining', { charge: 0.62, level: 'good', trend: 'draining', minutesLeft: 41 }),
-      battery('charging', 'Charging', {
-        charge: 0.8,
-        level: 'good',
-        trend: 'charging',
-        minutesLeft: undefined,
+      speedPlate('driving', 'Driving', { limit: 0.5, forward: 0.9 }),
+      speedPlate('limited', 'Limited by the latency', {
+        limit: 0.5,
+        scale: 0.6,
+        forward: 0.6,
+        cause: 'Speed limited to 60%: commands take long',
+        data: { ...sample, velocity: { linear_mps: 0.28, angular_radps: 0 } },
       }),
-      battery('low', 'Low', { charge: 0.24, level: 'low', trend: 'draining', minutesLeft: 12 }),
-      battery('critical', 'Almost empty', {
-        charge: 0.07,
-        level: 'critical',
-        trend: 'draining',
-        minutesLeft: 3,
+      speedPlate('stale', 'Telemetry older than a second', { limit: 0.5, isStale: true }),
+      speedPlate('watching', 'Watched by the owner', {}),
+      speedPlate('arm', 'Joints of an arm', {
+        limit: 0.1,
+        schema: arm,
+        data: {
+          velocity: { linear_mps: 0.06 },
+          arm: { J1: -0.2, J2: 0.66, J3: -1.24, J4: 0.07, J5: 2.9, J6: -0.16 },
+        },
       }),
-      battery('unknown', 'Unknown', undefined),
     ],
   },
   {
-    title: 'Session clock and earnings',
-    use: 'Use both in the cockpit: the clock warns five minutes before the planned end, the earnings are an estimate.',
-    states: [
-      clock('running', 'Running', 1_800),
-      clock('soon', 'Planned end in less than five minutes', 900),
-      clock('over', 'Planned end has passed', 600),
-      clock('open', 'No planned end', null),
-      {
-        id: 'earnings',
-        label: 'Earnings',
-        schemes: ON_PICTURE,
-        render: () => (
-          <OnPicture>
-            <EarningsFigure session={session} seconds={session.billable_seconds} />
-          </OnPicture>
-        ),
-      },
-    ],
+    title: 'Nearby',
+    use: 'Use it for what is around the robot, with its heading up.',
+    states: [nearby('obstacle', 'An obstacle is near', sample), nearby('stale', 'No data', sample, true)],
   },
   {
-    title: 'Speed, heading and nearest obstacle',
-    use: 'Use it in the cockpit for the telemetry that driving needs; the bar behind the limit is the present speed.',
+    title: 'Commands of the cockpit',
+    use: 'Use it for everything that is not needed at once: a key does the same.',
     states: [
       {
-        id: 'figures-driving',
+        id: 'command-menu',
         label: 'Driving',
-        schemes: ON_PICTURE,
-        readyText: '0.42 m/s',
-        render: () => figures({ data: driving, limit: 0.5 }),
-      },
-      {
-        id: 'figures-near',
-        label: 'Obstacle near',
-        schemes: ON_PICTURE,
-        readyText: '0.3 m',
-        render: () =>
-          figures({ data: { ...driving, nearest_obstacle: { distance_m: 0.3, bearing_rad: 0 } }, limit: 1 }),
-      },
-      {
-        id: 'figures-stale',
-        label: 'Telemetry older than a second',
-        schemes: ON_PICTURE,
-        readyText: '0.42 m/s',
-        render: () => figures({ data: driving, limit: 0.5, isStale: true }),
-      },
-      {
-        id: 'figures-watching',
-        label: 'Watched by the owner, without a limit to set',
-        schemes: ON_PICTURE,
-        render: () => figures({ data: driving }),
-      },
-      {
-        id: 'figures-unknown',
-        label: 'No telemetry',
-        schemes: ON_PICTURE,
-        render: () => figures({ limit: 0.05 }),
+        schemes: ['dark'],
+        render: () => (
+          <div className={styles.surface}>
+            <CommandList
+              groups={[
+                {
+                  title: 'Drive',
+                  commands: sessionCommands({
+                    isPaused: false,
+                    isBusy: false,
+                    onPause: doNothing,
+                    onResume: { isPossible: true, run: doNothing },
+                    onEnd: doNothing,
+                    endLabel: 'End the session…',
+                  }),
+                },
+              ]}
+              note="Ronja halts while this is open. Esc stops it."
+              onClose={doNothing}
+            />
+          </div>
+        ),
       },
     ],
   },

@@ -1,5 +1,4 @@
 import type { CSSProperties, ReactNode } from 'react'
-import cockpit from '../drive/cockpit.module.css'
 import styles from './gallery.module.css'
 
 /** Renders a component of a page, as wide as a column. */
@@ -23,21 +22,6 @@ export const OnPicture = ({ children }: { children: ReactNode }) => (
 export const FakePicture = ({ children, width = 320 }: { children?: ReactNode; width?: number | string }) => (
   <div className={styles.picture} style={{ width, aspectRatio: '16 / 9' }}>
     {children}
-  </div>
-)
-
-/** Renders a part of the cockpit in a small window. @param props.beside what lies outside of the cockpit: the stop */
-export const CockpitFrame = (props: {
-  height: number
-  width?: number
-  children?: ReactNode
-  beside?: ReactNode
-}) => (
-  <div className={styles.window} style={{ width: props.width ?? 1440, height: props.height }}>
-    <div className={cockpit.cockpit} data-bare="false" data-hand="right">
-      {props.children}
-    </div>
-    {props.beside}
   </div>
 )
 

@@ -9,7 +9,7 @@ import {
   useMantineColorScheme,
 } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
-import { barBlocks, figureBlocks } from './cockpit-states.tsx'
+import { barBlocks, callBlocks, plateBlocks } from './cockpit-states.tsx'
 import type { GalleryBlock, GalleryState } from './frames.tsx'
 import styles from './gallery.module.css'
 import { freshnessBlocks, noticeBlocks, recordingBlocks, tileBlocks } from './live-states.tsx'
@@ -20,8 +20,9 @@ const blocks: readonly GalleryBlock[] = [
   ...freshnessBlocks,
   ...badgeBlocks,
   ...stopBlocks,
-  ...figureBlocks,
   ...barBlocks,
+  ...callBlocks,
+  ...plateBlocks,
   ...noticeBlocks,
   ...tileBlocks,
   ...recordingBlocks,

@@ -1,8 +1,5 @@
 import { Group, Stack } from '@mantine/core'
-import { closeCodes, RecordingStatus } from '@wheelhouse/protocol'
-import { ChatOverlayView, OPERATOR_REPLIES } from '../drive/chat-overlay.tsx'
-import { Hint, LinkNotice } from '../drive/notices.tsx'
-import type { LinkView } from '../drive/operator-connection.ts'
+import { RecordingStatus } from '@wheelhouse/protocol'
 import { EpisodePanelView } from '../episodes/episode-panel.tsx'
 import { type FreshnessAges, freshnessOf } from '../freshness/freshness.ts'
 import { FreshnessBadge, FreshnessOverlay } from '../freshness/freshness-badge.tsx'
@@ -15,7 +12,7 @@ import { VideoView } from '../video/video-view.tsx'
 import { LiveTileView } from '../wall/live-tile.tsx'
 import wall from '../wall/wall.module.css'
 import { ago, chatting, liveRobot, OPERATOR_ID } from './fixtures.ts'
-import { CockpitFrame, Column, FakePicture, type GalleryBlock, inColumn, ON_PICTURE } from './frames.tsx'
+import { Column, FakePicture, type GalleryBlock, inColumn, ON_PICTURE } from './frames.tsx'
 
 const live: FreshnessAges = { pictureMs: 40, telemetryMs: 90, linkMs: 20 }
 const badge = (ages: Partial<FreshnessAges>) => (
@@ -226,76 +223,25 @@ export const recordingBlocks: readonly GalleryBlock[] = [
           </Stack>
         ),
       },
-      {
-        id: 'episodes-on-picture',
-        label: 'On the picture',
-        schemes: ON_PICTURE,
-        render: () => (
-          <CockpitFrame height={240}>
-            <EpisodePanelView marks={runningMarks} count={3} isOnPicture />
-          </CockpitFrame>
-        ),
-      },
     ],
   },
 ]
 
 const doNothing = () => undefined
 
-const linkNotice = (id: string, label: string, link: LinkView) =>
-  inColumn(`notice-${id}`, label, <LinkNotice link={link} onTakeOver={doNothing} />)
-
 const chat = (
   <ChatView
     live={{ ...chatting, room: { send: doNothing, retry: doNothing, discard: doNothing, typing: doNothing } }}
-    height="var(--chat-height)"
+    height={240}
     meId={OPERATOR_ID}
     isConnected
   />
 )
 
-const chatOverlay = (isOpen: boolean) => (
-  <CockpitFrame width={400} height={isOpen ? 440 : 140}>
-    <ChatOverlayView
-      quickReplies={OPERATOR_REPLIES}
-      isOpen={isOpen}
-      last="Olive: Mind the cat."
-      chat={chat}
-      onToggle={doNothing}
-      onReply={doNothing}
-    />
-  </CockpitFrame>
-)
-
 export const noticeBlocks: readonly GalleryBlock[] = [
   {
-    title: 'Notices of the cockpit',
-    use: 'Use them in the middle of the picture for what the operator must do or wait for.',
-    states: [
-      linkNotice('connecting', 'Connecting', { phase: 'connecting' }),
-      linkNotice('lost', 'Connection lost', { phase: 'offline', problem: 'The gateway does not respond.' }),
-      linkNotice('replaced', 'Open in another window', {
-        phase: 'ended',
-        end: { closeCode: closeCodes.replaced.code, reason: 'replaced' },
-      }),
-      {
-        id: 'notice-hint',
-        label: 'Paused',
-        schemes: ON_PICTURE,
-        render: () => (
-          <CockpitFrame width={400} height={56}>
-            <Hint text="Paused: press R to resume" />
-          </CockpitFrame>
-        ),
-      },
-    ],
-  },
-  {
-    title: 'Chat on the picture',
-    use: 'Use it in the cockpit; its last message stays in view when it is closed.',
-    states: [
-      { id: 'chat-closed', label: 'Closed', schemes: ON_PICTURE, render: () => chatOverlay(false) },
-      { id: 'chat-open', label: 'Open, with a message that was not sent', render: () => chatOverlay(true) },
-    ],
+    title: 'Messages',
+    use: 'Use it wherever an open session is shown, and in the dock of the cockpit.',
+    states: [inColumn('chat', 'With messages', chat)],
   },
 ]

@@ -10,6 +10,16 @@ export interface Sightings {
   readonly scan: readonly Sighting[]
 }
 
+/** One joint of an arm, or one finger of a gripper. */
+export interface Joint {
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  /** The ends of its travel, if the robot declares them. */
+  readonly min: number | undefined
+  readonly max: number | undefined
+}
+
 /** Reads samples of one robot. The platform does not check them, so every value may be missing or of another type. */
 export interface SampleReader {
   pose(data: unknown): Pose | undefined
@@ -18,6 +28,10 @@ export interface SampleReader {
   speedMps(data: unknown): number | undefined
   /** Returns the nearest obstacle or return of the lidar. */
   nearest(data: unknown): Sighting | undefined
+  /** Whether the robot declares the joints of an arm. */
+  readonly hasArm: boolean
+  /** Returns the joints of an arm, in the order of the schema; without those of a gripper, unless `part` asks for them. */
+  joints(data: unknown, part: 'arm' | 'gripper'): readonly Joint[]
   /** Returns the values with labels and units, up to 40. */
   readings(data: unknown): readonly Reading[]
 }
@@ -40,6 +54,9 @@ const Scan = z.object({
   ranges_m: z.array(z.number()),
 })
 
+/** More joints are not readable. */
+const MAX_JOINTS = 8
+
 /** Without a schema a sample has a pose if it has the field `pose` of the simulated robot; and so on. */
 const undeclaredPose = ['pose']
 const undeclaredVelocity = ['velocity']
@@ -52,6 +69,7 @@ export function createSampleReader(schema: TelemetrySchema | null): SampleReader
     fields.filter((field) => field.kind === kind).map(({ path }) => path)
   const [posePath] = schema ? pathsOf('pose') : [undeclaredPose]
   const [velocityPath] = schema ? pathsOf('velocity') : [undeclaredVelocity]
+  const joints = fields.filter(({ kind }) => kind === 'joints')
   const [obstaclePaths, scanPaths] = [pathsOf('obstacles'), pathsOf('scan')]
   const obstaclesAt = (data: unknown, paths: readonly (readonly string[])[]) =>
     paths.flatMap((path) => Obstacles.safeParse(valueAt(data, path)).data ?? [])
@@ -62,6 +80,11 @@ export function createSampleReader(schema: TelemetrySchema | null): SampleReader
     speedMps: (data) => velocityPath && VelocityValue.safeParse(valueAt(data, velocityPath)).data?.linear_mps,
     nearest: (data) =>
       nearestOf([...obstaclesAt(data, schema ? obstaclePaths : [undeclaredObstacle]), ...scanOf(data)]),
+    hasArm: joints.some(({ path }) => !isGripper(path)),
+    joints: (data, part) =>
+      joints
+        .filter(({ path }) => isGripper(path) === (part === 'gripper'))
+        .flatMap(({ path, field }) => jointsOf(field, path, valueAt(data, path))),
     readings: (data) => (schema ? declaredReadings(data, schema) : readingsOf(data)),
   }
 }
@@ -74,6 +97,26 @@ function valueAt(data: unknown, path: readonly string[]): unknown {
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isGripper = (path: readonly string[]): boolean => path.some((name) => /gripper|finger/i.test(name))
+
+/** Returns the joints of a field: the items of an array, or the numbers of an object. */
+function jointsOf(field: TelemetryField, path: readonly string[], value: unknown): Joint[] {
+  const label = field.title ?? labelOf(path.slice(-1))
+  if (field.type === 'array' && field.items.type !== 'object' && Array.isArray(value)) {
+    const { items } = field
+    return value.flatMap((item, index) => jointOf(items, `${label} ${index + 1}`, item)).slice(0, MAX_JOINTS)
+  }
+  if (field.type !== 'object' || !isRecord(value)) return []
+  return Object.entries(field.properties)
+    .flatMap(([name, inner]) => jointOf(inner, inner.title ?? labelOf([name]), value[name]))
+    .slice(0, MAX_JOINTS)
+}
+
+function jointOf(field: TelemetryField, name: string, value: unknown): Joint[] {
+  if (typeof value !== 'number' || (field.type !== 'number' && field.type !== 'integer')) return []
+  return [{ name, value, unit: field['x-unit'] ?? '', min: field.minimum, max: field.maximum }]
+}
 
 /** Returns the rays of a scan that hit something. */
 function returnsOf(value: unknown): Sighting[] {

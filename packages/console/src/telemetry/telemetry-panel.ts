@@ -1,16 +1,11 @@
-import {
-  normalAngle,
-  type Pose,
-  type PosePrediction,
-  type ReportedPose,
-  type Sighting,
-} from '@wheelhouse/sdk'
+import type { PosePrediction, ReportedPose } from '@wheelhouse/sdk'
 import { decimals } from '../base/format.ts'
 import { BLIND_MS } from '../freshness/freshness.ts'
 import { t } from '../texts/texts.ts'
 import type { SubscribeTelemetry, TelemetrySample } from './feed.ts'
-import { formatGhost, type Reading, type SampleReader, type Sightings } from './sample-reader.ts'
-import { drawPrediction, drawRobot, fitCanvas, type Pixels, type Point, TrailMap } from './trail-map.ts'
+import { formatGhost, type Reading, type SampleReader } from './sample-reader.ts'
+import { drawSurroundings, type Predict, relativeTo } from './surroundings.ts'
+import { TrailMap } from './trail-map.ts'
 
 /** Limits text updates, because layout is expensive. */
 const TEXT_INTERVAL_MS = 100
@@ -26,9 +21,6 @@ interface TelemetryPanelElements {
   readonly values: HTMLElement
   readonly age: HTMLElement
 }
-
-/** Predicts where the robot will be; null while it does not drive. The report is null without a pose in the telemetry. */
-export type Predict = (reported: ReportedPose | null, nowMs: number) => PosePrediction | null
 
 interface TelemetryPanelOptions {
   readonly subscribe: SubscribeTelemetry
@@ -88,7 +80,7 @@ export function runTelemetryPanel({
     elements.map.hidden = reported === null
     elements.proximity.hidden = !hasContent
     if (reported) map.draw(predicted)
-    if (hasContent) drawProximity(elements.proximity, around, predicted, reported)
+    if (hasContent) drawSurroundings(elements.proximity, { around, predicted, reported, trail: [] })
   }
 
   function describe(): void {
@@ -157,86 +149,4 @@ function append(list: HTMLElement, name: string) {
   row.append(term, value)
   list.append(row)
   return { row, value }
-}
-
-/** The smallest and the largest distance from the robot to the rim of the canvas. */
-const MIN_RANGE_M = 1.5
-const MAX_RANGE_M = 8
-const MARGIN = 1.1
-const RAY_PX = 2
-const OBSTACLE_PX = 5
-const UP_RAD = Math.PI / 2
-const TAU = 2 * Math.PI
-
-/**
- * Draws what is around the robot, seen from above with its heading up: lidar scan, obstacles, and the predicted path
- * relative to the robot.
- * @param reported the pose from which the prediction begins; null for the robot itself
- */
-function drawProximity(
-  canvas: HTMLCanvasElement,
-  { scan, obstacles }: Sightings,
-  prediction: PosePrediction | null,
-  reported: Pose | null,
-): void {
-  const area = fitCanvas(canvas)
-  if (!area) return
-  const { context, width, height } = area
-  const rangeM = rangeOf([...scan, ...obstacles])
-  const scale = Math.min(width, height) / 2 / rangeM
-  const toPixels = ({ xM, yM }: Point): Pixels => [width / 2 - yM * scale, height / 2 - xM * scale]
-  drawRings(context, [width / 2, height / 2], scale, rangeM)
-  drawDots(context, scan, RAY_PX, toPixels)
-  drawDots(context, obstacles, OBSTACLE_PX, toPixels)
-  drawRobot(context, [width / 2, height / 2], UP_RAD)
-  if (prediction)
-    drawPrediction(context, relativeTo(reported, prediction), toPixels, (pose) => UP_RAD + pose.headingRad)
-}
-
-function rangeOf(sightings: readonly Sighting[]): number {
-  let farthestM = MIN_RANGE_M
-  for (const { distanceM } of sightings) farthestM = Math.max(farthestM, distanceM * MARGIN)
-  return Math.min(farthestM, MAX_RANGE_M)
-}
-
-/** Draws a circle for every metre. */
-function drawRings(context: CanvasRenderingContext2D, [x, y]: Pixels, scale: number, rangeM: number): void {
-  context.globalAlpha = 0.15
-  context.lineWidth = 1
-  for (let metre = 1; metre <= rangeM; metre++) {
-    context.beginPath()
-    context.arc(x, y, metre * scale, 0, TAU)
-    context.stroke()
-  }
-  context.globalAlpha = 1
-}
-
-function drawDots(
-  context: CanvasRenderingContext2D,
-  sightings: readonly Sighting[],
-  radiusPx: number,
-  toPixels: (point: Point) => Pixels,
-): void {
-  for (const { distanceM, bearingRad } of sightings) {
-    const point = { xM: distanceM * Math.cos(bearingRad), yM: distanceM * Math.sin(bearingRad) }
-    context.beginPath()
-    context.arc(...toPixels(point), radiusPx, 0, TAU)
-    context.fill()
-  }
-}
-
-/** Returns a prediction as the robot sees it: from (0, 0) with heading 0. */
-function relativeTo(reported: Pose | null, prediction: PosePrediction): PosePrediction {
-  if (reported === null) return prediction
-  const { inFlight, ghost, ahead } = prediction
-  const [cos, sin] = [Math.cos(reported.headingRad), Math.sin(reported.headingRad)]
-  const relative = ({ xM, yM, headingRad }: Pose): Pose => {
-    const [dx, dy] = [xM - reported.xM, yM - reported.yM]
-    return {
-      xM: dx * cos + dy * sin,
-      yM: dy * cos - dx * sin,
-      headingRad: normalAngle(headingRad - reported.headingRad),
-    }
-  }
-  return { inFlight: inFlight.map(relative), ghost: relative(ghost), ahead: ahead.map(relative) }
 }

@@ -4,8 +4,9 @@ import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import type { SubscribeTelemetry } from './feed.ts'
 import { createSampleReader } from './sample-reader.ts'
+import type { Predict } from './surroundings.ts'
 import styles from './telemetry.module.css'
-import { type Predict, runTelemetryPanel } from './telemetry-panel.ts'
+import { runTelemetryPanel } from './telemetry-panel.ts'
 
 interface Props {
   /** From `createTelemetryFeed()`; stable between renders. */

@@ -1,4 +1,5 @@
 import * as english from '@wheelhouse/protocol'
+import type { Congestion, CongestionCause } from '@wheelhouse/sdk'
 import { percent } from './percent.ts'
 import { t } from './texts.ts'
 
@@ -98,6 +99,20 @@ export function closeText(code: number | undefined): string | undefined {
   const entry = Object.entries(english.closeCodes).find(([, { code: other }]) => other === code)
   return entry && closeTexts[entry[0] as english.CloseReason]
 }
+
+const congestionTexts: Record<CongestionCause, string> = {
+  unsent_bytes: t('drive.congestion.unsent'),
+  latency: t('drive.congestion.latency'),
+  unanswered: t('drive.congestion.unanswered'),
+}
+
+/** Describes the load of a connection; undefined while it carries everything. */
+export const congestionText = ({ cause, maxRateHz }: Congestion): string | undefined =>
+  cause === null
+    ? undefined
+    : maxRateHz === null
+      ? congestionTexts[cause]
+      : t('drive.congestion.rate', { problem: congestionTexts[cause], rate: maxRateHz })
 
 /** Describes limits as `speed limited to 50 %: commands take long`; undefined at full speed. */
 export function speedLimitText(limits: english.SpeedLimits): string | undefined {

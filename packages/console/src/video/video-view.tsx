@@ -21,7 +21,7 @@ interface Props {
   readonly source: VideoSource | string | null | undefined
   /** The accessible name, such as "Camera of Warehouse arm". */
   readonly title: string
-  /** `panel`: 16:9 with a caption below; `fill`: the whole positioned parent, with the caption in a corner. */
+  /** `panel`: 16:9 with the age of the picture below; `fill`: the whole positioned parent, which shows the age itself. */
   readonly layout?: 'panel' | 'fill'
   /** Returns the ages of what the page shows of the robot otherwise; stable between renders. Default: the picture counts only. */
   readonly readLinkAges?: (() => LinkAges) | undefined
@@ -61,7 +61,7 @@ export function VideoView(props: Props) {
         )}
         <PictureStatus watch={watch} readLinkAges={readLinkAges} isHeld={isHeld} />
       </div>
-      <div className={styles.caption}>{watch && <FrameAge watch={watch} />}</div>
+      {layout === 'panel' && <div className={styles.caption}>{watch && <FrameAge watch={watch} />}</div>}
     </section>
   )
 }

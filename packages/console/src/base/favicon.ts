@@ -1,0 +1,30 @@
+import { useEffect } from 'react'
+
+/** What the icon of the window says of the robot; undefined for the plain icon. */
+export type FaviconState = 'live' | 'delayed' | 'stopped' | undefined
+
+// Shapes as well as colours: a disc, a triangle and a square. An icon has no custom properties.
+const signs: Record<NonNullable<FaviconState>, string> = {
+  live: '<circle cx="24" cy="24" r="7" fill="#45d39a"/>',
+  delayed: '<path d="M24 15l9 16H15z" fill="#ffb840"/>',
+  stopped: '<rect x="16" y="16" width="15" height="15" fill="#ff453e"/>',
+}
+
+const MARK =
+  '<g fill="none" stroke="#1f6fd6" stroke-width="2.8" stroke-linecap="round"><circle cx="16" cy="16" r="8.5"/>' +
+  '<path d="M16 2v10M16 20v10M2 16h10M20 16h10M6.1 6.1l7 7M25.9 6.1l-7 7M13.1 18.9l-7 7"/></g>'
+
+/** Shows a state in the icon of the window while the component is mounted: an operator sees it in a tab in the background too. */
+export function useFavicon(state: FaviconState): void {
+  useEffect(() => {
+    const link = document.querySelector<HTMLLinkElement>('link[rel=icon]')
+    if (!link || !state) return
+    const before = link.href
+    link.href = `data:image/svg+xml,${encodeURIComponent(
+      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${MARK}${signs[state]}</svg>`,
+    )}`
+    return () => {
+      link.href = before
+    }
+  }, [state])
+}

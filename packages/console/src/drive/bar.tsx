@@ -1,0 +1,333 @@
+import type { SessionStatus } from '@wheelhouse/protocol'
+import { type ComponentType, type ReactNode, useEffect, useId, useState } from 'react'
+import { clockText, money, timeOfDay } from '../base/format.ts'
+import {
+  IconBattery,
+  IconChevronLeft,
+  IconDevice,
+  IconEye,
+  IconHandStop,
+  IconLock,
+  IconMenu,
+  IconPause,
+  IconSteeringWheel,
+  IconUnplugged,
+} from '../base/icons.tsx'
+import { LinkAnchor } from '../base/links.tsx'
+import { useNow, useTicker } from '../base/time.tsx'
+import { ageText } from '../freshness/freshness.ts'
+import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
+import type { SessionDetail } from '../session/session-query.ts'
+import { estimate, useBillableSeconds } from '../session/session-time.ts'
+import { Shape } from '../status/shapes.tsx'
+import { type RobotFacts, type TrustState, trustOf, trustShapes } from '../status/trust.ts'
+import { sourceTexts, trustTexts } from '../status/trust-badge.tsx'
+import { percent } from '../texts/percent.ts'
+import { t } from '../texts/texts.ts'
+import styles from './bar.module.css'
+import { wholeMinutes } from './figure-texts.ts'
+import type { BatteryReading } from './measurements.ts'
+import type { Holder } from './robot-view.ts'
+import { clockOf, type SessionClock } from './session-clock.ts'
+
+const ICON_SIZE = '1.2em'
+
+type Icon = ComponentType<{ size?: string }>
+
+const holderIcons: Record<Holder, Icon> = {
+  driving: IconSteeringWheel,
+  held: IconLock,
+  stopping: IconHandStop,
+  stopped: IconHandStop,
+  paused: IconPause,
+  unconnected: IconUnplugged,
+  elsewhere: IconDevice,
+}
+
+const holderTexts: Record<Holder, string> = {
+  driving: t('drive.holder.driving'),
+  held: t('drive.holder.held'),
+  stopping: t('drive.holder.stopping'),
+  stopped: t('drive.holder.stopped'),
+  paused: t('drive.holder.paused'),
+  unconnected: t('drive.holder.unconnected'),
+  elsewhere: t('drive.holder.elsewhere'),
+}
+
+/** Shows the robot, the way back, and who or what holds control. */
+export function Identity(props: {
+  session: SessionDetail
+  holder: Holder
+  /** Whether what the page shows is live. */
+  isLive: boolean
+  isWatching: boolean
+}) {
+  const { session, holder, isLive, isWatching } = props
+  const HolderIcon = isWatching && holder === 'driving' ? IconEye : holderIcons[holder]
+  return (
+    <div className={styles.identity} data-hud="identity">
+      <LinkAnchor
+        to="/sessions/$sessionId"
+        params={{ sessionId: session.id }}
+        className={styles.back ?? ''}
+        aria-label={isWatching ? t('drive.watch.leave') : t('drive.topBar.leave')}
+        c="inherit"
+      >
+        <IconChevronLeft size="1.6em" />
+      </LinkAnchor>
+      <h1 className={styles.name}>{session.robot_name}</h1>
+      <span
+        className={styles.holder}
+        data-live={isLive && holder === 'driving'}
+        data-testid={isWatching ? 'watching' : undefined}
+        title={isWatching ? t('drive.watch.mark') : undefined}
+        role="status"
+      >
+        <HolderIcon size={ICON_SIZE} />
+        {isWatching && holder === 'driving'
+          ? t('drive.holder.operator', { operator: session.operator_name })
+          : holderTexts[holder]}
+      </span>
+    </div>
+  )
+}
+
+const FIGURE_REFRESH_MS = 500
+
+/** Shows how far the page can be trusted: shape, word and age of the oldest source. Pressed, it lists all sources. */
+export function TrustChip(props: {
+  readAges: ReadAges
+  robot: RobotFacts
+  /** The connection in one word, for screen readers. */
+  linkText: string
+  children: ReactNode
+}) {
+  const { readAges, robot, linkText, children } = props
+  const [isOpen, setOpen] = useState(false)
+  const id = useId()
+  const freshness = useFreshness(readAges)
+  // What the robot does stands beside it: the chip says what the picture is worth.
+  const trust = trustOf(freshness, { ...robot, isStopped: false, isPaused: false })
+  return (
+    <div className={styles.trust} data-hud="trust">
+      <button
+        type="button"
+        className={styles.chip}
+        data-testid="latency"
+        title={t('drive.latency.label')}
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span className={styles.pill} data-state={trust.state}>
+          <Shape name={trustShapes[trust.state]} />
+          <span data-testid="freshness" data-state={trust.state} role="status">
+            {trustTexts[trust.state]}
+          </span>
+          <span className={styles.age}>
+            {trust.state === 'LIVE' ? (
+              <LiveAge readAges={readAges} />
+            ) : (
+              trust.ageMs !== undefined &&
+              t('drive.trust.age', {
+                source: trust.cause && trust.state !== 'CONNECTING' ? sourceTexts[trust.cause] : '',
+                age: ageText(trust.ageMs),
+              }).trim()
+            )}
+          </span>
+        </span>
+      </button>
+      <span className={styles.unseen} role="status">
+        {linkText}
+      </span>
+      <div id={id} className={styles.details} hidden={!isOpen}>
+        {isOpen && children}
+      </div>
+    </div>
+  )
+}
+
+const SAMPLE_MS = 50
+
+/** Shows the greatest age of the last half second: the present one changes too fast to be read. */
+function LiveAge({ readAges }: { readAges: ReadAges }) {
+  const [shownMs, setShownMs] = useState<number>()
+  useEffect(() => {
+    let greatestMs = 0
+    let samples = 0
+    const timer = setInterval(() => {
+      const { pictureMs, telemetryMs = 0, linkMs } = readAges()
+      greatestMs = Math.max(greatestMs, typeof pictureMs === 'number' ? pictureMs : 0, telemetryMs, linkMs)
+      samples += 1
+      if (samples * SAMPLE_MS < FIGURE_REFRESH_MS) return
+      setShownMs(greatestMs)
+      greatestMs = samples = 0
+    }, SAMPLE_MS)
+    return () => clearInterval(timer)
+  }, [readAges])
+  return shownMs === undefined ? null : ageText(shownMs)
+}
+
+/** Renders one detail of the connection. */
+export const Detail = ({ name, value }: { name: string; value: string }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{value}</dd>
+  </div>
+)
+
+/** Lists details of the connection, refreshed on a timer, because they age without events. */
+export function Details({ children }: { children: () => ReactNode }) {
+  useTicker(FIGURE_REFRESH_MS)
+  return <dl className={styles.detailList}>{children()}</dl>
+}
+
+interface FiguresProps {
+  readonly session: SessionDetail
+  /** The newest known status. */
+  readonly status: SessionStatus
+  /** When the session was loaded, in Unix milliseconds. */
+  readonly fetchedAtMs: number
+  readonly battery: BatteryReading | undefined
+  /** Whether nothing has arrived for a second, so that the figures are only the last known ones. */
+  readonly isSilent: boolean
+  /** Whether the robot is lost, so that its charge is only the last known one. */
+  readonly isLost: boolean
+  /** The mark of a session that is recorded. */
+  readonly recording: ReactNode
+}
+
+/** Shows the session: recording, time, earnings or cost, battery. */
+export const SessionFigures = (props: FiguresProps) => (
+  <SessionFiguresView {...props} billedSeconds={useBillableSeconds(props)} />
+)
+
+/** Renders the figures of a session. */
+export const SessionFiguresView = ({
+  session,
+  battery,
+  isSilent,
+  isLost,
+  recording,
+  billedSeconds,
+}: Omit<FiguresProps, 'status' | 'fetchedAtMs'> & { billedSeconds: number }) => (
+  <div className={styles.session} data-hud="session">
+    {recording}
+    <SessionTime session={session} />
+    <Earnings session={session} seconds={billedSeconds} isSilent={isSilent} />
+    <Battery reading={battery} isSilent={isSilent || isLost} />
+  </div>
+)
+
+const batteryLevels = { good: 'good', low: 'fair', critical: 'bad' } as const
+
+function Battery({ reading, isSilent }: { reading: BatteryReading | undefined; isSilent: boolean }) {
+  return (
+    <span
+      className={styles.figure}
+      data-testid="battery"
+      data-level={reading && !isSilent ? batteryLevels[reading.level] : 'unknown'}
+      data-stale={(isSilent && reading !== undefined) || undefined}
+      title={batteryTitle(reading)}
+    >
+      <IconBattery size={ICON_SIZE} />
+      <b>{reading ? percent(reading.charge) : t('drive.battery.none')}</b>
+      {reading?.minutesLeft !== undefined && (
+        <span className={styles.minor}>~{wholeMinutes(reading.minutesLeft)}</span>
+      )}
+    </span>
+  )
+}
+
+function batteryTitle(reading: BatteryReading | undefined): string {
+  if (reading === undefined) return t('drive.battery.unknown')
+  if (reading.level === 'critical') return t('drive.battery.critical')
+  if (reading.level === 'low') return t('drive.battery.low')
+  return reading.trend === 'charging' ? t('drive.battery.charging') : t('drive.battery.label')
+}
+
+const clockLevels = { running: 'good', soon: 'fair', over: 'bad' } as const
+
+function SessionTime({ session }: { session: SessionDetail }) {
+  const clock = clockOf(session, useNow())
+  const planned = clock?.plannedMs
+  return (
+    <span
+      className={styles.figure}
+      data-testid="session-clock"
+      data-level={clock ? clockLevels[clock.phase] : 'unknown'}
+      title={timeTitle(session, clock)}
+    >
+      <b>{clock ? clockText(clock.elapsedMs / 1_000) : '–'}</b>
+      {planned !== undefined && <span className={styles.minor}>/ {clockText(planned / 1_000)}</span>}
+    </span>
+  )
+}
+
+function timeTitle({ planned_end }: SessionDetail, clock: SessionClock | undefined): string {
+  if (!clock || planned_end === null) return t('drive.time.noEnd')
+  const end = timeOfDay(new Date(planned_end))
+  return clock.phase === 'over' ? t('drive.time.over', { time: end }) : t('drive.time.end', { time: end })
+}
+
+function Earnings(props: { session: SessionDetail; seconds: number; isSilent: boolean }) {
+  const { session, seconds, isSilent } = props
+  const rateCents = session.rate_cents_per_minute
+  if (rateCents === null) return null
+  const { cents } = estimate(seconds, rateCents)
+  const share = 'operator_share_percent' in session ? (session.operator_share_percent ?? 0) : undefined
+  return (
+    <span
+      className={styles.figure}
+      data-testid="earnings"
+      data-stale={isSilent || undefined}
+      title={share === undefined ? t('drive.time.cost') : t('drive.time.earned')}
+    >
+      {money(share === undefined ? cents : Math.floor((cents * share) / 100))}
+    </span>
+  )
+}
+
+/** Opens the commands. @param props.waiting what waits for an answer behind the call */
+export const MenuButton = (props: { waiting: number; isOpen: boolean; onOpen: () => void }) => (
+  <button
+    type="button"
+    className={styles.menu}
+    data-hud="menu"
+    data-testid="menu"
+    aria-label={t('drive.menu.open')}
+    aria-haspopup="dialog"
+    aria-expanded={props.isOpen}
+    aria-keyshortcuts="Control+K"
+    onClick={props.onOpen}
+  >
+    {props.waiting > 0 && <span className={styles.waiting}>{props.waiting}</span>}
+    <IconMenu size="1.4em" />
+    <span className={styles.key} aria-hidden="true">
+      {t('drive.menu.key')}
+    </span>
+  </button>
+)
+
+/** Lays out the bar. */
+export const Bar = (props: {
+  identity: ReactNode
+  trust: ReactNode
+  session: ReactNode
+  menu: ReactNode
+}) => (
+  <>
+    <div className={styles.ground} />
+    {props.identity}
+    <section className={styles.status} aria-label={t('drive.topBar.status')}>
+      {props.trust}
+      <div className={styles.right}>
+        {props.session}
+        {props.menu}
+      </div>
+    </section>
+  </>
+)
+
+/** Whether the word says that the page is live. */
+export const isLiveState = (state: TrustState): boolean => state === 'LIVE' || state === 'DELAYED'

@@ -1,0 +1,101 @@
+import type { ComponentProps, ReactNode } from 'react'
+import { useEffect, useRef } from 'react'
+import { isTyping, latinKey } from '../base/keys.ts'
+import { Shape, type ShapeName } from '../status/shapes.tsx'
+import type { Tone } from '../status/state-label.tsx'
+import styles from './plates.module.css'
+
+/** The one thing that needs an answer, or that explains why the robot does not move. */
+export interface Call {
+  readonly id: string
+  readonly shape: ShapeName
+  readonly tone: Extract<Tone, 'blind' | 'paused' | 'request' | 'off'>
+  readonly title: string
+  readonly text?: ReactNode
+  readonly acts?: ReactNode
+  /** Whether screen readers interrupt for it. */
+  readonly isUrgent?: boolean
+  readonly testId?: string
+}
+
+/** Shows the first call, in a place where it moves nothing. A call takes no focus. */
+export function CallSlot({ calls }: { calls: readonly Call[] }) {
+  const [call] = calls
+  if (!call) return null
+  const { id, shape, tone, title, text, acts, isUrgent = false, testId = 'call' } = call
+  return (
+    <section
+      key={id}
+      className={styles.call}
+      data-tone={tone}
+      data-hud="call"
+      data-testid={testId}
+      role={isUrgent ? 'alert' : 'status'}
+      aria-label={title}
+    >
+      <div className={styles.callBody}>
+        <span className={styles.callSign}>
+          <Shape name={shape} />
+        </span>
+        <h2 className={styles.callTitle}>{title}</h2>
+        <div className={styles.callText}>{text}</div>
+        <div className={styles.callActs}>{acts}</div>
+      </div>
+    </section>
+  )
+}
+
+/** Shows the key that does the same as a button. */
+export const KeyHint = ({ children }: { children: ReactNode }) => (
+  <span className={styles.keyHint} aria-hidden="true">
+    {children}
+  </span>
+)
+
+/** A key that was meant for what was there before a call appeared does not answer it. */
+const DEAF_MS = 500
+
+interface ButtonProps extends ComponentProps<'button'> {
+  readonly children: ReactNode
+  /** The key that does the same, in lower case. */
+  readonly shortcut?: string
+  /** Whether it is what the viewer does next. */
+  readonly isPrimary?: boolean
+}
+
+/** Renders the button of a call, with its key. */
+export function CallButton({
+  children,
+  shortcut,
+  isPrimary = false,
+  className = '',
+  ...button
+}: ButtonProps) {
+  const self = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (shortcut === undefined) return
+    const appearedMs = performance.now()
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.repeat || event.isComposing || isTyping() || event.ctrlKey || event.metaKey || event.altKey)
+        return
+      if (latinKey(event) !== shortcut || document.querySelector('[role=dialog]') !== null) return
+      event.preventDefault()
+      if (performance.now() - appearedMs >= DEAF_MS) self.current?.click()
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [shortcut])
+  return (
+    <button
+      ref={self}
+      type="button"
+      {...button}
+      className={`${styles.button} ${className}`}
+      data-primary={isPrimary}
+      aria-keyshortcuts={shortcut}
+    >
+      {children}
+      {shortcut && <KeyHint>{shortcut.toUpperCase()}</KeyHint>}
+    </button>
+  )
+}

@@ -1,0 +1,293 @@
+import { closeCodes } from '@wheelhouse/protocol'
+import type { ReactNode } from 'react'
+import { clockText, timeOfDay } from '../base/format.ts'
+import { messageOf } from '../base/message-of.ts'
+import { Time, useNow } from '../base/time.tsx'
+import type { EpisodeMarks } from '../episodes/episode-panel.tsx'
+import type { LiveSession } from '../platform/use-live.ts'
+import { ExtensionPanel, newestExtension } from '../session/extension-panel.tsx'
+import { lostUntil } from '../session/notices.tsx'
+import { type SessionDetail, useSessionAction } from '../session/session-query.ts'
+import { HoldButton } from '../stop/hold-button.tsx'
+import type { StopRequestState } from '../stop/stop.ts'
+import { closeText, reasonText } from '../texts/code-texts.ts'
+import { textParts } from '../texts/text-parts.tsx'
+import { t } from '../texts/texts.ts'
+import { type Call, CallButton, KeyHint } from './call.tsx'
+import type { DriveActions } from './hud-actions.ts'
+import type { LinkView } from './operator-connection.ts'
+import type { LatchedStop } from './operator-stop.ts'
+import styles from './plates.module.css'
+
+/** How long the held answer to a stop is held. */
+const CLEAR_MS = 1_000
+
+interface StopCallOptions {
+  readonly request: StopRequestState
+  readonly inForce: LatchedStop | undefined
+  readonly session: SessionDetail
+  readonly meId: string
+  readonly isWatching: boolean
+  /** What answers it. */
+  readonly acts: ReactNode
+}
+
+/** Returns the call of a stop: one that is being sent, was rejected, or is in force; undefined without one. */
+export function stopCall({ request, inForce, ...options }: StopCallOptions): Call | undefined {
+  const common = { shape: 'stopped', tone: 'blind', isUrgent: true, testId: 'stop-banner' } as const
+  if (inForce) return { ...common, ...stopTexts(inForce, options), acts: options.acts }
+  switch (request.phase) {
+    case 'none':
+      return undefined
+    case 'requested':
+      return { ...common, id: 'stop', title: t('drive.stop.sent'), text: t('drive.stop.sentText') }
+    case 'recorded':
+      return { ...common, id: 'stop', title: t('drive.stop.recorded') }
+    case 'rejected':
+      return {
+        ...common,
+        id: 'stop',
+        title: t('drive.stop.rejected'),
+        text: messageOf(request.error),
+      }
+  }
+}
+
+function stopTexts(
+  stop: LatchedStop,
+  { session, meId, isWatching }: Pick<StopCallOptions, 'session' | 'meId' | 'isWatching'>,
+): Pick<Call, 'id' | 'title' | 'text'> {
+  const known = session.control.stop
+  return {
+    id: `stop ${stop.recorded}`,
+    title: stopTitle(stop, session, meId),
+    text: (
+      <>
+        {known && <time dateTime={known.at}>{timeOfDay(new Date(known.at))}</time>} {reasonText(stop.reason)}
+        {'. '}
+        {stop.recorded ? nextStep(known?.may_clear, isWatching) : t('drive.stop.saving')}
+        {known?.clear_requested_at && (
+          <> {textParts('session.clearStop.requested', { time: <Time at={known.clear_requested_at} /> })}</>
+        )}
+      </>
+    ),
+  }
+}
+
+/** Returns who requested a stop: by the user if known, otherwise by the role. */
+function stopTitle({ by, byRole }: LatchedStop, session: SessionDetail, meId: string): string {
+  const { client_id: ownerId, operator_id: operatorId, robot_name: robot } = session
+  if (by === null) return t('drive.stop.byPlatform', { robot })
+  const id = by ?? (byRole === 'client' ? ownerId : byRole === 'operator' ? operatorId : undefined)
+  if (id === undefined && !byRole) return t('drive.stop.byUnknown', { robot })
+  if (id === meId) return t('drive.stop.byYou', { robot })
+  if (id === ownerId) return t('drive.stop.byOwner', { robot })
+  return id === operatorId
+    ? t('drive.stop.byOperator', { operator: session.operator_name })
+    : t('drive.stop.byAdmin', { robot })
+}
+
+function nextStep(mayClear: boolean | undefined, isWatching: boolean): string {
+  if (mayClear === undefined) return ''
+  if (!mayClear) return t('drive.stop.ownerClears')
+  return isWatching ? t('drive.watch.clear') : t('drive.stop.clear')
+}
+
+/** Answers a stop: clears it while a button is held, and for an operator resumes then; or asks those who may clear it. */
+export function ClearStop({
+  session,
+  onResume,
+}: {
+  session: SessionDetail
+  onResume: (() => void) | undefined
+}) {
+  const action = useSessionAction(session.id)
+  const { stop } = session.control
+  if (!stop) return null
+  if (!stop.may_clear) {
+    return (
+      <>
+        <CallButton
+          isPrimary
+          shortcut="c"
+          disabled={action.isPending}
+          onClick={() => action.mutate('request_clear_stop')}
+        >
+          {t('session.clearStop.ask')}
+        </CallButton>
+        <ActionProblem error={action.error} />
+      </>
+    )
+  }
+  const clear = () => {
+    action.mutate('clear_stop')
+    onResume?.()
+  }
+  return (
+    <>
+      <HoldButton
+        className={styles.button ?? ''}
+        data-primary
+        data-testid="clear-stop"
+        holdMs={CLEAR_MS}
+        holdKey="c"
+        aria-keyshortcuts="C"
+        disabled={action.isPending}
+        onHeld={clear}
+      >
+        {onResume ? t('drive.stop.clearAndResume') : t('drive.stop.clearOnly')}
+        <KeyHint>{t('drive.stop.hold', { key: 'C' })}</KeyHint>
+      </HoldButton>
+      <ActionProblem error={action.error} />
+    </>
+  )
+}
+
+const ActionProblem = ({ error }: { error: unknown }) =>
+  error === null || error === undefined ? null : <span role="alert">{messageOf(error)}</span>
+
+/** Returns the call of a robot that is lost in a session, with what is left until the session ends. */
+export function lostCall(robot: string, live: LiveSession, isWatching: boolean): Call {
+  const until = lostUntil(live.events)
+  return {
+    id: 'lost',
+    shape: 'lost',
+    tone: 'blind',
+    isUrgent: true,
+    title: t('drive.call.lost', { robot }),
+    text: (
+      <>
+        {t('drive.call.lostText')} {until !== undefined && <LostCountdown until={until} />}{' '}
+        {isWatching ? '' : t('drive.call.lostNext')}
+      </>
+    ),
+  }
+}
+
+const LostCountdown = ({ until }: { until: number }) =>
+  t('drive.call.lostUntil', { time: clockText(Math.max(0, until - useNow()) / 1_000) })
+
+/** Returns the call of a connection that is missing or has ended; undefined while online. */
+export function linkCall({ phase, problem, end }: LinkView, onTakeOver: () => void): Call | undefined {
+  if (phase === 'online') return undefined
+  if (phase !== 'ended') {
+    return {
+      id: 'link',
+      shape: 'lost',
+      tone: 'blind',
+      title: phase === 'connecting' ? t('drive.notice.connecting') : t('drive.notice.lost'),
+      text: phase === 'offline' ? [t('drive.notice.lostText'), problem].filter(Boolean).join(' ') : problem,
+    }
+  }
+  const isReplaced = end?.closeCode === closeCodes.replaced.code
+  return {
+    id: 'ended',
+    shape: 'request',
+    tone: 'paused',
+    isUrgent: true,
+    title: isReplaced ? t('drive.notice.replaced') : t('drive.notice.ended'),
+    text: isReplaced ? t('drive.notice.replacedText') : (closeText(end?.closeCode) ?? end?.reason),
+    acts: (
+      <CallButton isPrimary shortcut="o" onClick={onTakeOver}>
+        {isReplaced ? t('drive.notice.takeControl') : t('drive.notice.reconnect')}
+      </CallButton>
+    ),
+  }
+}
+
+/** Returns the call of a paused session that its operator may resume. */
+export const pausedCall = (actions: DriveActions): Call => ({
+  id: 'paused',
+  shape: 'paused',
+  tone: 'paused',
+  title: t('drive.call.paused'),
+  text: (
+    <>
+      {t('drive.notice.paused')} <ActionProblem error={actions.error} />
+    </>
+  ),
+  // R also works while a dialog closes, so that it is a key of the cockpit and not of the call.
+  acts: (
+    <CallButton
+      isPrimary
+      data-testid="resume"
+      disabled={!actions.canResume || actions.isBusy}
+      onClick={actions.resume}
+    >
+      {t('drive.bar.resume')}
+      <KeyHint>R</KeyHint>
+    </CallButton>
+  ),
+})
+
+/** Returns the call of a paused session whose operator is gone. @param release lets the owner end it now */
+export const abandonedCall = ({ ends_at }: SessionDetail, release: ReactNode): Call => ({
+  id: 'abandoned',
+  shape: 'delayed',
+  tone: 'paused',
+  testId: 'abandoned',
+  title: t('session.abandoned.title'),
+  text: ends_at === null ? t('session.abandoned.text') : <AbandonedCountdown endsAt={ends_at} />,
+  acts: release,
+})
+
+const AbandonedCountdown = ({ endsAt }: { endsAt: string }) =>
+  textParts('session.abandoned.countdown', {
+    time: (
+      <span data-testid="countdown">{clockText(Math.max(0, Date.parse(endsAt) - useNow()) / 1_000)}</span>
+    ),
+  })
+
+/** Returns the call of a request to extend the session; undefined without one. */
+export function extensionCall(live: LiveSession): Call | undefined {
+  if (newestExtension(live.events)?.status !== 'pending') return undefined
+  return {
+    id: 'extension',
+    shape: 'request',
+    tone: 'request',
+    title: t('drive.notice.extension'),
+    text: (
+      <section aria-label={t('drive.notice.extension')}>
+        <ExtensionPanel live={live} />
+      </section>
+    ),
+  }
+}
+
+/** Returns the call of a running episode, which its operator ends; undefined without one. */
+export function episodeCall({ running, mark, isBusy, error, state }: EpisodeMarks): Call | undefined {
+  if (!running || !state) return undefined
+  return {
+    id: 'episode',
+    shape: 'live',
+    tone: 'off',
+    testId: 'episodes',
+    title: t('drive.call.episode', { number: state.episodes.length + 1 }),
+    text: (
+      <>
+        <EpisodeClock startedAt={running.started_at} /> · {running.task ?? t('drive.episodes.noTask')}{' '}
+        <ActionProblem error={error} />
+      </>
+    ),
+    acts: (
+      <>
+        <CallButton disabled={isBusy} onClick={() => mark('discard')}>
+          {t('drive.episodes.discard')}
+          <KeyHint>⌫</KeyHint>
+        </CallButton>
+        <CallButton disabled={isBusy} onClick={() => mark('failure')}>
+          {t('drive.episodes.failure')}
+          <KeyHint>N</KeyHint>
+        </CallButton>
+        <CallButton isPrimary disabled={isBusy} onClick={() => mark('success')}>
+          {t('drive.episodes.success')}
+          <KeyHint>Y</KeyHint>
+        </CallButton>
+      </>
+    ),
+  }
+}
+
+const EpisodeClock = ({ startedAt }: { startedAt: string }) => (
+  <b>{clockText((useNow() - Date.parse(startedAt)) / 1_000)}</b>
+)

@@ -1,0 +1,433 @@
+import { ChatMessage, type SessionStatus } from '@wheelhouse/protocol'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useDarkPage } from '../base/dark-page.ts'
+import { useFavicon } from '../base/favicon.ts'
+import {
+  IconAdjustments,
+  IconAspectRatio,
+  IconEye,
+  IconFlag,
+  IconFloat,
+  IconGamepad,
+  IconKeyboard,
+  IconMap,
+  IconMaximize,
+  IconMessage,
+  IconSidebar,
+  IconSwitch,
+} from '../base/icons.tsx'
+import { type Store, useStore } from '../base/store.ts'
+import { useNow } from '../base/time.tsx'
+import type { EpisodeMarks } from '../episodes/episode-panel.tsx'
+import { ageText } from '../freshness/freshness.ts'
+import { type ReadAges, useFreshness, useIsSilent } from '../freshness/use-freshness.ts'
+import { useNewNotifications } from '../notifications/use-notifications.ts'
+import { useMe } from '../platform/platform.ts'
+import { type LiveSession, useConnection } from '../platform/use-live.ts'
+import { interruptionText, RecordingMarkView } from '../recording/recording-mark.tsx'
+import { useSessionRecording } from '../recording/use-recordings.ts'
+import type { SessionDetail } from '../session/session-query.ts'
+import { type Trust, trustOf } from '../status/trust.ts'
+import type { StopControl } from '../stop/stop.ts'
+import { createSampleReader } from '../telemetry/sample-reader.ts'
+import type { Predict } from '../telemetry/surroundings.ts'
+import { useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { congestionText, speedLimitText } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
+import { type Cameras, useShownCameras } from '../video/use-cameras.ts'
+import { useReadAges } from '../video/video-view.tsx'
+import { useAlerts } from './alerts.ts'
+import { Bar, Details, Identity, isLiveState, MenuButton, SessionFigures, TrustChip } from './bar.tsx'
+import { type Call, CallSlot } from './call.tsx'
+import { CameraDetails } from './camera-details.tsx'
+import styles from './cockpit.module.css'
+import { type CommandGroup, CommandMenu } from './command-menu.tsx'
+import type { Axes } from './control-plan.ts'
+import type { Hud } from './hud.ts'
+import type { HudAction } from './hud-actions.ts'
+import { Nearby } from './nearby.tsx'
+import { CameraInsets, Picture } from './picture.tsx'
+import plates from './plates.module.css'
+import type { DrivePreferences, Hand } from './preferences.ts'
+import { factsOf, holderOf, type RobotView } from './robot-view.ts'
+import { SideDock } from './side-dock.tsx'
+import { SpeedPlate } from './speed-plate.tsx'
+import { StopButton, type StopPhase, StopSpace } from './stop-button.tsx'
+import { canFloat, toggleFloating } from './window.ts'
+
+interface Props {
+  readonly session: SessionDetail
+  /** The newest known status of the session. */
+  readonly status: SessionStatus
+  /** When the session was loaded, in Unix milliseconds. */
+  readonly fetchedAtMs: number
+  readonly live: LiveSession
+  readonly robot: RobotView
+  readonly cameras: Cameras
+  readonly hud: Hud
+  readonly hand: Store<Hand>
+  readonly episodes: EpisodeMarks
+  readonly stop: StopControl
+  /** What needs an answer, most urgent first. */
+  readonly calls: readonly Call[]
+  readonly perform: (action: HudAction) => void
+  /** Commands of the session for the menu, before those of the view. */
+  readonly commands: CommandGroup['commands']
+  /** Details of the connection. Called again twice a second. */
+  readonly details: () => ReactNode
+  /** Messages that one press sends. */
+  readonly quickReplies: readonly string[]
+  /** The speed at a limit of 100 %. */
+  readonly fullSpeed: { readonly linearMps: number; readonly angularRadps: number }
+  /** Receives the ages of the shown picture. Stable between renders. */
+  readonly onPicture?: (watch: ReturnType<typeof useShownCameras>['watch']) => void
+  /** What drives the robot; undefined for a viewer who watches. */
+  readonly driving?: {
+    readonly predict: Predict
+    readonly preferences: DrivePreferences
+    readonly axes: Store<Axes>
+    readonly stick: ReactNode
+    readonly inputs: ReactNode
+    /** How to drive, until the robot was driven once. */
+    readonly hint: string | undefined
+    readonly onControls: () => void
+  }
+}
+
+/** Lays out the cockpit for its operator and for a viewer: picture, instruments, calls, the stop above everything, dock and menu. */
+export function CockpitFrame(props: Props) {
+  const { session, status, fetchedAtMs, live, robot, cameras, hud, hand, episodes, stop, calls, driving } =
+    props
+  const isWatching = driving === undefined
+  const root = useRef<HTMLDivElement>(null)
+  const { watch, shown, onWatch, onSmallWatches } = useShownCameras(cameras)
+  const { onPicture } = props
+  useEffect(() => onPicture?.(watch), [onPicture, watch])
+  const readAges = useReadAges(watch, robot.readLinkAges)
+  const isSilent = useIsSilent(robot.readLinkAges)
+  const facts = factsOf(robot, session, status)
+  const trust = useTrust(readAges, facts)
+  const request = useStore(stop.state)
+  const phase: StopPhase = request.phase === 'requested' ? 'requested' : facts.isStopped ? 'stopped' : 'ready'
+  const holder = holderOf(facts, {
+    link: robot.link,
+    isSilent,
+    isHeld: robot.isPictureHeld || trust.state === 'BLIND',
+    isStopping: request.phase === 'requested',
+    isElsewhere: robot.link.phase === 'ended',
+  })
+  const recording = useSessionRecording(session.id).data
+  const dock = useStore(hud.dock)
+  const schema = useTelemetrySchema(session.telemetry_schema)
+  const isArm = useMemo(() => schema !== null && createSampleReader(schema).hasArm, [schema])
+  useDarkPage()
+  useAlerts({ trust: trust.state, isStopped: facts.isStopped })
+  useFavicon(faviconOf(trust, facts.isStopped))
+  const shared = { 'data-hand': useStore(hand), 'data-docked': dock !== '', 'data-watching': isWatching }
+  const predict = driving?.predict
+  return (
+    <>
+      <div ref={root} className={styles.cockpit} {...shared} data-bare={useStore(hud.isBare)}>
+        <main className={styles.stage}>
+          <div className={styles.hud} data-called={calls.length > 0}>
+            <Picture
+              robot={robot}
+              predict={predict}
+              session={session}
+              cameras={cameras}
+              hud={hud}
+              readAges={readAges}
+              rim={
+                facts.isStopped || phase === 'requested' ? 'stopped' : facts.isPaused ? 'paused' : undefined
+              }
+              onWatch={onWatch}
+            />
+            <Bar
+              identity={
+                <Identity
+                  session={session}
+                  holder={holder}
+                  isLive={isLiveState(trust.state)}
+                  isWatching={isWatching}
+                />
+              }
+              trust={
+                <TrustChip readAges={readAges} robot={facts} linkText={linkText(robot, isSilent)}>
+                  <Details>{props.details}</Details>
+                  <CameraDetails cameras={shown} />
+                </TrustChip>
+              }
+              session={
+                <SessionFigures
+                  session={session}
+                  status={status}
+                  fetchedAtMs={fetchedAtMs}
+                  battery={robot.battery}
+                  isSilent={isSilent}
+                  isLost={!facts.isConnected}
+                  recording={<RecordingMarkView recording={recording} isUnknown={isSilent} />}
+                />
+              }
+              menu={
+                <MenuButton
+                  waiting={Math.max(0, calls.length - 1)}
+                  isOpen={useStore(hud.sheet) === 'menu'}
+                  onOpen={() => hud.sheet.set('menu')}
+                />
+              }
+            />
+            <CallSlot calls={calls} />
+            <CameraInsets cameras={cameras} isArm={isArm} onWatches={onSmallWatches} />
+            <MessageLine
+              live={live}
+              session={session}
+              hint={driving?.hint}
+              onOpen={() => props.perform('chat')}
+            />
+            <StopSpace phase={phase} isWatching={isWatching} />
+            <SpeedPlate
+              subscribe={robot.subscribe}
+              telemetrySchema={session.telemetry_schema}
+              preferences={driving?.preferences}
+              axes={driving?.axes}
+              fullSpeed={props.fullSpeed}
+              speedScale={robot.link.phase === 'online' ? robot.limits.speed_scale : 1}
+              cause={useCause(robot, isSilent ? undefined : interruptionText(recording))}
+            />
+            <Nearby
+              subscribe={robot.subscribe}
+              telemetrySchema={session.telemetry_schema}
+              predict={predict}
+            />
+            {driving?.stick && <div className={styles.stick}>{driving.stick}</div>}
+          </div>
+        </main>
+        <SideDock
+          hud={hud}
+          session={session}
+          live={live}
+          subscribe={robot.subscribe}
+          predict={predict}
+          episodes={episodes}
+          quickReplies={props.quickReplies}
+          inputs={driving?.inputs}
+        />
+      </div>
+      <div className={styles.above} {...shared}>
+        <div className={styles.stage}>
+          <div className={styles.hud}>
+            <StopButton phase={phase} isWatching={isWatching} onStop={stop.request} />
+            {driving?.stick && <div className={`${styles.stick} ${styles.stickSpace}`} />}
+          </div>
+        </div>
+        {dock !== '' && <div className={styles.dockSpace} />}
+      </div>
+      <CommandMenu
+        hud={hud}
+        note={isWatching ? t('drive.menu.watchNote') : t('drive.menu.note', { robot: session.robot_name })}
+        groups={[
+          { title: t('drive.menu.session'), commands: props.commands },
+          {
+            title: t('drive.menu.view'),
+            commands: useViewCommands({
+              hud,
+              perform: props.perform,
+              root,
+              hasCameras: cameras.others.length > 0,
+              hasEpisodes: episodes.state !== undefined && episodes.running === null,
+              onControls: driving?.onControls,
+            }),
+          },
+        ]}
+      />
+    </>
+  )
+}
+
+/** Returns the trust state. Renders again when it changes, not with every age. */
+function useTrust(readAges: ReadAges, facts: Parameters<typeof trustOf>[1]): Trust {
+  return trustOf(useFreshness(readAges), facts && { ...facts, isStopped: false, isPaused: false })
+}
+
+function faviconOf({ state }: Trust, isStopped: boolean) {
+  if (isStopped || state === 'BLIND' || state === 'LOST') return 'stopped'
+  if (state === 'LIVE') return 'live'
+  return state === 'DELAYED' ? 'delayed' : undefined
+}
+
+const linkTexts: Record<RobotView['link']['phase'], string> = {
+  connecting: t('drive.link.connecting'),
+  online: t('drive.link.online'),
+  offline: t('drive.link.offline'),
+  ended: t('drive.link.ended'),
+}
+
+const linkText = ({ link }: RobotView, isSilent: boolean): string =>
+  isSilent && link.phase === 'online' ? t('drive.link.silent') : linkTexts[link.phase]
+
+/** Returns what slows the robot down, or else what the viewer must know of recording, connection and hub. */
+function useCause(
+  { link, limits, congestion }: RobotView,
+  recordingText: string | undefined,
+): string | undefined {
+  const hub = useConnection()
+  const isOnline = link.phase === 'online'
+  return (
+    (isOnline ? (speedLimitText(limits) ?? congestionText(congestion)) : undefined) ??
+    recordingText ??
+    (hub === 'live' || hub === 'connecting' ? undefined : t('drive.figures.noHub'))
+  )
+}
+
+/** How long a notification of another session is shown. */
+const NEWS_MS = 8_000
+
+/** Shows the newest message in one line, or how to drive. It opens the messages. News of other sessions take its place for a moment. */
+function MessageLine(props: {
+  live: LiveSession
+  session: SessionDetail
+  hint: string | undefined
+  onOpen: () => void
+}) {
+  const { live, session, hint, onOpen } = props
+  const { sender, text, sentAtMs } = useNewestMessage(live)
+  const news = useNews(session.id)
+  const nowMs = useNow()
+  const shown = news ?? (sender === undefined && hint !== undefined ? hint : text)
+  return (
+    <button
+      type="button"
+      className={`${plates.plate} ${styles.message}`}
+      data-hud="message"
+      onClick={onOpen}
+      title={t('drive.chat.open')}
+    >
+      <IconMessage size={18} />
+      <span className={styles.messageText} aria-live="polite" data-testid={news ? 'ticker' : 'chat-last'}>
+        {news === undefined && sender !== undefined && <b>{sender} </b>}
+        {shown}
+      </span>
+      {news === undefined && sentAtMs !== undefined && (
+        <time className={styles.messageAge}>{ageText(Math.max(1_000, nowMs - sentAtMs))}</time>
+      )}
+    </button>
+  )
+}
+
+/** Returns the newest message; without a sender while there is none. */
+function useNewestMessage({ events, outgoing }: LiveSession) {
+  const me = useMe()
+  const last = useMemo(() => events.findLast(({ type }) => type === 'chat.message'), [events])
+  const sent = outgoing.at(-1)
+  if (sent) return { sender: t('drive.chat.you'), text: sent.body, sentAtMs: undefined }
+  const message = last && ChatMessage.safeParse(last.data).data
+  if (!message) return { sender: undefined, text: t('drive.chat.empty'), sentAtMs: undefined }
+  return {
+    sender: message.sender_id === me.id ? t('drive.chat.you') : message.sender_name,
+    text: message.body,
+    sentAtMs: Date.parse(message.created_at),
+  }
+}
+
+/** Returns a new notification of another session for some seconds. No pop-up may cover an instrument. */
+function useNews(sessionId: string): string | undefined {
+  const [news, setNews] = useState<{ id: string; text: string }>()
+  useNewNotifications(
+    useCallback(
+      ({ id }, { title, detail, sessionId: about }) => {
+        if (about !== sessionId) setNews({ id, text: detail ? `${title} · ${detail}` : title })
+      },
+      [sessionId],
+    ),
+  )
+  useEffect(() => {
+    if (!news) return
+    const timer = setTimeout(() => setNews(undefined), NEWS_MS)
+    return () => clearTimeout(timer)
+  }, [news])
+  return news?.text
+}
+
+interface ViewCommands {
+  readonly hud: Hud
+  readonly perform: (action: HudAction) => void
+  readonly root: React.RefObject<HTMLDivElement | null>
+  readonly hasCameras: boolean
+  /** Whether an episode can begin. */
+  readonly hasEpisodes: boolean
+  readonly onControls: (() => void) | undefined
+}
+
+/** Returns the commands that change what the view shows. */
+function useViewCommands(options: ViewCommands): CommandGroup['commands'] {
+  const { hud, perform, root, hasCameras, hasEpisodes, onControls } = options
+  const isFilled = useStore(hud.isFilled)
+  const isBare = useStore(hud.isBare)
+  const float = () => {
+    if (root.current) toggleFloating(root.current).catch((cause) => console.warn('floating:', cause))
+  }
+  return [
+    ...(hasEpisodes
+      ? [
+          {
+            id: 'episode',
+            icon: IconFlag,
+            label: t('drive.menu.episode'),
+            hint: 'E',
+            run: () => perform('episode'),
+          },
+        ]
+      : []),
+    ...(hasCameras
+      ? [
+          {
+            id: 'camera',
+            icon: IconSwitch,
+            label: t('drive.keys.camera'),
+            hint: 'V',
+            run: () => perform('camera'),
+          },
+        ]
+      : []),
+    {
+      id: 'open-dock',
+      icon: IconSidebar,
+      label: t('drive.menu.dock'),
+      hint: 'L',
+      run: () => perform('dock'),
+    },
+    {
+      id: 'values',
+      icon: IconAdjustments,
+      label: t('drive.menu.values'),
+      hint: 'T',
+      run: () => perform('values'),
+    },
+    { id: 'map', icon: IconMap, label: t('drive.menu.map'), hint: 'M', run: () => perform('swap') },
+    {
+      id: 'fill',
+      icon: IconAspectRatio,
+      label: isFilled ? t('drive.menu.whole') : t('drive.menu.fill'),
+      run: () => hud.isFilled.set(!isFilled),
+    },
+    {
+      id: 'bare',
+      icon: IconEye,
+      label: isBare ? t('drive.menu.show') : t('drive.menu.hide'),
+      hint: '`',
+      run: () => perform('overlay'),
+    },
+    {
+      id: 'full-screen',
+      icon: IconMaximize,
+      label: t('drive.keys.fullScreen'),
+      hint: 'F',
+      run: () => perform('fullScreen'),
+    },
+    ...(canFloat() ? [{ id: 'float', icon: IconFloat, label: t('drive.menu.float'), run: float }] : []),
+    ...(onControls
+      ? [{ id: 'controls', icon: IconGamepad, label: t('drive.menu.controls'), run: onControls }]
+      : []),
+    { id: 'keys', icon: IconKeyboard, label: t('drive.menu.keys'), hint: '?', run: () => perform('keys') },
+  ]
+}

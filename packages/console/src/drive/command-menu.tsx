@@ -1,0 +1,125 @@
+import { Modal, TextInput } from '@mantine/core'
+import { type ComponentType, type KeyboardEvent, useState } from 'react'
+import { IconSearch } from '../base/icons.tsx'
+import { useStore } from '../base/store.ts'
+import { t } from '../texts/texts.ts'
+import styles from './command-menu.module.css'
+import type { Hud } from './hud.ts'
+
+/** One command of the cockpit. */
+export interface Command {
+  readonly id: string
+  readonly icon: ComponentType<{ size?: number }>
+  readonly label: string
+  /** The key that does the same. */
+  readonly hint?: string
+  readonly isDisabled?: boolean
+  readonly run: () => void
+}
+
+export interface CommandGroup {
+  readonly title: string
+  readonly commands: readonly Command[]
+}
+
+interface Props {
+  readonly hud: Hud
+  readonly groups: readonly CommandGroup[]
+  /** What happens to the robot while the menu is open. */
+  readonly note: string
+}
+
+/** Lists the commands of the cockpit and finds them by their names. The stop stays above it. */
+export function CommandMenu({ hud, ...props }: Props) {
+  const isOpen = useStore(hud.sheet) === 'menu'
+  const close = () => hud.sheet.set(undefined)
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={t('drive.menu.title')}
+      centered={false}
+      yOffset="8dvh"
+      size={600}
+      // While it fades out, it would still take the keys of the page.
+      transitionProps={{ exitDuration: 0 }}
+      classNames={{ header: styles.header ?? '', body: styles.body ?? '' }}
+    >
+      {isOpen && <CommandList {...props} onClose={close} />}
+    </Modal>
+  )
+}
+
+/** Renders the commands that a search finds. */
+export function CommandList({ groups, note, onClose }: Omit<Props, 'hud'> & { onClose: () => void }) {
+  const [search, setSearch] = useState('')
+  const [active, setActive] = useState(0)
+  const words = search.trim().toLowerCase()
+  const shown = groups
+    .map(({ title, commands }) => ({
+      title,
+      commands: commands.filter(({ label }) => label.toLowerCase().includes(words)),
+    }))
+    .filter(({ commands }) => commands.length > 0)
+  const all = shown.flatMap(({ commands }) => commands)
+  const perform = (command: Command | undefined) => {
+    if (!command || command.isDisabled) return
+    onClose()
+    command.run()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter') perform(all[active])
+    else if (event.key === 'ArrowDown') setActive((active + 1) % Math.max(1, all.length))
+    else if (event.key === 'ArrowUp') setActive((active + all.length - 1) % Math.max(1, all.length))
+    else return
+    event.preventDefault()
+  }
+  return (
+    <>
+      <TextInput
+        className={styles.search ?? ''}
+        aria-label={t('drive.menu.search')}
+        placeholder={t('drive.menu.search')}
+        leftSection={<IconSearch size={18} />}
+        variant="unstyled"
+        size="lg"
+        value={search}
+        data-autofocus
+        onChange={({ currentTarget: { value } }) => {
+          setSearch(value)
+          setActive(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div className={styles.list}>
+        {shown.map(({ title, commands }) => (
+          <section key={title} aria-label={title}>
+            <h3 className={styles.title}>{title}</h3>
+            {commands.map((command) => (
+              <button
+                key={command.id}
+                type="button"
+                className={styles.command}
+                data-testid={command.id}
+                data-active={all[active] === command}
+                disabled={command.isDisabled}
+                aria-keyshortcuts={command.hint}
+                onClick={() => perform(command)}
+              >
+                <command.icon size={18} />
+                {command.label}
+                {command.hint && (
+                  <span className={styles.key} aria-hidden="true">
+                    {command.hint}
+                  </span>
+                )}
+              </button>
+            ))}
+          </section>
+        ))}
+        {all.length === 0 && <p className={styles.none}>{t('drive.menu.none')}</p>}
+      </div>
+      <p className={styles.note}>{note}</p>
+    </>
+  )
+}

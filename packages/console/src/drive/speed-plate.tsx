@@ -1,0 +1,240 @@
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
+import { decimals } from '../base/format.ts'
+import { type Store, useStore } from '../base/store.ts'
+import { BLIND_MS } from '../freshness/freshness.ts'
+import { Shape } from '../status/shapes.tsx'
+import type { SubscribeTelemetry, TelemetrySample } from '../telemetry/feed.ts'
+import { createSampleReader, type Joint, type SampleReader } from '../telemetry/sample-reader.ts'
+import { useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { percent } from '../texts/percent.ts'
+import { t } from '../texts/texts.ts'
+import type { Axes } from './control-plan.ts'
+import { speed, speedParts } from './figure-texts.ts'
+import styles from './plates.module.css'
+import { type DrivePreferences, LIMIT_STEP, MIN_SPEED_LIMIT } from './preferences.ts'
+
+interface FullSpeed {
+  readonly linearMps: number
+  readonly angularRadps: number
+}
+
+interface Props {
+  readonly subscribe: SubscribeTelemetry
+  /** The telemetry that the robot declares. */
+  readonly telemetrySchema: Record<string, unknown> | null
+  /** The speed limit that the viewer sets; undefined for a viewer who does not drive. */
+  readonly preferences: Pick<DrivePreferences, 'limit' | 'stepLimit'> | undefined
+  /** What the viewer commands; undefined for a viewer who does not drive. */
+  readonly axes: Store<Axes> | undefined
+  /** The speed at a limit of 100 %. */
+  readonly fullSpeed: FullSpeed
+  /** The share of the limit that is available: latency or an old picture may lower it. */
+  readonly speedScale: number
+  /** Why the robot drives slower, or what else the viewer must know of the connection. */
+  readonly cause: string | undefined
+}
+
+/**
+ * Shows the speed and its envelope: the track ends at the limit of the operator, a white bar is the measured speed, a blue mark the
+ * commanded one, and what is not available is hatched. An arm has its joints instead of the track.
+ */
+export function SpeedPlate(props: Props) {
+  const { subscribe, telemetrySchema, preferences, axes, fullSpeed, speedScale, cause } = props
+  const schema = useTelemetrySchema(telemetrySchema)
+  const reader = useMemo(() => createSampleReader(schema), [schema])
+  const value = useRef<HTMLElement>(null)
+  const track = useRef<HTMLDivElement>(null)
+  const limit = preferences?.limit
+  const fullLinearMps = fullSpeed.linearMps
+  const joints = useJoints(subscribe, reader)
+  useEffect(() => {
+    if (!value.current) return
+    return runSpeed({
+      subscribe,
+      reader,
+      value: value.current,
+      track,
+      endMps: () => fullLinearMps * (limit?.get() ?? 1),
+      forward: () => axes?.get().forward ?? 0,
+    })
+  }, [subscribe, reader, fullLinearMps, limit, axes])
+  const [, unit] = speedParts(0)
+  return (
+    <section
+      className={`${styles.plate} ${styles.speed}`}
+      data-hud="speed"
+      data-testid="speed"
+      aria-label={t('drive.figures.label')}
+    >
+      <div className={styles.cause} role="status">
+        {cause !== undefined && (
+          <>
+            <Shape name="delayed" />
+            {cause}
+          </>
+        )}
+      </div>
+      <div className={styles.row}>
+        <span className={styles.value} title={t('drive.figures.speed')}>
+          <span ref={value}>–</span>
+          <span className={styles.unit}>{unit}</span>
+        </span>
+        {preferences && <SpeedLimit preferences={preferences} fullSpeed={fullSpeed} />}
+      </div>
+      {joints.length > 0 ? (
+        <Joints joints={joints} />
+      ) : (
+        <div
+          ref={track}
+          className={styles.track}
+          data-limited={speedScale < 1 || undefined}
+          style={{ '--available': speedScale } as React.CSSProperties}
+        >
+          <i className={styles.closed} />
+          <i className={styles.measured} />
+          <i className={styles.commanded} />
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** Sets the speed limit by slider, buttons or the keys [ and ]. */
+function SpeedLimit(props: { preferences: NonNullable<Props['preferences']>; fullSpeed: FullSpeed }) {
+  const { preferences, fullSpeed } = props
+  const limit = useStore(preferences.limit)
+  const text = limitText(limit, fullSpeed)
+  const shown = fullSpeed.linearMps === 0 ? percent(limit) : speed(limit * fullSpeed.linearMps)
+  return (
+    <div className={styles.limit}>
+      <Step label={t('drive.figures.lower')} hint="[" onClick={() => preferences.stepLimit(-1)}>
+        −
+      </Step>
+      <label className={styles.slider}>
+        {t('drive.figures.limit')} <b>{shown}</b>
+        <input
+          type="range"
+          aria-label={t('drive.figures.limitLabel')}
+          aria-valuetext={text}
+          title={text}
+          min={MIN_SPEED_LIMIT * 100}
+          max={100}
+          step={LIMIT_STEP * 100}
+          value={Math.round(limit * 100)}
+          onChange={(event) => preferences.limit.set(Number(event.currentTarget.value) / 100)}
+          // The arrow keys drive again after the pointer has set the limit.
+          onPointerUp={(event) => event.currentTarget.blur()}
+        />
+      </label>
+      <Step label={t('drive.figures.raise')} hint="]" onClick={() => preferences.stepLimit(1)}>
+        +
+      </Step>
+    </div>
+  )
+}
+
+const Step = (props: { label: string; hint: string; onClick: () => void; children: ReactNode }) => (
+  <button type="button" aria-label={props.label} aria-keyshortcuts={props.hint} onClick={props.onClick}>
+    {props.children}
+  </button>
+)
+
+/** Returns a limit as `Speed limit: 50 % (0.20 m/s and 0.20 rad/s)`. */
+export const limitText = (limit: number, { linearMps, angularRadps }: FullSpeed) =>
+  t('drive.figures.limitText', {
+    percent: Math.round(limit * 100),
+    linear: decimals(limit * linearMps, 2),
+    angular: decimals(limit * angularRadps, 2),
+  })
+
+/** Limits text updates, because layout is expensive. */
+const TEXT_INTERVAL_MS = 100
+
+/** Writes the speed on animation frames, outside of React. @returns a function that stops it */
+function runSpeed(options: {
+  readonly subscribe: SubscribeTelemetry
+  readonly reader: SampleReader
+  readonly value: HTMLElement
+  /** Its custom properties `--share` and `--command` are 0 to 1; missing for an arm. */
+  readonly track: RefObject<HTMLDivElement | null>
+  /** Returns the speed at the end of the track. */
+  readonly endMps: () => number
+  /** Returns the commanded share of it, -1 to 1. */
+  readonly forward: () => number
+}): () => void {
+  const { subscribe, reader, value, track, endMps, forward } = options
+  let newest: TelemetrySample | undefined
+  let writtenMs = 0
+  const unsubscribe = subscribe((sample) => {
+    newest = sample
+  })
+
+  function draw(frameMs: number): void {
+    frame = requestAnimationFrame(draw)
+    if (frameMs - writtenMs < TEXT_INTERVAL_MS) return
+    writtenMs = frameMs
+    const isStale = newest !== undefined && performance.now() - newest.atMs >= BLIND_MS
+    const mps = newest && reader.speedMps(newest.data)
+    const text = mps === undefined ? '–' : speedParts(mps)[0]
+    if (value.textContent !== text) value.textContent = text
+    value.parentElement?.toggleAttribute('data-stale', isStale)
+    const { current } = track
+    if (!current) return
+    const end = endMps()
+    const share = mps === undefined || end === 0 || isStale ? 0 : Math.min(1, Math.abs(mps) / end)
+    current.style.setProperty('--share', share.toFixed(3))
+    current.style.setProperty('--command', Math.abs(forward()).toFixed(3))
+    current.toggleAttribute('data-commanded', forward() !== 0)
+  }
+
+  let frame = requestAnimationFrame(draw)
+  return () => {
+    cancelAnimationFrame(frame)
+    unsubscribe()
+  }
+}
+
+const JOINTS_INTERVAL_MS = 100
+
+/** Returns the joints of the newest sample, ten times a second at most; none for a robot without an arm. */
+function useJoints(subscribe: SubscribeTelemetry, reader: SampleReader): readonly Joint[] {
+  const [joints, setJoints] = useState<readonly Joint[]>([])
+  useEffect(() => {
+    let readMs = Number.NEGATIVE_INFINITY
+    return subscribe(({ data, atMs }) => {
+      if (atMs - readMs < JOINTS_INTERVAL_MS) return
+      readMs = atMs
+      const next = reader.joints(data, 'arm')
+      setJoints((before) => (next.length === 0 && before.length === 0 ? before : next))
+    })
+  }, [subscribe, reader])
+  return joints
+}
+
+/** From this share of the travel on, a joint is near its end. */
+const NEAR_END = 0.92
+
+/** Shows the joints of an arm, each within its travel. */
+export const Joints = ({ joints }: { joints: readonly Joint[] }) => (
+  <div className={styles.joints}>
+    {joints.map(({ name, value, unit, min, max }) => {
+      const share = min === undefined || max === undefined ? undefined : (value - min) / (max - min)
+      const isNear = share !== undefined && Math.abs(share * 2 - 1) >= NEAR_END
+      return (
+        <div key={name} className={styles.joint} data-near={isNear || undefined}>
+          <small title={name}>{name}</small>
+          {jointText(value, unit)}
+          {share !== undefined && (
+            <div className={styles.jointTrack}>
+              <i style={{ insetInlineStart: `${Math.min(1, Math.max(0, share)) * 100}%` }} />
+            </div>
+          )}
+        </div>
+      )
+    })}
+  </div>
+)
+
+/** Returns a joint as `84°` if it turns, otherwise with its unit. */
+const jointText = (value: number, unit: string): string =>
+  unit === 'rad' ? `${Math.round((value * 180) / Math.PI)}°` : `${decimals(value, 2)} ${unit}`.trim()
