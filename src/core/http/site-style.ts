@@ -18,7 +18,7 @@ export const SITE_STYLE = `${HEADER_STYLE}
 *{box-sizing:border-box}
 html{scroll-padding-top:1rem;-webkit-text-size-adjust:100%}
 a{color:var(--link);text-underline-offset:.2em}
-:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:2px}
+:focus-visible{outline:2px solid var(--link);outline-offset:2px}
 h1,h2,h3{font-weight:650;line-height:1.25;text-wrap:balance}
 h1{font-size:${siteTheme.title};letter-spacing:-.02em}
 h2{font-size:${siteTheme.subtitle};letter-spacing:-.02em;margin-top:2rem}
@@ -35,6 +35,7 @@ body:not(.wide) .mark{width:40px;height:40px}
 button,input,.button{font:inherit;font-weight:550;min-height:2.75rem;padding:.5rem 1rem;border-radius:var(--radius);border:1px solid var(--edge);background:var(--surface);color:inherit}
 table,.figures,.status,.initials{font-variant-numeric:tabular-nums}
 input{font-weight:450;width:100%}
+::placeholder{color:var(--dimmed);opacity:.85}
 button{cursor:pointer}
 button:hover,.button:hover{border-color:var(--link)}
 .button{display:inline-flex;align-items:center;justify-content:center;text-decoration:none}
