@@ -72,9 +72,6 @@ const MONTHLY_CLOSE = {
 }
 const JOB_CLEAN_UP = cronQueue('job-clean-up', '29 * * * *', 'Removes the progress of finished jobs')
 
-/** An account of the built-in identity provider, and whether it has the admin role. */
-export type OfferedAccount = DevAccount & { readonly admin?: boolean }
-
 export interface RuntimeContext {
   readonly log: Log
   readonly now: () => Date
@@ -85,7 +82,7 @@ export interface RuntimeContext {
   /** Called when the platform cannot continue, with the reason. */
   readonly fail: (cause: Error) => void
   /** The accounts of the built-in identity provider in the demo. */
-  readonly accounts?: readonly OfferedAccount[]
+  readonly accounts?: readonly DevAccount[]
   /** Whether workers look for abandoned jobs. Default: true. Tests that move the clock turn it off. */
   readonly superviseJobs?: boolean | undefined
   /** How long a response of the contact form waits for the mail server. Default: 3 s. Tests set another time. */
@@ -115,7 +112,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
     closers.add(() => storage.close())
     const mailer = config.mail && createMailer(config.mail)
     const accounts = context.accounts ?? []
-    const admins = accounts.filter((account) => account.admin).map((account) => account.email)
+    const admins = accounts.filter(({ role }) => role === 'admin').map(({ email }) => email)
     const settings = { ...config, adminEmails: [...config.adminEmails, ...admins] }
     const identity = await createIdentity(core, { settings, accounts, insecure: context.insecure ?? false })
     closers.add(() => identity.apiKeys.flush())

@@ -1,10 +1,11 @@
 import type { Middleware } from 'koa'
 import type { Config } from '../app/config.ts'
-import { createPlatform, type OfferedAccount, type Platform } from '../app/container.ts'
+import { createPlatform, type Platform } from '../app/container.ts'
 import { singleFlight } from '../core/concurrency/concurrency.ts'
 import { type Listener, listen } from '../core/http/listener.ts'
 import type { Queue } from '../core/jobs/queue.ts'
 import type { Log } from '../core/log.ts'
+import type { DevAccount } from '../modules/identity/index.ts'
 import { createApi } from './api/api.ts'
 import { isDatabaseReachable } from './api/site/health.ts'
 import { probeHandler } from './api/site/probes.ts'
@@ -80,7 +81,7 @@ export interface RolesOptions {
   /** Additional pages of the api. */
   readonly pages?: readonly Middleware[]
   /** The accounts of the built-in identity provider. */
-  readonly accounts?: readonly OfferedAccount[]
+  readonly accounts?: readonly DevAccount[]
   /** Runs before every guarded handler. Tests throw from it. */
   readonly beforeHandler?: ((handler: string) => void) | undefined
   /** Whether workers look for abandoned jobs. Default: true. Tests that move the clock turn it off. */

@@ -79,7 +79,7 @@ function welcomeText({ keys, robots }: Demo, baseUrl: string): string {
   Watch their cameras at ${robots.map((item) => baseUrl + cameraPath(item.hardwareId)).join(' and\n  ')}
 
   Sign in at ${baseUrl}/auth/login as
-${demoAccounts.map((item) => `    ${item.email.padEnd(20)} ${item.hint}`).join('\n')}
+${demoAccounts.map((item) => `    ${item.email.padEnd(20)} ${item.role}: ${item.hint}`).join('\n')}
 
   Or run the main scenario from a second terminal. First set the keys:
 

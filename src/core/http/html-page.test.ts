@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { problemText, template } from './html-page.ts'
+import { problemText, renderHeader, template } from './html-page.ts'
 
 const ATTACK = `"'><script>alert(1)</script>&`
 const ESCAPED = '&quot;&#39;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;'
@@ -16,4 +17,10 @@ test('a template inserts what another template rendered unchanged, and nothing f
   const problem = problemText({ text: ATTACK })
   expect(page({ parts: [problem, ATTACK] }).toString()).toBe(`[<p class="problem">${ESCAPED}</p>${ESCAPED}]`)
   expect(page({ parts: undefined }).toString()).toBe('[]')
+})
+
+test('pages and the console have the same mark', () => {
+  const icon = readFileSync(new URL('../../../packages/console/src/app/icon.svg', import.meta.url), 'utf8')
+  const [, mark = ''] = /<svg[^>]*>(.*)<\/svg>/.exec(renderHeader({ wide: false }).toString()) ?? []
+  expect(icon.replace('<title>Wheelhouse</title>', '')).toContain(`>${mark}</svg>`)
 })

@@ -3,15 +3,18 @@ import { Eta } from 'eta'
 import type { Context, Middleware } from 'koa'
 import { toAppError } from '../errors/errors.ts'
 import { SITE_STYLE } from './site-style.ts'
+import { FONT_ADDRESS, siteTheme } from './site-theme.ts'
 
 const STYLE_HASH = createHash('sha256').update(SITE_STYLE).digest('base64')
 
-/** The mark of the console, as an outline that takes its colour from the page. */
-const MARK =
-  '<g fill="none" stroke-width="3" stroke-linecap="round"><circle cx="16" cy="16" r="10"/>' +
-  '<circle cx="16" cy="16" r="3"/><path d="M16 1.5v11.5M16 19v11.5M1.5 16h11.5M19 16h11.5"/></g>'
+/** The mark: a ship's wheel in the colour of the page. A test compares it with the icon of the console. */
+const WHEEL =
+  '<circle cx="16" cy="16" r="9" fill="none" stroke-width="2.5"/><circle cx="16" cy="16" r="3.5" stroke="none"/>' +
+  '<path stroke-width="2.5" stroke-linecap="round" d="M16 1.75v28.5M1.75 16h28.5M22.36 9.64l3.72-3.72M9.64 9.64L5.92 5.92' +
+  'M9.64 22.36l-3.72 3.72M22.36 22.36l3.72 3.72"/>'
+const { primary } = siteTheme.dark
 const ICON = `data:image/svg+xml,${encodeURIComponent(
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" stroke="#1c7ed6">${MARK}</svg>`,
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="${primary}" stroke="${primary}">${WHEEL}</svg>`,
 )}`
 
 /**
@@ -53,29 +56,36 @@ interface Page {
   readonly wide?: boolean
   /** Whether the body contains the title as its heading. */
   readonly titled?: boolean
+  /** The last link of the navigation. Default: it opens the console. */
+  readonly entrance?: { readonly label: string; readonly url: string }
+  readonly footer?: Html
 }
 
 /** Renders the header of a page, with the navigation if it is wide. */
-export const renderHeader = template<{ wide: boolean }>(`<header class="top"><a class="brand" href="/">
-<svg width="24" height="24" viewBox="0 0 32 32" aria-hidden="true">${MARK}</svg>Wheelhouse</a>
-<% if (it.wide) { %><a href="/docs">Guides</a><a href="/api/docs">API reference</a><a href="/downloads">Downloads</a>
-<a href="/dashboard">Console</a><% } %></header>`)
+export const renderHeader = template<
+  Pick<Page, 'wide' | 'entrance'>
+>(`<header class="top"><a class="brand" href="/">
+<svg class="mark" width="26" height="26" viewBox="0 0 32 32" aria-hidden="true">${WHEEL}</svg>Wheelhouse</a>
+<% if (it.wide) { %><nav aria-label="Main"><a href="/docs">Guides</a><a class="more" href="/api/docs">API</a>
+<a class="more" href="/downloads">Downloads</a><a href="<%= it.entrance?.url ?? '/dashboard' %>"><%= it.entrance?.label ?? 'Open console' %></a></nav>
+<% } %></header>`)
 
 const pageTemplate = template<Page & { header: Html }>(`<!doctype html>
 <html lang="<%= it.language ?? 'en' %>">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title><%= it.title %></title>
 <link rel="icon" type="image/svg+xml" href="${ICON}">
+<link rel="preload" href="${FONT_ADDRESS}" as="font" type="font/woff2" crossorigin>
 <style>${SITE_STYLE}</style></head>
 <body<% if (it.wide) { %> class="wide"<% } %>><%= it.header %>
 <main><% if (!it.titled) { %><h1><%= it.title %></h1>
 <% } %><%= it.body %>
-</main></body></html>
+</main><%= it.footer %></body></html>
 `)
 
-/** Renders a page that runs no script and loads only images of this origin. */
+/** Renders a page that runs no script and loads only images and the font of this origin. */
 export const renderPage = (page: Page): string =>
-  pageTemplate({ ...page, header: renderHeader({ wide: page.wide ?? false }) }).toString()
+  pageTemplate({ ...page, header: renderHeader(page) }).toString()
 
 /**
  * Returns the content security policy of such a page. A submitted form may redirect to the origins in `formTargets` and
@@ -86,6 +96,7 @@ export const pagePolicy = (formTargets: readonly string[] = []): string =>
     "default-src 'none'",
     `style-src 'sha256-${STYLE_HASH}'`,
     "img-src 'self' data:",
+    "font-src 'self'",
     `form-action ${["'self'", ...formTargets].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -95,7 +106,7 @@ export const pagePolicy = (formTargets: readonly string[] = []): string =>
 export const problemText = template<{ text: string | undefined }>('<p class="problem"><%= it.text %></p>')
 
 const signInProblem = template<{ problem: Html }>(`<%= it.problem %>
-<p><a href="/auth/login">Sign in again</a></p>`)
+<p><a class="button primary" href="/auth/login">Sign in again</a></p>`)
 
 /** Sends a page that runs no script. */
 export function sendPage(

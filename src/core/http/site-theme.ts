@@ -1,14 +1,19 @@
 /** The colours of one colour scheme. */
 interface Colours {
   readonly background: string
-  /** Background of cards, code and table heads. */
+  /** Background of cards, rows and code. */
   readonly surface: string
   readonly text: string
   readonly dimmed: string
   readonly border: string
+  /** Border of what can be pressed or filled in. */
+  readonly edge: string
   readonly link: string
+  /** Background of initials. */
+  readonly soft: string
   readonly primary: string
   readonly 'on-primary': string
+  readonly live: string
   readonly error: string
 }
 
@@ -17,39 +22,49 @@ interface Colours {
  * theme of the console.
  */
 export const siteTheme = {
-  font: 'system-ui, sans-serif',
-  radius: '0.5rem',
-  title: '1.6rem',
-  subtitle: '1.2rem',
+  font: "'Inter Variable', system-ui, sans-serif",
+  radius: '10px',
+  title: '1.5rem',
+  subtitle: '1.25rem',
   light: {
-    background: '#ffffff',
-    surface: '#f8f9fa',
-    text: '#000000',
-    dimmed: '#495057',
-    border: '#ced4da',
-    link: '#1971c2',
-    primary: '#1971c2',
+    background: '#f6f7f9',
+    surface: '#ffffff',
+    text: '#11161c',
+    dimmed: '#434d5a',
+    border: '#e1e5ea',
+    edge: '#c3cad3',
+    link: '#135fc0',
+    soft: '#e4effc',
+    primary: '#1762c6',
     'on-primary': '#ffffff',
-    error: '#c92a2a',
+    live: '#0a7350',
+    error: '#b8141e',
   },
   dark: {
-    background: '#242424',
-    surface: '#2e2e2e',
-    text: '#c9c9c9',
-    dimmed: '#b8b8b8',
-    border: '#424242',
-    link: '#74c0fc',
-    primary: '#1971c2',
+    background: '#0b0e12',
+    surface: '#11151a',
+    text: '#eef2f6',
+    dimmed: '#b4bdc9',
+    border: '#262d37',
+    edge: '#3a4452',
+    link: '#79b8ff',
+    soft: '#13273f',
+    primary: '#1f6fd6',
     'on-primary': '#ffffff',
-    error: '#ff8787',
+    live: '#45d39a',
+    error: '#ff827b',
   },
 } as const satisfies { light: Colours; dark: Colours } & Record<string, unknown>
+
+/** Where the font is served. The version changes the address, because browsers keep the file for a year. */
+export const FONT_ADDRESS = '/site/inter-5.3.0.woff2'
 
 const properties = (colours: Colours) =>
   Object.entries(colours)
     .map(([name, value]) => `--${name}:${value}`)
     .join(';')
 
-/** The theme as CSS custom properties, for both colour schemes. */
-export const THEME_CSS = `:root{color-scheme:light dark;--font:${siteTheme.font};--radius:${siteTheme.radius};${properties(siteTheme.light)}}
+/** The font, and the theme as CSS custom properties, for both colour schemes. */
+export const THEME_CSS = `@font-face{font-family:'Inter Variable';src:url(${FONT_ADDRESS}) format('woff2');font-weight:400 750;font-display:swap}
+:root{color-scheme:light dark;--font:${siteTheme.font};--radius:${siteTheme.radius};${properties(siteTheme.light)}}
 @media(prefers-color-scheme:dark){:root{${properties(siteTheme.dark)}}}`

@@ -37,12 +37,12 @@ const layout = template<MailContent>(`<!doctype html>
 <body class="page" style="margin:0;background:${light.background};color:${light.text};font-family:${font};font-size:16px;line-height:1.5">
 <table role="presentation" width="100%" cellspacing="0" cellpadding="0"><tr><td align="center" style="padding:24px 16px">
 <table role="presentation" width="100%" cellspacing="0" cellpadding="0" style="max-width:560px;text-align:left"><tr><td>
-<p style="margin:0 0 24px;font-weight:700">Wheelhouse</p>
-<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3"><%= it.title %></h1>
+<p style="margin:0 0 24px;font-weight:650">Wheelhouse</p>
+<h1 style="margin:0 0 16px;font-size:24px;line-height:1.25;font-weight:650;letter-spacing:-0.02em"><%= it.title %></h1>
 <% for (const { caption, text } of it.entries) { %><p style="margin:0 0 16px"><span class="dimmed" style="color:${light.dimmed};font-size:14px"><%= caption %></span><br>
 <%= text %></p>
 <% } %><% if (it.remark) { %><p class="dimmed" style="margin:0 0 16px;color:${light.dimmed}"><%= it.remark %></p>
-<% } %><p style="margin:24px 0"><a href="<%= it.button.url %>" style="display:inline-block;padding:12px 20px;border-radius:${radius};background:${light.primary};color:${light['on-primary']};font-weight:600;text-decoration:none"><%= it.button.label %></a></p>
+<% } %><p style="margin:24px 0"><a href="<%= it.button.url %>" style="display:inline-block;padding:12px 20px;border-radius:${radius};background:${light.primary};color:${light['on-primary']};font-weight:550;text-decoration:none"><%= it.button.label %></a></p>
 <p class="dimmed rule" style="margin:32px 0 0;padding-top:16px;border-top:1px solid ${light.border};color:${light.dimmed};font-size:14px"><%= it.footer.text %><br>
 <a class="link" href="<%= it.footer.url %>" style="color:${light.link}"><%= it.footer.label %></a></p>
 </td></tr></table></td></tr></table></body></html>

@@ -41,7 +41,7 @@ export function createUnsubscribing(deps: { db: Db; secrets: Secrets; baseUrl: s
 export type Unsubscribing = ReturnType<typeof createUnsubscribing>
 
 const questionTemplate = template(`<p>Stop mails about your notifications?</p>
-<form method="post"><button>Unsubscribe</button></form>`)
+<form method="post"><button class="primary">Unsubscribe</button></form>`)
 const doneTemplate = template(
   '<p>You will not receive mails about notifications any more. Wheelhouse still lists your notifications.</p>',
 )

@@ -35,6 +35,7 @@ import { withDescription } from './openapi/openapi.routes.ts'
 import { connectPage } from './site/connect-page.ts'
 import { consolePage, sharedReplayPage } from './site/console-page.ts'
 import { downloadsPage } from './site/downloads-page.ts'
+import { siteFont } from './site/font.ts'
 import { healthEndpoint } from './site/health.ts'
 import { homePage } from './site/home-page.ts'
 import { probes, type Readiness } from './site/probes.ts'
@@ -114,7 +115,9 @@ export function createApi(
     before: [
       probes(options.readiness),
       metricsRoute(core.metricsPage),
+      siteFont(),
       homePage({
+        baseUrl,
         readiness: options.readiness,
         stats: createPublicStats(core),
         accounts: identity.builtIn?.accounts ?? [],

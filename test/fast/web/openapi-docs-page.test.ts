@@ -46,6 +46,7 @@ test('the docs page may run the scripts of this origin and nothing inline', () =
       "style-src 'self' 'unsafe-inline'",
       "img-src 'self' data:",
       "connect-src 'self'",
+      "font-src 'self'",
       "form-action 'none'",
       "base-uri 'none'",
       "frame-ancestors 'none'",

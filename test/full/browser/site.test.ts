@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
+import { FONT_ADDRESS } from '../../../src/core/http/site-theme.ts'
 import {
   type ConsoleBrowser,
   chooseAccount,
@@ -13,6 +14,7 @@ import {
 } from '../../support/browser/console.ts'
 import { createTestDatabase } from '../../support/database/database.ts'
 import { startWheelhouse } from '../../support/processes/processes.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 let world: World
@@ -40,10 +42,10 @@ async function visit(path: string, options = {}): Promise<{ page: Page; requeste
 
 test('the sign-in page is one small document, and returns to the requested page', async () => {
   const { page, requested } = await visit('/dashboard/settings', { javaScriptEnabled: false })
-  await heading(page, 'Wheelhouse')
+  await heading(page, 'Sign in to continue')
   const signIn = page.getByRole('link', { name: 'Sign in' })
   await signIn.waitFor()
-  expect(requested).toEqual(['/dashboard/settings'])
+  expect(requested).toEqual(['/dashboard/settings', FONT_ADDRESS])
   // 1.6 Mbit/s carry this within a tenth of a second.
   const response = await page.request.get(page.url(), { headers: { 'Accept-Encoding': 'br' } })
   expect((await response.body()).byteLength).toBeLessThan(12_000)
@@ -62,27 +64,37 @@ test('an unknown address shows a page that leads to the console', async () => {
   const { page, requested } = await visit('/robots/<none>')
   await heading(page, 'Page not found')
   await page.getByText('There is no page at /robots/%3Cnone%3E.').waitFor()
-  expect(requested).toEqual(['/robots/%3Cnone%3E'])
+  expect(requested).toEqual(['/robots/%3Cnone%3E', FONT_ADDRESS])
   await expectAccessibleLayout(page, 'error page')
   await page.getByRole('link', { name: 'Open console' }).click()
   await page.getByRole('link', { name: 'Sign in' }).waitFor()
 })
 
-test('the front page works without scripts, and shows the picture of the cockpit in both colour schemes', async () => {
-  for (const [colorScheme, picture] of [
-    ['light', 'cockpit-light.png'],
-    ['dark', 'cockpit.png'],
-  ] as const) {
-    const { page, requested } = await visit('/', { javaScriptEnabled: false, colorScheme })
-    await heading(page, 'Wheelhouse')
-    await page.getByRole('status').getByText('Operational').waitFor()
-    const image = page.getByRole('img', { name: /cockpit/ })
-    await image.scrollIntoViewIfNeeded()
-    expect(requested).toEqual(['/', `/docs/images/${picture}`])
-    expect(await page.getByRole('link', { name: /demo/ }).count()).toBe(0)
+test('the front page works without scripts, in its own font, and nothing moves while its pictures load', async () => {
+  const { page, requested } = await visit('/', { javaScriptEnabled: false })
+  await heading(page, /Take the wheel/)
+  await page.getByRole('contentinfo').getByRole('status').getByText('Operational').waitFor()
+  const pictures = page.getByRole('img', { name: /./ })
+  for (const picture of await pictures.all()) {
+    await picture.scrollIntoViewIfNeeded()
+    const { width, height } = (await picture.boundingBox()) as { width: number; height: number }
+    expect(width / height).toBeCloseTo(1440 / 900, 1) // also before it is loaded
   }
-  const { page } = await visit('/')
-  await expectAccessibleLayout(page, 'front page')
+  await waitFor(() =>
+    expect(requested.toSorted()).toEqual([
+      '/',
+      '/docs/images/cockpit.png',
+      '/docs/images/replay.png',
+      '/docs/images/wall.png',
+      FONT_ADDRESS,
+    ]),
+  )
+  expect(await page.getByRole('main').locator('.primary').allInnerTexts()).toEqual(['Open the console'])
+  const { page: scripted } = await visit('/')
+  await expectAccessibleLayout(scripted, 'front page')
+  await waitFor(async () =>
+    expect(await scripted.evaluate(`document.fonts.check("16px 'Inter Variable'")`)).toBe(true),
+  )
 })
 
 test.each(['/docs', '/docs/protocol-robot', '/docs/readme', '/docs/configuration', '/docs/monitoring'])(
@@ -105,7 +117,7 @@ test('guides lead to one another, to their parts and to the API reference', asyn
   const anchor = new URL(page.url()).hash
   expect(anchor).not.toBe('')
   expect(await page.locator(anchor).evaluate((item) => item.tagName)).toBe('H2')
-  await page.getByRole('link', { name: 'API reference' }).click()
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'API' }).click()
   await page.waitForURL(`${world.baseUrl}/api/docs`)
 })
 
@@ -113,15 +125,15 @@ test('the API reference follows the colour scheme', async () => {
   const { page } = await visit('/api/docs', { colorScheme: 'dark' })
   await page.locator('#swagger-ui .opblock').first().waitFor()
   const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
-  expect(await background()).toBe('rgb(36, 36, 36)')
+  expect(await background()).toBe('rgb(11, 14, 18)')
   await page.emulateMedia({ colorScheme: 'light' })
   await page.locator('html:not(.dark-mode)').waitFor()
-  expect(await background()).toBe('rgb(255, 255, 255)')
+  expect(await background()).toBe('rgb(246, 247, 249)')
   await page.getByRole('link', { name: 'Guides' }).click()
   await heading(page, 'Guides')
 })
 
-test('one click on the front page starts the demo, and other sites cannot choose an account', async () => {
+test('one click on the front page leads into the cockpit, and other sites cannot choose an account', async () => {
   const database = await createTestDatabase()
   const dataDir = await mkdtemp(join(tmpdir(), 'wheelhouse-front-'))
   try {
@@ -134,17 +146,29 @@ test('one click on the front page starts the demo, and other sites cannot choose
     const { baseUrl } = await app.serving()
     const { page } = await browser.visit()
     await page.goto(baseUrl)
-    const demo = page.getByRole('link', { name: /Try the demo as Pat Pilot/ })
+    const demo = page.getByRole('link', { name: 'Drive the demo robot' })
     await expectAccessibleLayout(page, 'front page with a demo')
     const target = (await demo.getAttribute('href')) as string
     await demo.click()
-    await heading(page, 'Welcome, Pat Pilot')
+    await page.waitForURL(/\/dashboard\/drive\/[\w-]+$/)
+    const cockpit = page.url()
+    await page.goBack()
+    await heading(page, /Take the wheel/)
+    await page.getByRole('link', { name: 'Open console' }).waitFor()
+    await demo.click()
+    await page.waitForURL(cockpit) // of the session that is still open
+
+    const { page: owner } = await browser.visit()
+    await owner.goto(baseUrl)
+    await owner.getByRole('link', { name: 'See it as the owner' }).click()
+    await heading(owner, 'Welcome, Olive Owner')
 
     const { page: foreign } = await browser.visit()
     await foreign.goto(`${world.baseUrl.replace('localhost', '127.0.0.1')}/docs`)
     await foreign.evaluate((address) => location.assign(address), baseUrl + target)
     await heading(foreign, 'Sign in to Wheelhouse')
-    await foreign.getByRole('button', { name: /Pat Pilot/ }).waitFor()
+    await foreign.getByRole('button', { name: /Pat Pilot.*operator/i }).waitFor()
+    await expectAccessibleLayout(foreign, 'accounts of the demo')
     await browser.closePages() // before the platform ends, from which they still load
   } finally {
     await database.drop()

@@ -49,6 +49,7 @@ const ownerPages = ({ names, robots, sessions, ...data }: ConsoleData): ConsoleP
   page('/settings/webhooks/$webhookId', '127.0.0.1', `/settings/webhooks/${data.webhookId}`),
   page('/watch/$sessionId', names.driven, `/watch/${sessions.open}`),
   page('/watch/$sessionId', names.driven, `/watch/${sessions.ended}`),
+  page('/drive-demo'), // says that owners do not drive
 ]
 
 const operatorPages = ({ names, robots, sessions }: ConsoleData): ConsolePage[] => [

@@ -59,8 +59,8 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
     report,
     production: false,
     accounts: [
-      { email: 'ada@example.com', name: 'Ada <Owner>', hint: 'client' },
-      { email: 'grace@example.com', name: 'Grace', hint: 'operator' },
+      { email: 'ada@example.com', name: 'Ada <Owner>', role: 'owner', hint: 'owns robots' },
+      { email: 'grace@example.com', name: 'Grace', role: 'operator', hint: 'drives them' },
     ],
   })
   const outside = options.provider?.(baseUrl)

@@ -3,7 +3,7 @@ import { billingNavigation, billingRoutes } from '../billing/routes.ts'
 import { dataNavigation, dataRoutes } from '../data/routes.ts'
 import { driveRoutes } from '../drive/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
-import { operatorNavigation, operatorRoutes } from '../operator/routes.ts'
+import { demoRoutes, operatorNavigation, operatorRoutes } from '../operator/routes.ts'
 import type { NavigationEntry } from '../platform/platform.ts'
 import { recordingNavigation, recordingRoutes } from '../recording/routes.ts'
 import { replayRoutes } from '../replay/routes.ts'
@@ -15,7 +15,7 @@ import { wallNavigation, wallRoutes } from '../wall/routes.ts'
 import { webhookRoutes } from '../webhooks/routes.ts'
 
 /** The routes of pages that fill the window. */
-export const fullWindowRoutes = [...driveRoutes, ...replayRoutes] as const
+export const fullWindowRoutes = [...driveRoutes, ...demoRoutes, ...replayRoutes] as const
 
 /** The routes of all other pages. */
 export const routes = [

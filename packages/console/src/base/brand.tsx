@@ -1,5 +1,8 @@
 import styles from './brand.module.css'
 
+const SPOKES =
+  'M16 1.75v28.5M1.75 16h28.5M22.36 9.64l3.72-3.72M9.64 9.64L5.92 5.92M9.64 22.36l-3.72 3.72M22.36 22.36l3.72 3.72'
+
 /** Draws the mark of the product: the wheel of a ship. Pages outside the console draw the same, see `src/core/http/html-page.ts`. */
 export const Mark = ({ size = 26 }: { size?: number }) => (
   <svg
@@ -9,12 +12,12 @@ export const Mark = ({ size = 26 }: { size?: number }) => (
     height={size}
     fill="none"
     stroke="var(--accent)"
-    strokeWidth="2.6"
+    strokeWidth="2.5"
     strokeLinecap="round"
   >
-    <circle cx="16" cy="16" r="8.5" />
-    <circle cx="16" cy="16" r="2.4" fill="var(--accent)" stroke="none" />
-    <path d="M16 2v10M16 20v10M2 16h10M20 16h10M6.1 6.1l7 7M18.9 18.9l7 7M25.9 6.1l-7 7M13.1 18.9l-7 7" />
+    <circle cx="16" cy="16" r="9" />
+    <circle cx="16" cy="16" r="3.5" fill="var(--accent)" stroke="none" />
+    <path d={SPOKES} />
   </svg>
 )
 

@@ -11,8 +11,8 @@ const signs: Record<NonNullable<FaviconState>, string> = {
 }
 
 const MARK =
-  '<g fill="none" stroke="#1f6fd6" stroke-width="2.8" stroke-linecap="round"><circle cx="16" cy="16" r="8.5"/>' +
-  '<path d="M16 2v10M16 20v10M2 16h10M20 16h10M6.1 6.1l7 7M25.9 6.1l-7 7M13.1 18.9l-7 7"/></g>'
+  '<g fill="none" stroke="#1f6fd6" stroke-width="2.5" stroke-linecap="round"><circle cx="16" cy="16" r="9"/>' +
+  '<path d="M16 1.75v28.5M1.75 16h28.5M22.36 9.64l3.72-3.72M9.64 9.64L5.92 5.92M9.64 22.36l-3.72 3.72"/></g>'
 
 /** Shows a state in the icon of the window while the component is mounted: an operator sees it in a tab in the background too. */
 export function useFavicon(state: FaviconState): void {

@@ -28,20 +28,25 @@ const colour = (scheme: 'light' | 'dark', name: string) => {
 }
 
 test.each(['light', 'dark'] as const)('pages and mails have the colours of the console (%s)', (scheme) => {
-  const { background, text, dimmed, border, link, primary } = siteTheme[scheme]
-  expect({ background, text, dimmed, border, link, primary }).toEqual({
+  const { background, surface, text, dimmed, border, edge, link, soft, primary, live, error } =
+    siteTheme[scheme]
+  expect({ background, surface, text, dimmed, border, edge, link, soft, primary, live, error }).toEqual({
     background: colour(scheme, 'color-body'),
+    surface: resolvedValue(scheme, '--surface-1'),
     text: colour(scheme, 'color-text'),
     dimmed: colour(scheme, 'color-dimmed'),
-    border: colour(scheme, 'color-default-border'),
+    border: resolvedValue(scheme, '--line'),
+    edge: colour(scheme, 'color-default-border'),
     link: colour(scheme, 'color-anchor'),
+    soft: resolvedValue(scheme, '--accent-soft'),
     primary: colour(scheme, 'primary-color-filled'),
+    live: resolvedValue(scheme, '--status-live'),
+    error: colour(scheme, 'color-error'),
   })
 })
 
 test('pages have the fonts, sizes and corners of the console', () => {
   expect(siteTheme.font).toBe(merged.fontFamily)
   expect(siteTheme.title).toBe(theme.headings?.sizes?.h1?.fontSize)
-  expect(siteTheme.subtitle).toBe(theme.headings?.sizes?.h2?.fontSize)
-  expect(merged.radius[String(theme.defaultRadius)]).toContain(siteTheme.radius)
+  expect(merged.radius[String(theme.defaultRadius)]).toBe(siteTheme.radius)
 })

@@ -1,7 +1,7 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 import { t } from '../texts/texts.ts'
 
-const FONT = '"Inter Variable", system-ui, sans-serif'
+const FONT = "'Inter Variable', system-ui, sans-serif"
 const closeButton = { 'aria-label': t('common.close') }
 
 /** The neutrals of the dark scheme, from text to the darkest ground. */

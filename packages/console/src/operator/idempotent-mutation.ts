@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 
@@ -95,11 +95,12 @@ function useCreateSession(onSuccess: (session: { sessionId: string }) => unknown
 
 export const useScheduleSession = () => useCreateSession(() => undefined)
 
-/** Starts a session and opens its cockpit. */
-export function useStartNow() {
+/** Starts a session and opens its cockpit. @param options.replace whether the cockpit replaces the page in the history */
+export function useStartNow({ replace = false } = {}) {
   const navigate = useNavigate()
   const start = useCreateSession(({ sessionId }) =>
-    navigate({ to: '/drive/$sessionId', params: { sessionId } }),
+    navigate({ to: '/drive/$sessionId', params: { sessionId }, replace }),
   )
-  return { ...start, mutate: (robotId: string) => start.mutate({ robotId }) }
+  const { mutate } = start
+  return { ...start, mutate: useCallback((robotId: string) => mutate({ robotId }), [mutate]) }
 }

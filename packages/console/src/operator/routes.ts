@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { IconCalendarWeek, IconCertificate, IconCoins, IconRobotFace } from '../base/icons.tsx'
 import type { NavigationEntry } from '../platform/platform.ts'
-import { shellRoute } from '../platform/root-routes.tsx'
+import { fullWindowRoute, shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
 import { readAvailableSearch } from './list-search.ts'
 
@@ -31,6 +31,15 @@ export const operatorRoutes = [
     getParentRoute: () => shellRoute,
     path: '/earnings',
     component: lazyRouteComponent(() => import('./earnings.page.tsx'), 'EarningsPage'),
+  }),
+] as const
+
+/** The front page links to it. */
+export const demoRoutes = [
+  createRoute({
+    getParentRoute: () => fullWindowRoute,
+    path: '/drive-demo',
+    component: lazyRouteComponent(() => import('./drive-demo.page.tsx'), 'DriveDemoPage'),
   }),
 ] as const
 

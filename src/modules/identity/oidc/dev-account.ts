@@ -4,7 +4,8 @@ import { z } from 'zod'
 export interface DevAccount {
   readonly email: string
   readonly name: string
-  /** The purpose of the account. The page shows it next to the name. */
+  readonly role: 'owner' | 'operator' | 'admin'
+  /** What the account is for. The page shows it next to the role. */
   readonly hint: string
 }
 

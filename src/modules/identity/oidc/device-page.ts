@@ -15,20 +15,20 @@ const FORM = `<form method="post" action="<%= it.action %>"><input type="hidden"
 const confirmTemplate = template<
   Form & { client: string | undefined; ip: string | undefined; userCode: string }
 >(`<p><%= it.client %><% if (it.ip) { %> from <%= it.ip %><% } %> requests to sign in as you. It shows this code:</p>
-<p><b><%= it.userCode %></b></p>
+<p class="code"><b><%= it.userCode %></b></p>
 <p><small>Continue only if you started this sign-in yourself and the code is the same. The command line can then use the
 platform as you.</small></p>
 ${FORM}
 <input type="hidden" name="user_code" value="<%= it.userCode %>">
-<button name="confirm" value="yes">Yes, continue</button>
-<button name="abort" value="yes">No, reject it</button>
+<p class="actions"><button class="primary" name="confirm" value="yes">Yes, continue</button>
+<button name="abort" value="yes">No, reject it</button></p>
 </form>`)
 
 const codeTemplate = template<Form & { problem: Html | undefined }>(`<%= it.problem %>
 ${FORM}
-<label>The code that the command line shows
-<input name="user_code" required maxlength="20" autocomplete="off" autofocus></label>
-<button>Continue</button>
+<label for="code">The code that the command line shows</label>
+<div class="line"><input id="code" name="user_code" required maxlength="20" autocomplete="off" autofocus>
+<button class="primary">Continue</button></div>
 </form>`)
 
 const successTemplate = template('<p>Close this page and return to your terminal.</p>')

@@ -13,20 +13,27 @@ const signInTemplate = template<{
   problem: Html | undefined
   insecure: boolean
   client: string
-  accounts: readonly DevAccount[]
-}>(`<%= it.problem %><% if (it.insecure) { %><p class="problem"><b>Warning: this platform is open to the network.</b>
+  accounts: readonly (DevAccount & { initials: string })[]
+}>(`<%= it.problem %><% if (it.insecure) { %>
+<p class="problem"><b>Warning: this platform is open to the network.</b>
 Everyone who can connect to it can sign in as any account, including admins. Use it with test data only.</p><% } %>
-<p><small>Built-in development provider: everyone who can open this page can sign in as any account without a password.
-It does not run in production. Signing in for <b><%= it.client %></b>.</small></p>
-<form method="post"><% for (const { email, name, hint } of it.accounts) { %>
-<button name="email" value="<%= email %>"><b><%= name %></b> <small><%= hint %> · <%= email %></small></button>
-<% } %></form>
+<p class="dimmed">Choose who you are: this development provider signs everyone in without a password, and does not run in production.</p>
+<% if (it.accounts.length > 0) { %><form method="post" class="people"><% for (const { email, name, role, hint, initials } of it.accounts) { %>
+<button name="email" value="<%= email %>"><span class="initials" aria-hidden="true"><%= initials %></span>
+<span><b><%= name %></b> <small><span class="role"><%= role %></span>, <%= hint %></small></span></button>
+<% } %></form><% } %>
 <form method="post">
-<label>Any other e-mail address
-<input type="email" name="email" required maxlength="200" autocomplete="username"></label>
-<button>Sign in</button>
+<label for="email">Any other e-mail address</label>
+<div class="line"><input id="email" type="email" name="email" required maxlength="200" autocomplete="username" placeholder="ada@example.com">
+<button<% if (it.accounts.length === 0) { %> class="primary"<% } %>>Sign in</button></div>
 </form>
-<form method="post"><button name="cancel" value="1">Cancel</button></form>`)
+<form method="post"><p class="dimmed"><small>For <%= it.client %> · <button class="quiet" name="cancel" value="1">Cancel</button></small></p></form>`)
+
+/** Returns the first letters of the first and the last word of a name. */
+function initialsOf(name: string): string {
+  const words = name.match(/\p{L}[^\s]*/gu) ?? []
+  return [words.at(0), words.length > 1 ? words.at(-1) : ''].map((word) => word?.slice(0, 1)).join('')
+}
 
 /** Serves the development provider's sign-in page, which offers the accounts and accepts any e-mail address. */
 export function signInPage(deps: {
@@ -100,7 +107,7 @@ function sendSignInPage(
       problem: problem === undefined ? undefined : problemText({ text: problem }),
       insecure,
       client,
-      accounts,
+      accounts: accounts.map((account) => ({ ...account, initials: initialsOf(account.name) })),
     }),
   })
 }

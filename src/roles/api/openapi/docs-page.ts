@@ -21,6 +21,7 @@ const POLICY = [
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
+  "font-src 'self'",
   "connect-src 'self'",
   "form-action 'none'",
   "base-uri 'none'",
@@ -30,8 +31,9 @@ const POLICY = [
 /** The colours of the console. Swagger UI has a dark scheme, which a class of the document selects. */
 const STYLE = `${HEADER_STYLE}
 html,html.dark-mode,html.dark-mode body{background:var(--background)}
-.swagger-ui,.swagger-ui .info .title,.swagger-ui .opblock-tag{font-family:var(--font)}
-.swagger-ui,.dark-mode .swagger-ui,.swagger-ui .scheme-container{background:var(--background);box-shadow:none}
+.swagger-ui,.swagger-ui :is(h1,h2,h3,h4,h5,p,li,label,select,input,td,th,button,small,.btn,.link,.title,.opblock-tag,.opblock-summary-method,.opblock-summary-description,.renderedMarkdown){font-family:var(--font)!important}
+.swagger-ui,html.dark-mode .swagger-ui,.swagger-ui .scheme-container,html.dark-mode .swagger-ui .scheme-container{background:var(--background);box-shadow:none}
+.swagger-ui .wrapper{max-width:calc(72.5rem + 40px)}
 .swagger-ui .topbar{display:none}`
 
 const PAGE = template<{ home: string; header: ReturnType<typeof renderHeader> }>(`<!doctype html>

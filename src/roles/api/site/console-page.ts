@@ -35,8 +35,8 @@ const notBuiltTemplate =
 by itself.</p><p>The <a href="/api/docs">REST API</a> works without it.</p>`)
 
 const signInTemplate = template<{ signInUrl: string }>(
-  `<p class="lead">Drive robots remotely, or have yours driven. Sign in to continue.</p>
-<p><a class="button primary" href="<%= it.signInUrl %>">Sign in</a></p>
+  `<p class="lead">Drive robots remotely, or have yours driven.</p>
+<p><a class="button primary big" href="<%= it.signInUrl %>">Sign in</a></p>
 <p class="dimmed"><a href="/">About Wheelhouse</a> · <a href="/docs">Guides</a></p>`,
 )
 
@@ -93,7 +93,11 @@ async function sendIndex(
   if (page === undefined) return sendNotBuilt(http)
   if (!signedIn) {
     const signInUrl = `/auth/login?${new URLSearchParams({ return_to: http.url })}`
-    return sendPage(http, { status: 200, title: 'Wheelhouse', body: signInTemplate({ signInUrl }) })
+    return sendPage(http, {
+      status: 200,
+      title: 'Sign in to continue',
+      body: signInTemplate({ signInUrl }),
+    })
   }
   http.set('Content-Security-Policy', POLICY)
   http.type = 'html'
