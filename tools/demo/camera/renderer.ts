@@ -114,11 +114,14 @@ const BOTTOM_LIGHT = 0.6
 /** Columns that are drawn together: so few that they remain in the cache of the processor. */
 const STRIP = 32
 
-/** A box in the picture: the columns that it may cover. */
+/** A box in the picture: the columns and rows that it may cover, and the largest scale of its sides. */
 interface Visible {
   readonly box: Box
   readonly first: number
   readonly last: number
+  readonly top: number
+  readonly bottom: number
+  readonly scale: number
 }
 
 /** Draws the warehouse into memory; plain loops over typed arrays, because a frame has a million pixels. */
@@ -185,8 +188,9 @@ export class Renderer {
       this.#stripStart = start
       const end = Math.min(start + STRIP, this.width)
       for (let x = start; x < end; x++) this.#drawFloor(x)
-      for (const { box, first, last } of visible) {
-        if (first >= end || last < start) continue
+      const hidden = this.#hiddenIn(visible, start, end)
+      for (const [index, { box, first, last }] of visible.entries()) {
+        if (first >= end || last < start || hidden[index] === 1) continue
         const draw = box.isPerson ? this.#drawPerson : this.#drawBox
         draw.call(this, box, Math.max(first, start), Math.min(last + 1, end))
       }
@@ -194,11 +198,48 @@ export class Renderer {
     }
   }
 
+  /** Marks the boxes that nearer ones cover in these columns: together they cover one range of rows. */
+  #hiddenIn(visible: readonly Visible[], start: number, end: number): Uint8Array {
+    const hidden = new Uint8Array(visible.length)
+    let top = 0
+    let bottom = 0
+    for (let index = visible.length - 1; index >= 0; index--) {
+      const item = visible[index] as Visible
+      if (item.first >= end || item.last < start) continue
+      if (item.top >= top && item.bottom <= bottom) {
+        hidden[index] = 1
+        continue
+      }
+      const { low, high, isPerson } = item.box
+      const [above, below] = [high[2] - CAMERA_HEIGHT_M, low[2] - CAMERA_HEIGHT_M]
+      if (isPerson || above <= 0 || item.first > start || item.last < end - 1) continue
+      // Between two columns, a box is at least as large as in the smaller one.
+      const scale = Math.min(this.#scaleOf(item.box, start), this.#scaleOf(item.box, end - 1))
+      if (scale === 0) continue
+      const from = Math.ceil(Math.max(0, this.#horizon - above * scale))
+      const to = Math.floor(Math.min(this.height, this.#horizon - below * (below < 0 ? scale : item.scale)))
+      if (from > bottom || to < top) {
+        if (to - from <= bottom - top) continue
+        ;[top, bottom] = [from, to]
+      } else [top, bottom] = [Math.min(top, from), Math.max(bottom, to)]
+    }
+    return hidden
+  }
+
+  /** Returns the scale of a box's side in a column; 0 where there is none. */
+  #scaleOf({ low, high }: Box, x: number): number {
+    const [inverseX, inverseY] = [this.#inverseX[x] as number, this.#inverseY[x] as number]
+    const [x0, x1] = [(low[0] - this.#x) * inverseX, (high[0] - this.#x) * inverseX]
+    const [y0, y1] = [(low[1] - this.#y) * inverseY, (high[1] - this.#y) * inverseY]
+    const enter = Math.max(Math.min(x0, x1), Math.min(y0, y1), NEAREST_M)
+    return enter < Math.min(Math.max(x0, x1), Math.max(y0, y1)) ? this.#focal / enter : 0
+  }
+
   /** Adds the boxes of a part that may be visible, the farthest first. */
   #collect(part: Tree, visible: Visible[]): void {
     if ('paint' in part) {
       const range = this.#columnsOf(part)
-      if (range.first <= range.last) visible.push({ box: part, ...range })
+      if (range) visible.push(range)
       return
     }
     const isBelow = (part.axis === 0 ? this.#x : part.axis === 1 ? this.#y : CAMERA_HEIGHT_M) < part.at
@@ -206,13 +247,17 @@ export class Renderer {
     this.#collect(isBelow ? part.below : part.above, visible)
   }
 
-  /** Returns the columns that a box may cover; none when it is behind the camera. */
-  #columnsOf({ low, high, isPerson }: Box): { first: number; last: number } {
-    if (isPerson) return { first: 0, last: this.width - 1 }
+  /** Returns where a box may be in the picture; undefined when it is not. */
+  #columnsOf(box: Box): Visible | undefined {
+    const { low, high } = box
     let first = this.width - 1
     let last = 0
+    let least = Number.POSITIVE_INFINITY
+    let most = 0
     const see = (aheadM: number, rightM: number) => {
       const column = this.width / 2 + (rightM * this.#focal) / aheadM
+      least = Math.min(least, this.#focal / aheadM)
+      most = Math.max(most, this.#focal / aheadM)
       first = Math.min(first, Math.floor(column))
       last = Math.max(last, Math.ceil(column))
     }
@@ -230,7 +275,14 @@ export class Renderer {
       fromAheadM = aheadM
       fromRightM = rightM
     }
-    return { first: Math.max(0, first), last: Math.min(this.width - 1, last) }
+    if (box.isPerson) [first, last] = [0, this.width - 1] // a picture, wider than the box
+    first = Math.max(0, first)
+    last = Math.min(this.width - 1, last)
+    if (first > last || most === 0) return undefined
+    const [above, below] = [high[2] - CAMERA_HEIGHT_M, low[2] - CAMERA_HEIGHT_M]
+    const top = Math.max(0, this.#horizon - above * (above > 0 ? most : least) - 1)
+    const bottom = Math.min(this.height, this.#horizon - below * (below < 0 ? most : least) + 1)
+    return { box, first, last, top, bottom, scale: most }
   }
 
   #inView(x: number, y: number): readonly [aheadM: number, rightM: number] {
