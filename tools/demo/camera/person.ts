@@ -10,7 +10,6 @@ const SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 500">
 <linearGradient id="hat" x1="0" x2="1" y2=".6"><stop offset="0" stop-color="#fff"/><stop offset=".6" stop-color="#eef1f4"/><stop offset="1" stop-color="#b9c1ca"/></linearGradient>
 </defs>
 <path d="M62 255 L58 380 L62 474 L94 474 L97 380 L100 300 L103 380 L106 474 L138 474 L142 380 L138 255 Z" fill="url(#leg)"/>
-<path d="M100 290 L97 474 L103 474 Z" fill="#141a28"/>
 <path d="M60 410 h36 v14 h-36 Z M104 410 h36 v14 h-36 Z" fill="#c9ced2"/>
 <path d="M60 470 h35 v22 q0 6 -6 6 h-32 q-6 -1 -4 -9 q3 -8 7 -19 Z M105 470 h35 q4 11 7 19 q2 8 -4 9 h-32 q-6 0 -6 -6 Z" fill="#1d1a18"/>
 <path d="M64 108 Q38 112 34 140 L24 215 L28 268 L46 268 L48 218 L62 168 Z" fill="url(#arm)"/>
