@@ -76,8 +76,8 @@ test.runIf(process.platform === 'linux' && process.arch === 'x64')(
     await waitFor(async () => {
       const { cameras } = (await api(`/api/client/robots/${id}/cameras`, keys.owner)).body
       expect(cameras).toMatchObject([
-        { name: 'front', source: 'webrtc', live: true, codec: 'VP8' },
-        { name: 'rear', source: 'webrtc', live: true, codec: 'VP8' },
+        { name: 'front', source: 'webrtc', live: true, codec: 'H264' },
+        { name: 'rear', source: 'webrtc', live: true, codec: 'H264' },
         { name: 'stream-url', source: 'stream_url' },
       ])
     })

@@ -20,7 +20,10 @@ interface VideoEncoder {
   /** Frames that wait for the encoder. */
   readonly encodeQueueSize: number
   configure(configuration: {
-    codec: 'vp8'
+    /** H.264 is encoded in a quarter of the time of VP8, and browsers have to play both (RFC 7742). */
+    codec: 'vp8' | 'avc1.42e01f'
+    /** With start codes, and with its parameters in every keyframe. */
+    avc?: { format: 'annexb' }
     width: number
     height: number
     bitrate: number
@@ -79,7 +82,7 @@ interface Options {
 }
 
 /**
- * Publishes the view of a simulated robot over WebRTC, as VP8. Returns undefined where the encoder is not available: then its MJPEG
+ * Publishes the view of a simulated robot over WebRTC, as H.264. Returns undefined where the encoder is not available: then its MJPEG
  * remains.
  */
 export function publishView(options: Options): PublishedView | undefined {
@@ -107,6 +110,7 @@ export class PublishedView {
     this.#bitsPerSecond = this.#maxBitsPerSecond
     this.#camera = options.link.publishCamera({
       name: options.name,
+      codec: 'H264',
       onKeyframeNeeded: () => {
         this.#isKeyframeNeeded = true
       },
@@ -163,7 +167,8 @@ export class PublishedView {
       error: (cause) => this.#failed(cause),
     })
     encoder.configure({
-      codec: 'vp8',
+      codec: 'avc1.42e01f',
+      avc: { format: 'annexb' },
       width,
       height,
       bitrate: this.#bitsPerSecond,
