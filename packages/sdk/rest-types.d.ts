@@ -596,6 +596,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what your robots did in their sessions of the last 24 hours
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/datasets": {
         parameters: {
             query?: never;
@@ -2696,6 +2716,23 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What the robots of an owner did in the last 24 hours. */
+        Activity: {
+            /**
+             * Format: date-time
+             * @description When this was read.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description Sessions that ended before are not listed.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            since: string;
+            /** @description At most 200 sessions that are open or ended in the last 24 hours, newest first. */
+            sessions: components["schemas"]["SessionActivity"][];
+        };
         /** @description An API key in a list, without the key itself. */
         ApiKey: {
             /**
@@ -3192,6 +3229,12 @@ export interface components {
             went_offline: components["schemas"]["WentOffline"];
             /** @description At most 10, newest first. */
             failed_invoices: components["schemas"]["FailedInvoice"][];
+            /** @description At most 10 open sessions that should be recorded, and are not. */
+            not_recorded: components["schemas"]["NotRecorded"][];
+            /** @description At most 10, oldest first. */
+            failing_webhooks: components["schemas"]["FailingWebhook"][];
+            /** @description At most 10 exports of datasets that failed in the last 24 hours, or are not finished after 60 minutes; newest first. */
+            stuck_exports: components["schemas"]["StuckExport"][];
             /** @description Costs since midnight UTC. */
             today: {
                 /**
@@ -4125,6 +4168,21 @@ export interface components {
             /** @example 6300 */
             total_cents: number;
         };
+        FailingWebhook: {
+            /**
+             * Format: uuid
+             * @example 8a42f6d3-c05b-4917-9e6c-71d3b0f85e24
+             */
+            id: string;
+            /** @example https://example.com/hook */
+            url: string;
+            /**
+             * @description False once the platform has turned it off.
+             * @example true
+             */
+            enabled: boolean;
+            since: string | null;
+        };
         /** @description An address that opens a session in Foxglove: live while the session is open, afterwards its recording. Connect within a minute. Only the newest 32 tickets of a user are valid. */
         FoxgloveAddress: {
             /**
@@ -4392,6 +4450,12 @@ export interface components {
             name: string;
             /** @example so-101 */
             robot_type: string;
+            /**
+             * @example [
+             *       "site-a"
+             *     ]
+             */
+            tags: string[];
             state: components["schemas"]["RobotState"];
             /**
              * @description Whether the robot rejects new sessions.
@@ -4482,6 +4546,28 @@ export interface components {
                 at: string;
                 /** @example Ada */
                 by_name: string | null;
+                /**
+                 * @description When its operator asked to clear it.
+                 * @example null
+                 */
+                clear_requested_at: string | null;
+            } | null;
+            /**
+             * @description The extension that its operator asks for now; null without one.
+             * @example null
+             */
+            requested_minutes: number | null;
+            /**
+             * @description Null for a session that is not recorded.
+             * @example null
+             */
+            recording: {
+                /** @enum {string} */
+                mode: "off" | "control" | "video";
+                /** @enum {string} */
+                status: "RECORDING" | "FINISHING" | "READY" | "FAILED";
+                /** @example null */
+                paused_reason: string | null;
             } | null;
         };
         /** @description A connected robot whose charge is below the robot's threshold. */
@@ -4528,6 +4614,18 @@ export interface components {
              * @example 45
              */
             plannedMinutes?: number;
+        };
+        /** @description An open session that should be recorded, and is not now. */
+        NotRecorded: {
+            /**
+             * Format: uuid
+             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
+             */
+            session_id: string;
+            /** @example Warehouse arm */
+            robot_name: string;
+            /** @example no_recorder */
+            reason: string;
         };
         /** @description An event that concerns you. */
         Notification: {
@@ -6549,6 +6647,35 @@ export interface components {
          * @enum {string}
          */
         SessionAction: "start" | "pause" | "resume" | "end" | "cancel" | "emergency_stop" | "clear_stop" | "request_clear_stop" | "approve_extension" | "decline_extension";
+        /** @description What a robot did in a session. */
+        SessionActivity: {
+            /**
+             * Format: uuid
+             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /** @example Warehouse arm */
+            robot_name: string;
+            /** @example Grace */
+            operator_name: string;
+            /**
+             * @description Time that was not paused.
+             * @example 2460
+             */
+            driven_seconds: number;
+            /**
+             * @description Its charge; for an open session its cost if it ended now.
+             * @example 2100
+             */
+            cost_cents: number;
+            /** @description Earliest first, without gaps. */
+            spans: components["schemas"]["SessionSpan"][];
+        };
         /** @description The number of your sessions for each status. */
         SessionCounts: {
             /**
@@ -6731,6 +6858,24 @@ export interface components {
                 robot_type: string;
             }[];
         };
+        /** @description A time in a session with one state. */
+        SessionSpan: {
+            /**
+             * @example DRIVING
+             * @enum {string}
+             */
+            state: "DRIVING" | "PAUSED" | "STOPPED";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            from: string;
+            /**
+             * @description Null while it lasts.
+             * @example null
+             */
+            to: string | null;
+        };
         /**
          * @description An ACTIVE or PAUSED session occupies its robot and its operator.
          * @example ACTIVE
@@ -6832,6 +6977,25 @@ export interface components {
          * @enum {string}
          */
         StoredExportStatus: "PENDING" | "RUNNING" | "READY" | "FAILED";
+        StuckExport: {
+            /**
+             * Format: uuid
+             * @example a17c46d0-f38e-4b95-8d21-09e5b7c3f462
+             */
+            id: string;
+            /** @example pick-and-place */
+            name: string;
+            /**
+             * @description False for one that does not end.
+             * @example true
+             */
+            failed: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
         /** @description The push subscription of a browser. */
         SubscribePush: {
             /**
@@ -10535,6 +10699,82 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getClientActivity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Reads the sessions of this robot only.
+                 * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+                 */
+                robotId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-20T09:30:00.000Z",
+                     *       "since": "2026-11-20T09:30:00.000Z",
+                     *       "sessions": [
+                     *         {
+                     *           "id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *           "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "robot_name": "Warehouse arm",
+                     *           "operator_name": "Grace",
+                     *           "driven_seconds": 2460,
+                     *           "cost_cents": 2100,
+                     *           "spans": [
+                     *             {
+                     *               "state": "DRIVING",
+                     *               "from": "2026-11-20T09:30:00.000Z",
+                     *               "to": null
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getClientDatasets: {
         parameters: {
             query?: never;
@@ -11364,6 +11604,9 @@ export interface operations {
                      *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
                      *           "name": "Warehouse arm",
                      *           "robot_type": "so-101",
+                     *           "tags": [
+                     *             "site-a"
+                     *           ],
                      *           "state": "DRIVING",
                      *           "on_hold": false,
                      *           "stream_url": "https://cam.example.com/1",
@@ -11380,7 +11623,9 @@ export interface operations {
                      *             "pause_reason": null,
                      *             "paused_at": null,
                      *             "ends_at": null,
-                     *             "stop": null
+                     *             "stop": null,
+                     *             "requested_minutes": null,
+                     *             "recording": null
                      *           }
                      *         }
                      *       ]
@@ -11449,6 +11694,9 @@ export interface operations {
                      *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
                      *           "name": "Warehouse arm",
                      *           "robot_type": "so-101",
+                     *           "tags": [
+                     *             "site-a"
+                     *           ],
                      *           "state": "DRIVING",
                      *           "on_hold": false,
                      *           "stream_url": "https://cam.example.com/1",
@@ -11465,7 +11713,9 @@ export interface operations {
                      *             "pause_reason": null,
                      *             "paused_at": null,
                      *             "ends_at": null,
-                     *             "stop": null
+                     *             "stop": null,
+                     *             "requested_minutes": null,
+                     *             "recording": null
                      *           }
                      *         }
                      *       ],
@@ -11497,6 +11747,29 @@ export interface operations {
                      *           "id": "e07b29c5-6d8f-41a4-b3e2-95f0c7a86d13",
                      *           "month": "2026-10",
                      *           "total_cents": 6300
+                     *         }
+                     *       ],
+                     *       "not_recorded": [
+                     *         {
+                     *           "session_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *           "robot_name": "Warehouse arm",
+                     *           "reason": "no_recorder"
+                     *         }
+                     *       ],
+                     *       "failing_webhooks": [
+                     *         {
+                     *           "id": "8a42f6d3-c05b-4917-9e6c-71d3b0f85e24",
+                     *           "url": "https://example.com/hook",
+                     *           "enabled": true,
+                     *           "since": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "stuck_exports": [
+                     *         {
+                     *           "id": "a17c46d0-f38e-4b95-8d21-09e5b7c3f462",
+                     *           "name": "pick-and-place",
+                     *           "failed": true,
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
                      *         }
                      *       ],
                      *       "today": {

@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { Activity, ReadActivity } from './activity.schema.ts'
+import type { ActivityOfRobots } from './activity.service.ts'
 import { ClientProfileView, UpdateClientProfile } from './client-profile.schema.ts'
 import type { ClientProfiles } from './client-profile.service.ts'
 import { ListLiveRobots, LiveRobotList } from './live-robot.schema.ts'
@@ -54,6 +56,18 @@ export const clientOverviewEndpoint = ({ clientOverviews }: { clientOverviews: C
     access: { role: 'client' },
     response: [200, ClientOverview],
     run: ({ caller }) => clientOverviews.of(caller.userId),
+  })
+
+/** Returns the route of what an owner's robots did lately. */
+export const activityEndpoint = ({ activity }: { activity: ActivityOfRobots }): Endpoint =>
+  endpoint({
+    method: 'get',
+    path: '/api/client/activity',
+    summary: 'Lists what your robots did in their sessions of the last 24 hours',
+    access: { role: 'client' },
+    query: ReadActivity,
+    response: [200, Activity],
+    run: ({ caller, query }) => activity.of(caller.userId, query),
   })
 
 /** Returns the route that lists an owner's live robots. */

@@ -1,4 +1,4 @@
-import { idOf, RobotState, SessionStatus } from '@wheelhouse/protocol'
+import { idOf, RecordingMode, RecordingStatus, RobotState, SessionStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { queryInteger, timestamp } from '../../core/http/fields.ts'
 
@@ -29,9 +29,31 @@ const LiveSession = z
           .string()
           .nullable()
           .meta({ examples: ['Ada'] }),
+        clear_requested_at: timestamp
+          .nullable()
+          .meta({ description: 'When its operator asked to clear it.', examples: [null] }),
       })
       .nullable()
       .meta({ description: 'The latched remote stop; null when none is latched.', examples: [null] }),
+    requested_minutes: z
+      .number()
+      .int()
+      .nullable()
+      .meta({
+        description: 'The extension that its operator asks for now; null without one.',
+        examples: [null],
+      }),
+    recording: z
+      .object({
+        mode: RecordingMode,
+        status: RecordingStatus,
+        paused_reason: z
+          .string()
+          .nullable()
+          .meta({ examples: [null] }),
+      })
+      .nullable()
+      .meta({ description: 'Null for a session that is not recorded.', examples: [null] }),
   })
   .meta({ id: 'LiveSession', description: 'The open session of a robot, as its owner sees it.' })
 
@@ -40,6 +62,7 @@ export const LiveRobot = z
     id: idOf('robot'),
     name: z.string().meta({ examples: ['Warehouse arm'] }),
     robot_type: z.string().meta({ examples: ['so-101'] }),
+    tags: z.array(z.string()).meta({ examples: [['site-a']] }),
     state: RobotState,
     on_hold: z.boolean().meta({ description: 'Whether the robot rejects new sessions.', examples: [false] }),
     stream_url: z

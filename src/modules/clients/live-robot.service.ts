@@ -35,6 +35,13 @@ const listQuery = (db: Db, ownerId: string, { robotId, limit }: ListLiveRobots) 
   liveRobots(db, ownerId, robotId)
     .leftJoin('users as operators', 'operators.id', 'sessions.operator_id')
     .leftJoin('users as stoppers', 'stoppers.id', 'sessions.stop_by_id')
+    .leftJoin('session_extensions as extensions', (join) =>
+      join.onRef('extensions.session_id', '=', 'sessions.id').on('extensions.status', '=', 'REQUESTED'),
+    )
+    .leftJoin('recordings', 'recordings.session_id', 'sessions.id')
+    .select(['extensions.additional_minutes as requested_minutes', 'sessions.stop_clear_requested_at'])
+    .select(['recordings.mode', 'recordings.status as recording_status', 'recordings.paused_reason'])
+    .select(['robots.tags'])
     .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.stream_url', 'robots.on_hold'])
     .select(['robot_presence.battery', 'robot_presence.battery_at', 'robot_presence.last_heartbeat'])
     .select(['sessions.id as session_id', 'sessions.status', 'sessions.started_at', 'sessions.operator_id'])
@@ -51,6 +58,7 @@ type LiveRow = Awaited<ReturnType<ReturnType<typeof listQuery>['execute']>>[numb
 
 function sessionOf(row: LiveRow): LiveRobot['session'] {
   const { session_id: id, status, started_at, operator_id, operator_name, stop_reason, stop_at } = row
+  const { mode, recording_status, paused_reason } = row
   if (id === null || status === null || started_at === null || operator_id === null) return null
   return {
     id,
@@ -64,7 +72,14 @@ function sessionOf(row: LiveRow): LiveRobot['session'] {
     stop:
       stop_at === null || stop_reason === null
         ? null
-        : { reason: stop_reason, at: iso(stop_at), by_name: row.stop_by_name },
+        : {
+            reason: stop_reason,
+            at: iso(stop_at),
+            by_name: row.stop_by_name,
+            clear_requested_at: iso(row.stop_clear_requested_at),
+          },
+    requested_minutes: row.requested_minutes,
+    recording: mode && recording_status && { mode, status: recording_status, paused_reason },
   }
 }
 
@@ -72,6 +87,7 @@ const robotOf = (row: LiveRow): LiveRobot => ({
   id: row.id,
   name: row.name,
   robot_type: row.robot_type,
+  tags: row.tags,
   state: row.state,
   on_hold: row.on_hold,
   stream_url: row.stream_url,

@@ -1,7 +1,9 @@
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
+import { createActivity } from './activity.service.ts'
 import { createClientProfiles } from './client-profile.service.ts'
 import {
+  activityEndpoint,
   clientOverviewEndpoint,
   clientProfileEndpoints,
   clientStatsEndpoints,
@@ -11,10 +13,11 @@ import { createLiveRobots } from './live-robot.service.ts'
 import { createClientOverview } from './overview.service.ts'
 import { createClientStats } from './stats.service.ts'
 
-/** Creates the services of clients: company profile, live robots, overview and statistics. */
+/** Creates the services of clients: company profile, live robots, their activity, overview and statistics. */
 export function createClients(core: CoreServices) {
   const liveRobots = createLiveRobots(core)
   return {
+    activity: createActivity(core),
     clientProfiles: createClientProfiles(core),
     clientStats: createClientStats(core),
     liveRobots,
@@ -29,4 +32,5 @@ export const clientsEndpoints = (clients: Clients): Endpoint[] => [
   ...clientStatsEndpoints(clients),
   liveRobotEndpoint(clients),
   clientOverviewEndpoint(clients),
+  activityEndpoint(clients),
 ]

@@ -11,6 +11,11 @@ export const OVERVIEW_ATTENTION_MAX = 10
 /** How long a robot that went offline needs attention. */
 export const OFFLINE_MINUTES = 60
 
+/** How long a failed export needs attention. */
+export const FAILED_EXPORT_MINUTES = 24 * 60
+/** An export that is not finished after this time is stuck. */
+export const STUCK_EXPORT_MINUTES = 60
+
 const RobotOnHold = z
   .object({ id: idOf('robot'), name: z.string().meta({ examples: ['Warehouse arm'] }) })
   .meta({ id: 'RobotOnHold' })
@@ -22,6 +27,34 @@ const FailedInvoice = z
     total_cents: count.meta({ examples: [6_300] }),
   })
   .meta({ id: 'FailedInvoice', description: 'An invoice whose collection failed.' })
+
+const NotRecorded = z
+  .object({
+    session_id: idOf('session'),
+    robot_name: z.string().meta({ examples: ['Warehouse arm'] }),
+    reason: z.string().meta({ examples: ['no_recorder'] }),
+  })
+  .meta({ id: 'NotRecorded', description: 'An open session that should be recorded, and is not now.' })
+
+const FailingWebhook = z
+  .object({
+    id: idOf('webhook'),
+    url: z.string().meta({ examples: ['https://example.com/hook'] }),
+    enabled: z
+      .boolean()
+      .meta({ description: 'False once the platform has turned it off.', examples: [true] }),
+    since: timestamp.nullable(),
+  })
+  .meta({ id: 'FailingWebhook' })
+
+const StuckExport = z
+  .object({
+    id: idOf('datasetExport'),
+    name: z.string().meta({ examples: ['pick-and-place'] }),
+    failed: z.boolean().meta({ description: 'False for one that does not end.', examples: [true] }),
+    created_at: timestamp,
+  })
+  .meta({ id: 'StuckExport' })
 
 const LowBattery = z
   .object({
@@ -63,6 +96,15 @@ export const ClientOverview = z
     failed_invoices: z
       .array(FailedInvoice)
       .meta({ description: `At most ${OVERVIEW_ATTENTION_MAX}, newest first.` }),
+    not_recorded: z.array(NotRecorded).meta({
+      description: `At most ${OVERVIEW_ATTENTION_MAX} open sessions that should be recorded, and are not.`,
+    }),
+    failing_webhooks: z
+      .array(FailingWebhook)
+      .meta({ description: `At most ${OVERVIEW_ATTENTION_MAX}, oldest first.` }),
+    stuck_exports: z.array(StuckExport).meta({
+      description: `At most ${OVERVIEW_ATTENTION_MAX} exports of datasets that failed in the last 24 hours, or are not finished after ${STUCK_EXPORT_MINUTES} minutes; newest first.`,
+    }),
     today: z
       .object({
         sessions: count.meta({ description: 'Sessions that ended today.', examples: [4] }),

@@ -4,10 +4,13 @@ import type { Db } from '../../core/database/tables.ts'
 import type { LiveRobots } from './live-robot.service.ts'
 import {
   type ClientOverview,
+  FAILED_EXPORT_MINUTES,
   OFFLINE_MINUTES,
   OVERVIEW_ATTENTION_MAX,
   OVERVIEW_LIVE_MAX,
+  STUCK_EXPORT_MINUTES,
 } from './overview.schema.ts'
+import { costUntil } from './running-cost.ts'
 
 /** Creates the service that reads what an owner needs to know now. Every list has a bound. */
 export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots: LiveRobots }) {
@@ -74,6 +77,72 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
       .limit(OVERVIEW_ATTENTION_MAX)
       .execute()
 
+  /** Returns open sessions that should be recorded and are not. `off` is the choice of the owner. */
+  async function notRecorded(clientId: string): Promise<ClientOverview['not_recorded']> {
+    const rows = await db
+      .selectFrom('recordings')
+      .innerJoin('sessions', 'sessions.id', 'recordings.session_id')
+      .innerJoin('robots', 'robots.id', 'sessions.robot_id')
+      .select(['sessions.id as session_id', 'robots.name as robot_name', 'recordings.paused_reason'])
+      .where('sessions.client_id', '=', clientId)
+      .where('sessions.status', 'in', ['ACTIVE', 'PAUSED'])
+      .where('recordings.status', '=', 'RECORDING')
+      .where('recordings.paused_reason', '<>', 'off')
+      .orderBy('robots.name')
+      .orderBy('sessions.id')
+      .limit(OVERVIEW_ATTENTION_MAX)
+      .execute()
+    return rows.map(({ paused_reason, ...row }) => ({ ...row, reason: paused_reason ?? '' }))
+  }
+
+  /** Returns webhooks that fail, and those that the platform has turned off for it. */
+  async function failingWebhooks(userId: string): Promise<ClientOverview['failing_webhooks']> {
+    const rows = await db
+      .selectFrom('webhooks')
+      .select(['id', 'url', 'enabled', 'failing_since', 'disabled_at'])
+      .where('user_id', '=', userId)
+      .where(({ eb, or, and }) =>
+        or([
+          and([eb('enabled', '=', true), eb('failing_since', 'is not', null)]),
+          eb('disabled_reason', 'in', ['failing', 'gone']),
+        ]),
+      )
+      .orderBy('created_at')
+      .limit(OVERVIEW_ATTENTION_MAX)
+      .execute()
+    return rows.map(({ failing_since, disabled_at, ...row }) => ({
+      ...row,
+      since: iso(disabled_at ?? failing_since),
+    }))
+  }
+
+  /** Returns exports that failed within a day, and those that do not end. */
+  async function stuckExports(userId: string, at: Date): Promise<ClientOverview['stuck_exports']> {
+    const before = (minutes: number) => new Date(at.getTime() - minutes * 60_000)
+    const rows = await db
+      .selectFrom('dataset_exports')
+      .select(['id', 'name', 'status', 'created_at'])
+      .where('user_id', '=', userId)
+      .where(({ eb, or, and }) =>
+        or([
+          and([eb('status', '=', 'FAILED'), eb('finished_at', '>', before(FAILED_EXPORT_MINUTES))]),
+          and([
+            eb('status', 'in', ['PENDING', 'RUNNING']),
+            eb('created_at', '<', before(STUCK_EXPORT_MINUTES)),
+          ]),
+        ]),
+      )
+      .orderBy('created_at', 'desc')
+      .orderBy('id')
+      .limit(OVERVIEW_ATTENTION_MAX)
+      .execute()
+    return rows.map(({ status, created_at, ...row }) => ({
+      ...row,
+      failed: status === 'FAILED',
+      created_at: iso(created_at),
+    }))
+  }
+
   /** Sums the sessions that ended since midnight UTC, from the index of completed sessions. */
   async function ended(clientId: string, at: Date) {
     const midnight = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()))
@@ -95,15 +164,11 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
     }
   }
 
-  /** Sums what the open sessions would cost if they ended at `at`: started minutes times the rate. */
+  /** Sums what the open sessions would cost if they ended at `at`. */
   async function running(clientId: string, at: Date): Promise<number> {
     const { cents } = await db
       .selectFrom('sessions')
-      .select(
-        sql<string>`coalesce(sum(ceil(greatest(0, active_ms - outage_ms + case
-          when active_until is null then greatest(0, extract(epoch from ${at}::timestamptz - active_since) * 1000)
-          else 0 end) / 60000.0) * client_rate_cents_per_minute), 0)`.as('cents'),
-      )
+      .select(sql<string>`coalesce(sum(${costUntil(at)}), 0)`.as('cents'))
       .where('client_id', '=', clientId)
       .where('status', 'in', ['ACTIVE', 'PAUSED'])
       .executeTakeFirstOrThrow()
@@ -140,6 +205,9 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
         low_batteries,
         went_offline,
         failed_invoices,
+        not_recorded,
+        failing_webhooks,
+        stuck_exports,
         endedToday,
         running_cents,
         first_steps,
@@ -150,6 +218,9 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
         lowBatteries(clientId),
         wentOffline(clientId, at),
         failedInvoices(clientId),
+        notRecorded(clientId),
+        failingWebhooks(clientId),
+        stuckExports(clientId, at),
         ended(clientId, at),
         running(clientId, at),
         firstSteps(clientId),
@@ -162,6 +233,9 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
         low_batteries,
         went_offline,
         failed_invoices,
+        not_recorded,
+        failing_webhooks,
+        stuck_exports,
         today: { ...endedToday, running_cents },
         first_steps,
       }

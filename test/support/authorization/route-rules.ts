@@ -393,6 +393,7 @@ export const routeRules: Readonly<Record<string, Rule>> = {
     attempt: async (at) => ({ path: `/api/client/invoices/${await at.invoiced()}` }),
   },
   'GET /api/client/live-robots': clients(200),
+  'GET /api/client/activity': clients(200),
   'GET /api/client/overview': clients(200),
   'GET /api/operator/overview': operators(200),
   'GET /api/client/stats': clients(200),

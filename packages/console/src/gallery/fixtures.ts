@@ -56,6 +56,7 @@ export const liveRobot: LiveRobot & { readonly session: NonNullable<LiveRobot['s
   id: ROBOT_ID,
   name: 'Ronja',
   robot_type: 'rover-2',
+  tags: ['hall 3'],
   state: 'DRIVING',
   on_hold: false,
   stream_url: '',
@@ -73,6 +74,8 @@ export const liveRobot: LiveRobot & { readonly session: NonNullable<LiveRobot['s
     paused_at: null,
     ends_at: null,
     stop: null,
+    requested_minutes: null,
+    recording: { mode: 'video', status: 'RECORDING', paused_reason: null },
   },
 }
 

@@ -127,7 +127,7 @@ const stopped: LiveRobot = {
   session: {
     ...liveRobot.session,
     status: 'PAUSED',
-    stop: { reason: 'A person is in its way', at: ago(40), by_name: 'Olive' },
+    stop: { reason: 'A person is in its way', at: ago(40), by_name: 'Olive', clear_requested_at: null },
   },
 }
 
