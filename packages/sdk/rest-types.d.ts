@@ -4563,7 +4563,7 @@ export interface components {
              */
             recording: {
                 /** @enum {string} */
-                mode: "off" | "control" | "video";
+                mode: "control" | "video";
                 /** @enum {string} */
                 status: "RECORDING" | "FINISHING" | "READY" | "FAILED";
                 /** @example null */

@@ -1,0 +1,73 @@
+import {
+  type ComponentProps,
+  type CSSProperties,
+  type KeyboardEvent,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
+import styles from './hold-button.module.css'
+
+interface Props extends Omit<ComponentProps<'button'>, 'onClick'> {
+  /** How long it must be held. */
+  readonly holdMs: number
+  readonly onHold: () => void
+  /** A letter that holds it like the space bar, while it has the focus. */
+  readonly holdKey?: string
+}
+
+/**
+ * Renders a button that acts when it has been held, with the progress as its background. Letting go cancels. A click without a
+ * pointer or a key, which only assistive technology sends, acts at once, because it cannot hold.
+ */
+export function HoldButton({ holdMs, onHold, holdKey, className = '', style, ...button }: Props) {
+  const [isHeld, setHeld] = useState(false)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const act = useRef(onHold)
+  useEffect(() => {
+    act.current = onHold
+  })
+  const release = () => {
+    clearTimeout(timer.current)
+    timer.current = undefined
+    setHeld(false)
+  }
+  const hold = () => {
+    if (timer.current !== undefined) return
+    setHeld(true)
+    timer.current = setTimeout(() => {
+      release()
+      act.current()
+    }, holdMs)
+  }
+  useEffect(() => () => clearTimeout(timer.current), [])
+  // The browser would click at the end of the key press.
+  const byKey = (event: KeyboardEvent, then: () => void) => {
+    if (![' ', 'Enter', holdKey].includes(event.key.toLowerCase().replace('enter', 'Enter'))) return
+    event.preventDefault()
+    event.stopPropagation()
+    then()
+  }
+  return (
+    <button
+      type="button"
+      {...button}
+      className={`${styles.hold} ${className}`}
+      data-held={isHeld}
+      style={{ '--hold': `${holdMs}ms`, ...style } as CSSProperties}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return
+        // A finger that moves a little still holds.
+        event.currentTarget.setPointerCapture(event.pointerId)
+        hold()
+      }}
+      onPointerUp={release}
+      onPointerCancel={release}
+      onBlur={release}
+      onContextMenu={(event) => event.preventDefault()}
+      onKeyDown={(event) => byKey(event, () => !event.repeat && hold())}
+      onKeyUp={(event) => byKey(event, release)}
+      onClick={({ detail }) => detail === 0 && act.current()}
+    />
+  )
+}
