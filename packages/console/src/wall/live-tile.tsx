@@ -202,19 +202,7 @@ export function LiveTileView(props: LiveTileViewProps) {
           </HoldButton>
         )}
         <div className={styles.names}>
-          {session ? (
-            <LinkAnchor
-              to="/watch/$sessionId"
-              params={{ sessionId: session.id }}
-              className={styles.open ?? ''}
-            >
-              {name}
-            </LinkAnchor>
-          ) : (
-            <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} className={styles.open ?? ''}>
-              {name}
-            </LinkAnchor>
-          )}
+          <OpenLink robot={robot} />
           <span className={styles.line}>
             {stopResult && stopResult.phase !== 'recorded' ? (
               <b role="alert">{stopResultText(stopResult)}</b>
@@ -229,8 +217,41 @@ export function LiveTileView(props: LiveTileViewProps) {
   )
 }
 
+/** Shows the picture of a robot with its state, and opens its session or its page. */
+export function StripTile({ robot, slots }: Pick<Props, 'robot' | 'slots'>) {
+  const { name, session, camera, stream_url } = robot
+  const [watch, setWatch] = useState<VideoWatch>()
+  const readAges = useReadAges(watch, undefined)
+  const isUnknown = useConnection() !== 'live'
+  const hasPicture = camera !== null || stream_url !== ''
+  return (
+    <article className={styles.tile} aria-label={name} data-testid="live-tile" data-unknown={isUnknown}>
+      <TilePicture robot={robot} slots={slots} isIdle={session === null} onWatch={setWatch} />
+      <LiveTrust robot={robot} readAges={readAges} isUnknown={isUnknown} hasPicture={hasPicture} />
+      <div className={styles.foot}>
+        <div className={styles.names}>
+          <OpenLink robot={robot} />
+        </div>
+        <span className={styles.line}>{session?.operator_name}</span>
+      </div>
+    </article>
+  )
+}
+
+/** The link that fills a tile: to the picture of a session, or to the page of the robot. */
+const OpenLink = ({ robot: { id, name, session } }: Pick<Props, 'robot'>) =>
+  session ? (
+    <LinkAnchor to="/watch/$sessionId" params={{ sessionId: session.id }} className={styles.open ?? ''}>
+      {name}
+    </LinkAnchor>
+  ) : (
+    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} className={styles.open ?? ''}>
+      {name}
+    </LinkAnchor>
+  )
+
 /** A charge below it is marked. */
-export const LOW_BATTERY = 0.2
+const LOW_BATTERY = 0.2
 
 const SessionClock = ({ startedAt }: { startedAt: string }) => (
   <span data-testid="session-clock">{clockText((useNow() - Date.parse(startedAt)) / 1_000)}</span>
@@ -262,7 +283,7 @@ function Action({ robot: { name }, session, number }: ActionProps) {
     variant: 'default',
     className: styles.action ?? '',
     'data-number': number,
-    leftSection: number && <kbd aria-hidden="true">{number}</kbd>,
+    leftSection: number && <span className={styles.key}>{number}</span>,
   } as const
   const params = { sessionId: id }
   if (stop)

@@ -62,11 +62,13 @@ export function TilePicture({ robot, slots, isIdle = false, onWatch }: Props) {
   )
 }
 
-function TileVideo(props: {
-  source: VideoSource
+/** Fills its positioned parent with a video. */
+export function TileVideo(props: {
+  /** Stable between renders. */
+  source: VideoSource | string
   title: string
   /** Receives the last picture, for the time without one. */
-  still: RefObject<HTMLElement | null>
+  still?: RefObject<HTMLElement | null>
   onWatch: Props['onWatch']
 }) {
   const { source, title, still, onWatch } = props
@@ -74,12 +76,12 @@ function TileVideo(props: {
   const [watch, setWatch] = useState<VideoWatch>()
   useEffect(() => {
     if (!host.current) return
-    const opened = watchVideo(source, title, host.current)
+    const opened = watchVideo(typeof source === 'string' ? { url: source } : source, title, host.current)
     setWatch(opened)
     onWatch?.(opened)
     const picture = host.current
     return () => {
-      keepStill(picture, still.current)
+      if (still?.current) keepStill(picture, still.current)
       opened.close()
       setWatch(undefined)
       onWatch?.(undefined)
@@ -94,11 +96,11 @@ function TileVideo(props: {
 }
 
 /** Copies what `host` shows at present. */
-function keepStill(host: HTMLElement, still: HTMLElement | null): void {
+function keepStill(host: HTMLElement, still: HTMLElement): void {
   const shown = host.querySelector<HTMLImageElement | HTMLVideoElement | HTMLCanvasElement>(
     'img, video, canvas',
   )
-  if (!shown || !still) return
+  if (!shown) return
   const [width, height] = [host.clientWidth, (host.clientWidth * 9) / 16]
   const copy = Object.assign(document.createElement('canvas'), { width, height })
   try {

@@ -81,7 +81,7 @@ export function WallHeader({ counts, tags, find, onFind, onOpen }: Props) {
         aria-label={t('live.wall.find')}
         placeholder={t('live.wall.find')}
         leftSection={<IconSearch size={16} />}
-        rightSection={find === '' && <kbd aria-hidden="true">/</kbd>}
+        rightSection={find === '' && <span className={styles.key}>/</span>}
         value={find}
         onChange={({ currentTarget: { value } }) => onFind(value)}
         onKeyDown={({ key }) => key === 'Enter' && find !== '' && onOpen()}
@@ -133,13 +133,13 @@ function SoundSwitch() {
 export const KeyHints = () => (
   <span className={styles.keys} aria-hidden="true">
     <span>
-      <kbd>1</kbd>–<kbd>9</kbd> {t('live.wall.keyNumber')}
+      <span className={styles.key}>1</span>–<span className={styles.key}>9</span> {t('live.wall.keyNumber')}
     </span>
     <span>
-      <kbd>↵</kbd> {t('live.wall.keyEnter')}
+      <span className={styles.key}>↵</span> {t('live.wall.keyEnter')}
     </span>
     <span>
-      <kbd>S</kbd> {t('live.wall.keyStop')}
+      <span className={styles.key}>S</span> {t('live.wall.keyStop')}
     </span>
   </span>
 )
