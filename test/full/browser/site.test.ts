@@ -138,7 +138,7 @@ test('one click on the front page starts the demo, and other sites cannot choose
     await expectAccessibleLayout(page, 'front page with a demo')
     const target = (await demo.getAttribute('href')) as string
     await demo.click()
-    await heading(page, 'Welcome, Pat Pilot')
+    await page.getByRole('heading', { name: ', Pat Pilot' }).waitFor()
 
     const { page: foreign } = await browser.visit()
     await foreign.goto(`${world.baseUrl.replace('localhost', '127.0.0.1')}/docs`)
