@@ -82,7 +82,7 @@ test('a tile stops its robot only; "Stop all" stops every robot and reports each
   expect(await page.getByTestId('stop').count(), 'a click holds nothing').toBe(4)
   await holdUntil(stop, () => stopped.waitFor())
   await tile(page, 'One').getByText(`by ${owner.name},`).waitFor()
-  await page.getByRole('heading', { name: 'Needs you 1' }).waitFor()
+  await page.locator('[data-section=needs]').filter({ hasText: 'One' }).waitFor()
   expect((await sessionOf(owner, sessions[1]!)).status).toBe('ACTIVE')
 
   // The page does not see that this session ends.

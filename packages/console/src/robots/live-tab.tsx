@@ -198,7 +198,7 @@ function NowFigures(props: Pick<OverviewProps, 'robot' | 'activity' | 'observer'
           <span key="battery" data-testid="battery">
             {charge === null ? NONE : percent(charge)}
           </span>,
-          robot.battery_at === null ? t('robots.details.notReported') : <Time at={robot.battery_at} />,
+          robot.battery_at === null ? t('robots.details.notReported') : <Time key="at" at={robot.battery_at} />,
         ],
         [
           t('robots.figures.commands'),

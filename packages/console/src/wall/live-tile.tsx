@@ -283,7 +283,7 @@ function Action({ robot: { name }, session, number }: ActionProps) {
     variant: 'default',
     className: styles.action ?? '',
     'data-number': number,
-    leftSection: number && <span className={styles.key}>{number}</span>,
+    leftSection: number && <span className={styles.key} aria-hidden="true">{number}</span>,
   } as const
   const params = { sessionId: id }
   if (stop)

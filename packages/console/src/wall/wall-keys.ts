@@ -33,7 +33,7 @@ export function useWallKeys(wall: RefObject<HTMLElement | null>): void {
 /** A pointer that rests for longer points at nothing: a wall runs for days. */
 const RESTING_MS = 10_000
 
-/** Returns a function that returns whether somebody points at a part of the page, or has the focus there by key. */
+/** Returns a function that returns whether somebody points at a robot, or has the focus on one by key. */
 export function watchAttention(part: HTMLElement): { isAttended(): boolean; end(): void } {
   let movedMs = Number.NEGATIVE_INFINITY
   const note = () => {
@@ -43,8 +43,8 @@ export function watchAttention(part: HTMLElement): { isAttended(): boolean; end(
   part.addEventListener('pointerdown', note)
   return {
     isAttended: () =>
-      part.querySelector('[data-held=true], :focus-visible') !== null ||
-      (part.matches(':hover') && performance.now() - movedMs < RESTING_MS),
+      part.querySelector('[data-held=true], [data-robot] :focus-visible') !== null ||
+      (part.querySelector('[data-robot]:hover') !== null && performance.now() - movedMs < RESTING_MS),
     end() {
       part.removeEventListener('pointermove', note)
       part.removeEventListener('pointerdown', note)
