@@ -19,7 +19,7 @@ import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
 import { lineOf, StripTile } from '../wall/live-tile.tsx'
 import { createPictureSlots } from '../wall/picture-slots.ts'
-import { type Activity, bandPartsOf, useActivity } from './activity.ts'
+import { type Activity, bandPartsOf, useActivity } from '../status/activity.ts'
 import { Attention, type AttentionItem } from './attention.tsx'
 import styles from './home.module.css'
 

@@ -13,7 +13,7 @@ import { Empty, QueryView } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { Time, useNow, useTicker } from '../base/time.tsx'
 import { useIsSilent, useReportOutdated } from '../freshness/use-freshness.ts'
-import { type Activity, useActivity } from '../home/activity.ts'
+import { type Activity, useActivity } from '../status/activity.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { type LiveSession, useConnection, useLiveSession } from '../platform/use-live.ts'
@@ -384,12 +384,18 @@ function LatestRecordings({ robot }: { robot: RobotDetail }) {
           <LinkAnchor key="name" to="/sessions/$sessionId/replay" params={{ sessionId: session_id }}>
             <Time at={started_at} />
           </LinkAnchor>,
-          t(mode === 'video' ? 'robots.latest.video' : 'robots.latest.control'),
+          recordingTexts[mode],
           dataSize(size_bytes / 1e6),
         ])}
       />
     </Panel>
   )
+}
+
+const recordingTexts: Record<RobotDetail['recording'], string> = {
+  off: t('robots.latest.off'),
+  control: t('robots.latest.control'),
+  video: t('robots.latest.video'),
 }
 
 const MainSettings = ({ robot }: { robot: RobotDetail }) => (
@@ -416,7 +422,7 @@ const MainSettings = ({ robot }: { robot: RobotDetail }) => (
           null,
           robot.video_limit_ms === null ? NONE : t('home.operator.latency', { ms: robot.video_limit_ms }),
         ],
-        ['recording', t('robots.latest.recording'), null, t(`robots.latest.${robot.recording}`)],
+        ['recording', t('robots.latest.recording'), null, recordingTexts[robot.recording]],
         ['battery', t('home.attention.lowBattery'), null, percent(robot.low_battery_threshold)],
         ['hold', t('live.tile.onHold'), null, t(robot.on_hold ? 'robots.latest.yes' : 'robots.latest.no')],
       ]}

@@ -1,7 +1,22 @@
 import { expect, test } from 'vitest'
-import { ago, liveRobot } from '../gallery/fixtures.ts'
 import type { LiveRobot } from '../status/live-robots.tsx'
 import { layoutOf, type Placed, placed, type Seen } from './sections.ts'
+
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString()
+
+const session: NonNullable<LiveRobot['session']> = {
+  id: 'session',
+  status: 'ACTIVE',
+  started_at: ago(700),
+  operator_id: 'grace',
+  operator_name: 'Grace',
+  pause_reason: null,
+  paused_at: null,
+  ends_at: null,
+  stop: null,
+  requested_minutes: null,
+  recording: null,
+}
 
 const stop = (seconds: number) => ({
   reason: 'cat',
@@ -9,11 +24,24 @@ const stop = (seconds: number) => ({
   by_name: 'Olive',
   clear_requested_at: null,
 })
-const driving = (name: string): LiveRobot => ({ ...liveRobot, id: name, name, stream_url: 'https://a.test' })
+const driving = (name: string): LiveRobot => ({
+  id: name,
+  name,
+  robot_type: 'rover-2',
+  tags: [],
+  state: 'DRIVING',
+  on_hold: false,
+  stream_url: 'https://a.test',
+  camera: null,
+  battery: null,
+  battery_at: null,
+  last_heartbeat: null,
+  session,
+})
 const stopped = (name: string, seconds: number): LiveRobot => ({
   ...driving(name),
   state: 'STOPPED',
-  session: { ...liveRobot.session, status: 'PAUSED', stop: stop(seconds) },
+  session: { ...session, status: 'PAUSED', stop: stop(seconds) },
 })
 const idle = (name: string, stream_url: string): LiveRobot => ({
   ...driving(name),

@@ -3,7 +3,7 @@ import type { TrustState } from '../status/trust.ts'
 import { language } from '../texts/texts.ts'
 
 /** The parts of the wall, in display order. `rows`: idle robots without a picture. */
-export const SECTIONS = ['needs', 'driving', 'ready', 'rows'] as const
+const SECTIONS = ['needs', 'driving', 'ready', 'rows'] as const
 export type SectionName = (typeof SECTIONS)[number]
 
 /** A robot in its place on the wall. */
@@ -16,7 +16,7 @@ export interface Placed {
 export type Seen = ReadonlyMap<string, { readonly state: TrustState; readonly sinceMs: number }>
 
 /** Returns since when a robot in a session needs its owner, in Unix milliseconds; undefined if it does not. */
-export function needSinceMs({ id, state, session }: LiveRobot, seen: Seen): number | undefined {
+function needSinceMs({ id, state, session }: LiveRobot, seen: Seen): number | undefined {
   if (!session) return undefined
   if (session.stop) return Date.parse(session.stop.at)
   if (state === 'LOST' || session.ends_at !== null) return Date.parse(session.paused_at ?? session.started_at)

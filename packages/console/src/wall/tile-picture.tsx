@@ -97,10 +97,12 @@ export function TileVideo(props: {
 
 /** Copies what `host` shows at present. */
 function keepStill(host: HTMLElement, still: HTMLElement): void {
-  const shown = host.querySelector<HTMLImageElement | HTMLVideoElement | HTMLCanvasElement>(
-    'img, video, canvas',
-  )
-  if (!shown) return
+  const shown = host.firstElementChild
+  const isPicture =
+    shown instanceof HTMLImageElement ||
+    shown instanceof HTMLVideoElement ||
+    shown instanceof HTMLCanvasElement
+  if (!isPicture) return
   const [width, height] = [host.clientWidth, (host.clientWidth * 9) / 16]
   const copy = Object.assign(document.createElement('canvas'), { width, height })
   try {

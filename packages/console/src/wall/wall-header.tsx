@@ -139,7 +139,7 @@ export const KeyHints = () => (
       <span className={styles.key}>↵</span> {t('live.wall.keyEnter')}
     </span>
     <span>
-      <span className={styles.key}>S</span> {t('live.wall.keyStop')}
+      <span className={styles.key}>{t('live.wall.keyS')}</span> {t('live.wall.keyStop')}
     </span>
   </span>
 )
