@@ -83,7 +83,7 @@ async function captureObservers(
     const wall = {
       ready: async (page: Page) => {
         await headerLives(page)
-        await page.getByTestId('live-tile').filter({ hasText: 'LIVE' }).nth(1).waitFor()
+        await page.getByTestId('live-tile').filter({ hasText: 'Live' }).nth(1).waitFor()
       },
     }
     await shoot(owner, { ...wall, name: 'wall', size: 'desktop', scheme: 'light' })

@@ -177,7 +177,7 @@ test('the owner pauses, and releases the robot; the view says that the session h
 test('session, robot and wall lead to the view; Q, the arrow and Back leave it', async () => {
   await using fixture = await openSession()
   const { page } = await browser.enter(fixture.owner, `/dashboard/sessions/${fixture.sessionId}`)
-  const link = page.getByRole('link', { name: /in full view/ })
+  const link = page.getByRole('link', { name: /in full view|^Watch / })
   const heading = page.getByRole('heading', { name: /^Session on/ })
   await link.click()
   await page.getByTestId('watching').waitFor()
