@@ -2,6 +2,7 @@ import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { type QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
+import { useIsDarkPage } from '../base/dark-page.ts'
 import { cssVariables, theme } from '../base/theme.ts'
 import { type Platform, PlatformContext } from '../platform/platform.ts'
 import type { createConsoleRouter } from './router.ts'
@@ -21,6 +22,7 @@ export const App = ({ platform, queries, router }: Props) => (
     cssVariablesResolver={cssVariables}
     colorSchemeManager={colorScheme}
     defaultColorScheme="auto"
+    {...(useIsDarkPage() && { forceColorScheme: 'dark' })}
   >
     <QueryClientProvider client={queries}>
       <PlatformContext value={platform}>
