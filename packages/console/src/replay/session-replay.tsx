@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Table, Text } from '@mantine/core'
+import { Button, Group, MantineProvider, Modal, Stack, Table, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useRouter } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -6,6 +6,7 @@ import 'uplot/dist/uPlot.min.css'
 import { DataTable } from '../base/data-table.tsx'
 import { LinkButton } from '../base/links.tsx'
 import { Empty, Loading, Problem, QueryView } from '../base/states.tsx'
+import { cssVariables, theme } from '../base/theme.ts'
 import { Time } from '../base/time.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
@@ -25,7 +26,7 @@ import { t } from '../texts/texts.ts'
 import { readSchemas, useReplay } from './open-replay.ts'
 import { copyAddress, ShareDialog } from './share-dialog.tsx'
 import { RecordingNotice, ReplayHeader } from './view/header.tsx'
-import { IconChevronLeft } from './view/replay-icons.tsx'
+import { IconChevronLeft, IconExpand } from './view/replay-icons.tsx'
 import { ReplayView } from './view/replay-view.tsx'
 
 interface OpenProps {
@@ -130,16 +131,34 @@ const Back = ({ sessionId }: { sessionId: string }) => (
 )
 
 const FullReplay = ({ sessionId }: { sessionId: string }) => (
-  <LinkButton to="/sessions/$sessionId/replay" params={{ sessionId }} variant="default">
+  <LinkButton
+    to="/sessions/$sessionId/replay"
+    params={{ sessionId }}
+    variant="default"
+    leftSection={<IconExpand size={16} />}
+    aria-label={t('recording.section.replay')}
+  >
     {t('recording.section.replay')}
   </LinkButton>
 )
 
-/** Shows the replay of a session on its page; nothing until something is stored. */
+/** Shows the replay of a session on its page, dark on a light page too; nothing until something is stored. */
 export function EmbeddedReplay({ session, recording }: Pick<OpenProps, 'session' | 'recording'>) {
   const { data: parts } = useRecordingParts(recording)
   if (!parts || parts.parts.length === 0) return null
-  return <OpenReplay session={session} recording={recording} parts={parts} isEmbedded />
+  return (
+    <div id="replay" data-mantine-color-scheme="dark">
+      <MantineProvider
+        theme={theme}
+        cssVariablesResolver={cssVariables}
+        cssVariablesSelector="#replay"
+        getRootElement={() => undefined}
+        forceColorScheme="dark"
+      >
+        <OpenReplay session={session} recording={recording} parts={parts} isEmbedded />
+      </MantineProvider>
+    </div>
+  )
 }
 
 /** Returns the schemas of the robot, stable while they are equal. */

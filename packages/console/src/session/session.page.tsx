@@ -1,8 +1,8 @@
-import { SimpleGrid, Stack, Text } from '@mantine/core'
+import { SimpleGrid, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError } from '@wheelhouse/sdk'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { duration } from '../base/format.ts'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
@@ -11,16 +11,24 @@ import { Empty, Loading, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { type LiveSession, useLiveSession } from '../platform/use-live.ts'
-import { SessionRecording } from '../recording/recording-mark.tsx'
+import { RecordingLine } from '../recording/recording-mark.tsx'
+import { useSessionRecording } from '../recording/use-recordings.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { ChatPanel } from './chat-panel.tsx'
+import { EndedStrip } from './ended-strip.tsx'
 import { EventLog } from './event-log.tsx'
 import { LiveView } from './live-view.tsx'
+import { RatingForm } from './rating.tsx'
 import { SessionActions } from './session-actions.tsx'
-import { isOpen, type SessionDetail, sessionQuery } from './session-query.ts'
+import { isOpen, type SessionDetail, sessionQuery, useSessionRoles } from './session-query.ts'
 import { Summary } from './summary.tsx'
+
+// Most sessions are looked at while they run.
+const EmbeddedReplay = lazy(async () => ({
+  default: (await import('../replay/session-replay.tsx')).EmbeddedReplay,
+}))
 
 /** Shows one session, live or afterwards. */
 export function SessionPage() {
@@ -32,21 +40,9 @@ export function SessionPage() {
     return <SessionNotFound />
   }
   return (
-    <Page
-      title={data ? t('session.page.titleOn', { robot: data.robot_name }) : t('session.page.title')}
-      description={
-        data && t('session.row.operatedBy', { type: data.robot_type, operator: data.operator_name })
-      }
-      actions={
-        <LinkButton to="/sessions" variant="default" visibleFrom="sm">
-          {t('session.page.all')}
-        </LinkButton>
-      }
-    >
-      <QueryView query={query}>
-        {(session) => <SessionContent key={session.id} session={session} fetchedAtMs={query.dataUpdatedAt} />}
-      </QueryView>
-    </Page>
+    <QueryView query={query}>
+      {(session) => <SessionContent key={session.id} session={session} fetchedAtMs={query.dataUpdatedAt} />}
+    </QueryView>
   )
 }
 
@@ -77,30 +73,54 @@ function startText({ scheduled_for, planned_minutes }: SessionDetail): ReactNode
     : textParts('session.page.startsLength', { time, duration: duration(planned_minutes) })
 }
 
-/** Shows a scheduled or finished session. */
-const NotOpen = ({ session, live }: { session: SessionDetail; live: LiveSession }) => (
-  <Stack>
-    <div>
-      <SessionStatusLabel status={session.status} />
-    </div>
-    {session.status === 'PENDING' ? (
-      <Section gap="xs" title={t('session.page.scheduled')}>
-        <Text>{startText(session)}</Text>
-        <SessionActions live={live} />
-      </Section>
-    ) : (
-      <>
-        <SessionRecording sessionId={session.id} />
-        <Summary session={session} />
-      </>
-    )}
-    <SimpleGrid cols={{ base: 1, md: 2 }}>
-      <Section gap="xs" title={t('session.page.chat')}>
-        <ChatPanel live={live} />
-      </Section>
-      <Section gap="xs" title={t('session.page.eventLog')}>
-        <EventLog live={live} />
-      </Section>
-    </SimpleGrid>
-  </Stack>
-)
+/** Shows a scheduled or finished session: how it ended, its replay, and the summary. */
+function NotOpen({ session, live }: { session: SessionDetail; live: LiveSession }) {
+  const recording = useSessionRecording(session.id, { polls: true }).data
+  const { client, operator } = useSessionRoles(session)
+  const isPending = session.status === 'PENDING'
+  const mayRate = session.status === 'COMPLETED' && client && !operator && session.rating === null
+  return (
+    <Page
+      title={t('session.page.titleOn', { robot: session.robot_name })}
+      description={
+        <>
+          {t('session.row.operatedBy', { type: session.robot_type, operator: session.operator_name })}{' '}
+          <SessionStatusLabel status={session.status} />
+        </>
+      }
+      actions={
+        <LinkButton to="/sessions" variant="default" visibleFrom="sm">
+          {t('session.page.all')}
+        </LinkButton>
+      }
+    >
+      {isPending ? (
+        <Section gap="xs" title={t('session.page.scheduled')}>
+          <Text>{startText(session)}</Text>
+          <SessionActions live={live} />
+        </Section>
+      ) : (
+        <EndedStrip session={session} events={live.events}>
+          {mayRate && <RatingForm session={session} />}
+        </EndedStrip>
+      )}
+      {recording && (
+        <Suspense fallback={<Loading />}>
+          <EmbeddedReplay session={session} recording={recording} />
+        </Suspense>
+      )}
+      {recording && <RecordingLine recording={recording} />}
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        {!isPending && <Summary session={session} />}
+        <Section gap="xs" title={t('session.page.eventLog')}>
+          <EventLog live={live} />
+        </Section>
+        {(isPending || live.events.some(({ type }) => type === 'chat.message')) && (
+          <Section gap="xs" title={t('session.page.chat')}>
+            <ChatPanel live={live} height={isPending ? 120 : 240} />
+          </Section>
+        )}
+      </SimpleGrid>
+    </Page>
+  )
+}

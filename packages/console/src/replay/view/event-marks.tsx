@@ -1,7 +1,7 @@
 import { Tooltip } from '@mantine/core'
 import { type KeyboardEvent, useMemo, useRef } from 'react'
 import { useStore } from '../../base/store.ts'
-import { Shape } from '../../status/shapes.tsx'
+import { StateShape } from '../../status/state-label.tsx'
 import { t } from '../../texts/texts.ts'
 import type { Replay } from '../player/replay.ts'
 import type { LogEntry } from './log-entries.ts'
@@ -59,13 +59,12 @@ export function EventMarks({ replay, startMs, tracks, width }: Props) {
             type="button"
             className={styles.mark}
             style={{ left: x }}
-            data-shape={shape ?? 'bookmark'}
             // One stop for Tab, however many events there are.
             tabIndex={index === 0 ? 0 : -1}
             aria-label={t('replay.marks.at', { time: preciseClock(atMs - startMs), event: lines.join(', ') })}
             onClick={() => replay.jump(atMs)}
           >
-            {shape ? <Shape name={shape} /> : <IconBookmark size={13} />}
+            {shape ? <StateShape name={shape} /> : <IconBookmark size={13} />}
           </button>
         </Tooltip>
       ))}

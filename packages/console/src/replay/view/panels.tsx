@@ -5,7 +5,7 @@ import type { Pose } from '@wheelhouse/sdk'
 import { type FormEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { decimals } from '../../base/format.ts'
 import { Problem } from '../../base/states.tsx'
-import { Shape } from '../../status/shapes.tsx'
+import { StateShape } from '../../status/state-label.tsx'
 import {
   createSampleReader,
   formatPose,
@@ -145,12 +145,11 @@ export function LogPanel({ replay, startMs, entries }: LogPanelProps) {
                   data-index={index}
                   className={styles.logRow}
                   style={{ transform: `translateY(${start}px)` }}
-                  data-shape={entry.shape}
                   aria-current={index === current ? 'true' : undefined}
                   onClick={() => replay.jump(entry.atMs)}
                 >
                   <time>{preciseClock(entry.atMs - startMs)}</time>
-                  <Shape name={entry.shape} />
+                  <StateShape name={entry.shape} />
                   <span>
                     {entry.sender !== undefined && <b>{entry.sender}: </b>}
                     {entry.text}

@@ -1,12 +1,11 @@
-import { DEFAULT_THEME, Modal, Tabs } from '@mantine/core'
+import { Modal, Tabs } from '@mantine/core'
 import type { ControlSchema, SessionLogEvent, TelemetrySchema } from '@wheelhouse/protocol'
-import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { labelInSentence } from '../../base/format.ts'
 import { KeyTable, type KeyTexts } from '../../base/key-table.tsx'
 import { isTyping, latinKey } from '../../base/keys.ts'
 import { useStore } from '../../base/store.ts'
-import { cssVariables } from '../../base/theme.ts'
 import type { Bookmark, RecordedEpisode, Recording } from '../../recording/recordings.ts'
 import type { SessionParticipants } from '../../session/event-texts.ts'
 import { t } from '../../texts/texts.ts'
@@ -94,13 +93,7 @@ export function ReplayView(props: ReplayViewProps) {
   const isMapOnly = useStore(replay.isProbed) && !main
   const shown = new Set<SpanKind>([...tracks.states, ...tracks.links].map(({ kind }) => kind))
   return (
-    <div
-      className={styles.replay}
-      data-embedded={isEmbedded}
-      data-map-only={isMapOnly}
-      data-mantine-color-scheme="dark"
-      style={darkVariables}
-    >
+    <div className={styles.replay} data-embedded={isEmbedded} data-map-only={isMapOnly}>
       {header}
       {notice}
       <div className={styles.pictures}>
@@ -162,9 +155,6 @@ export function ReplayView(props: ReplayViewProps) {
 
 /** In the order of the legend, which does without what is usual. */
 const spanKinds = (Object.keys(spanTexts) as SpanKind[]).filter((kind) => kind !== 'live')
-
-/** The dark scheme, also on a light page that a replay is a part of. */
-const darkVariables = { ...cssVariables(DEFAULT_THEME).dark, colorScheme: 'dark' } as CSSProperties
 
 /** Shows measured and commanded speed on the picture, as far as the recording has them at the position. */
 function SpeedPlate({ replay, lines }: { replay: Replay; lines: readonly PlotLine[] }) {

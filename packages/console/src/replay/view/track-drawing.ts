@@ -8,6 +8,7 @@ import {
   LANE_PX,
   layoutOf,
   type SpanKind,
+  type StateSpan,
   spanTexts,
   type Tracks,
 } from './tracks.ts'
@@ -53,6 +54,19 @@ export function drawTracks(
     hatch(context, { left, right, top: ruler.bottom, bottom: height }, colorsOf(canvas))
   }
   context.restore()
+}
+
+/** Draws the states alone, over the whole width. */
+export function drawStates(canvas: HTMLCanvasElement, spans: readonly StateSpan[], range: TimeRange): void {
+  const area = fitCanvas(canvas)
+  if (!area) return
+  const { context, width, height } = area
+  const colors = colorsOf(canvas)
+  const pxPerMs = width / (range.toMs - range.fromMs)
+  for (const { fromMs, toMs, kind } of spans) {
+    const x = (fromMs - range.fromMs) * pxPerMs
+    drawSwatch(context, { x, y: 0, width: Math.max(2, (toMs - fromMs) * pxPerMs - 1), height }, kind, colors)
+  }
 }
 
 function drawRuler(
