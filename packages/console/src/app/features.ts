@@ -9,6 +9,7 @@ import { recordingNavigation, recordingRoutes } from '../recording/routes.ts'
 import { replayRoutes } from '../replay/routes.ts'
 import { robotNavigation, robotRoutes } from '../robots/routes.ts'
 import { exportRoutes, sessionNavigation, sessionRoutes } from '../session/routes.ts'
+import { sessionPageRoutes } from '../session-page/routes.ts'
 import { settingsNavigation, settingsRoutes } from '../settings/routes.ts'
 import { statisticsNavigation, statisticsRoutes } from '../statistics/routes.ts'
 import { wallNavigation, wallRoutes } from '../wall/routes.ts'
@@ -22,6 +23,7 @@ export const routes = [
   ...homeRoutes,
   ...wallRoutes,
   ...sessionRoutes,
+  ...sessionPageRoutes,
   ...exportRoutes,
   ...recordingRoutes,
   ...operatorRoutes,

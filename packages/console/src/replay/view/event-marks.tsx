@@ -4,11 +4,10 @@ import { useStore } from '../../base/store.ts'
 import { StateShape } from '../../status/state-label.tsx'
 import { t } from '../../texts/texts.ts'
 import type { Replay } from '../player/replay.ts'
-import type { LogEntry } from './log-entries.ts'
 import { IconBookmark } from './replay-icons.tsx'
 import { preciseClock } from './replay-time.ts'
 import styles from './timeline.module.css'
-import { type Axis, axisOf, type Tracks } from './tracks.ts'
+import { type Axis, axisOf, type LogEntry, type Tracks } from './tracks.ts'
 
 /** Nearer events are one mark. */
 const NEAR_PX = 14

@@ -2,21 +2,9 @@ import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { useMemo } from 'react'
 import { labelInSentence } from '../../base/format.ts'
 import { eventShape, eventText, type SessionParticipants } from '../../session/event-texts.ts'
-import type { ShapeName } from '../../status/shapes.tsx'
 import { t } from '../../texts/texts.ts'
 import type { Overview } from '../data/overview.ts'
-import { type LinkSpan, linkText } from './tracks.ts'
-
-/** A line of the log of a session: an event, or a message of the chat. */
-export interface LogEntry {
-  readonly atMs: number
-  readonly seq: number
-  /** The state that begins with it. */
-  readonly shape: ShapeName
-  readonly text: string
-  /** The author of a message. */
-  readonly sender: string | undefined
-}
+import { type LinkSpan, type LogEntry, linkText } from './tracks.ts'
 
 const CHAT = 'chat.message'
 

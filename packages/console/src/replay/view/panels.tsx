@@ -20,7 +20,6 @@ import { t } from '../../texts/texts.ts'
 import { commandAt, type MomentReader } from '../data/moment-reader.ts'
 import { eachNumber } from '../data/overview.ts'
 import type { Replay } from '../player/replay.ts'
-import type { LogEntry } from './log-entries.ts'
 import styles from './replay.module.css'
 import { IconTrash } from './replay-icons.tsx'
 import { preciseClock, usePosition, usePositionEffect } from './replay-time.ts'
@@ -28,6 +27,7 @@ import {
   type EpisodeSpan,
   episodeName,
   episodeResult,
+  type LogEntry,
   type Mark,
   type StateSpan,
   spanAt,

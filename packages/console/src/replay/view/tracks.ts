@@ -1,11 +1,11 @@
 import { DELAYED_MS } from '../../freshness/freshness.ts'
 import type { Bookmark, RecordedEpisode, RecordingGap } from '../../recording/recordings.ts'
+import type { ShapeName } from '../../status/shapes.tsx'
 import { robotStateTexts } from '../../texts/code-texts.ts'
 import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'
 import type { Overview, StopEntry } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
-import type { LogEntry } from './log-entries.ts'
 
 export interface EpisodeSpan extends TimeRange {
   readonly episode: RecordedEpisode
@@ -15,6 +15,17 @@ export interface EpisodeSpan extends TimeRange {
 
 export interface Mark extends TimeRange {
   readonly bookmark: Bookmark
+}
+
+/** A line of the log of a session: an event, or a message of the chat. */
+export interface LogEntry {
+  readonly atMs: number
+  readonly seq: number
+  /** The state that begins with it. */
+  readonly shape: ShapeName
+  readonly text: string
+  /** The author of a message. */
+  readonly sender: string | undefined
 }
 
 /** The contents of the tracks of the time axis. */
@@ -58,7 +69,7 @@ export const trackAt = (y: number, tracks: Tracks): TrackName | undefined =>
 /** Below this width the names of tracks have less space. */
 const NARROW_PX = 640
 /** Returns the space on the left for the names of tracks and plots. */
-export const gutterOf = (widthPx: number): number => (widthPx < NARROW_PX ? 84 : 112)
+const gutterOf = (widthPx: number): number => (widthPx < NARROW_PX ? 84 : 112)
 /** The space on the right for the numbers of axes. */
 export const END_PX = 44
 

@@ -5,30 +5,30 @@ import { EpisodePanel, useEpisodeMarks } from '../episodes/episode-panel.tsx'
 import { useIsSilent, useReportOutdated } from '../freshness/use-freshness.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { RecordingMark } from '../recording/recording-mark.tsx'
+import { ChatPanel } from '../session/chat-panel.tsx'
+import { EventLog, LevelLabel, lineTime } from '../session/event-log.tsx'
+import { ExtensionPanel } from '../session/extension-panel.tsx'
+import { FoxgloveButton } from '../session/foxglove-dialog.tsx'
+import { LiveStatus, SessionStatusLine } from '../session/live-status.tsx'
+import { AbandonedNotice, ConnectionProblem } from '../session/notices.tsx'
+import {
+  type ObserverConnection,
+  type ObserverState,
+  useObserverConnection,
+  useObserverState,
+} from '../session/observer-connection.ts'
+import { SessionActions } from '../session/session-actions.tsx'
+import styles from '../session/session-page.module.css'
+import { type SessionDetail, useSessionRoles } from '../session/session-query.ts'
+import { StopBar, useStop } from '../session/stop-bar.tsx'
+import { StopPlate } from '../session/stop-plate.tsx'
 import { TrustBadge } from '../status/trust-badge.tsx'
 import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
 import { useSessionCameras } from '../video/use-cameras.ts'
 import { useReadAges, VideoView } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
-import { ChatPanel } from './chat-panel.tsx'
-import { EventLog, LevelLabel, lineTime } from './event-log.tsx'
-import { ExtensionPanel } from './extension-panel.tsx'
-import { FoxgloveButton } from './foxglove-dialog.tsx'
-import { LiveStatus, SessionStatusLine } from './live-status.tsx'
-import { AbandonedNotice, ConnectionProblem } from './notices.tsx'
-import {
-  type ObserverConnection,
-  type ObserverState,
-  useObserverConnection,
-  useObserverState,
-} from './observer-connection.ts'
-import { SessionActions } from './session-actions.tsx'
 import { SessionBand } from './session-band.tsx'
-import styles from './session-page.module.css'
-import { type SessionDetail, useSessionRoles } from './session-query.ts'
-import { StopBar, useStop } from './stop-bar.tsx'
-import { StopPlate } from './stop-plate.tsx'
 
 interface Props {
   readonly session: SessionDetail

@@ -8,9 +8,9 @@ import type { StopEntry } from '../replay/data/overview.ts'
 import replayStyles from '../replay/view/replay.module.css'
 import { drawStates } from '../replay/view/track-drawing.ts'
 import { stateSpans } from '../replay/view/tracks.ts'
+import styles from '../session/session-page.module.css'
+import type { SessionDetail } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
-import styles from './session-page.module.css'
-import type { SessionDetail } from './session-query.ts'
 
 /** Shows the states of an open session so far, and leads back in its recording. */
 export function SessionBand(props: { session: SessionDetail; events: readonly SessionLogEvent[] }) {
