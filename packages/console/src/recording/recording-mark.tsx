@@ -1,7 +1,6 @@
 import { Alert, Group, Text } from '@mantine/core'
 import { RecordingMode } from '@wheelhouse/protocol'
 import { dataSize } from '../base/format.ts'
-import { LinkAnchor } from '../base/links.tsx'
 import { gapText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import styles from './recording-mark.module.css'
@@ -75,9 +74,9 @@ export function RecordingMark({ sessionId, isUnknown }: { sessionId: string; isU
   )
 }
 
-/** Says what was recorded of a session, and leads to its replay. */
+/** Says what was recorded of a session. */
 export function RecordingLine({ recording }: { recording: Recording }) {
-  const { mode, size_bytes, gaps, session_id: sessionId } = recording
+  const { mode, size_bytes, gaps } = recording
   return (
     <Group gap="sm">
       <RecordingStatusLabel recording={recording} />
@@ -88,9 +87,6 @@ export function RecordingLine({ recording }: { recording: Recording }) {
         })}
         {gaps.length > 0 && ` · ${t('replay.header.gaps', { count: gaps.length })}`}
       </Text>
-      <LinkAnchor to="/sessions/$sessionId/replay" params={{ sessionId }}>
-        {t('recording.section.replay')}
-      </LinkAnchor>
     </Group>
   )
 }
