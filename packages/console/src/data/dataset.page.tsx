@@ -104,10 +104,8 @@ const Row = ({ episode, ...choice }: { episode: Episode; isChosen: boolean; onCh
     </Table.Td>
     <Table.Td style={{ overflowWrap: 'anywhere' }}>
       <Text fw={600}>{episode.task ?? t('data.dataset.noTask')}</Text>
-      <Text size="sm" c="dimmed">
-        {episode.source === 'platform'
-          ? t('data.dataset.platform')
-          : t('data.dataset.byRobot', { episode: episode.episode_id })}
+      <Text size="sm" c="dimmed" title={episode.episode_id}>
+        {episode.source === 'platform' ? t('data.dataset.platform') : t('data.dataset.byRobot')}
       </Text>
     </Table.Td>
     <Table.Td>

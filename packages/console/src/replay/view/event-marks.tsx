@@ -34,6 +34,7 @@ export function EventMarks({ replay, startMs, tracks, width }: Props) {
   const range = useStore(replay.view.range)
   const marks = useMemo(() => marksOf(tracks, axisOf(range, width)), [tracks, range, width])
   const row = useRef<HTMLDivElement>(null)
+  if (marks.length === 0) return null
   const onKeyDown = (event: KeyboardEvent) => {
     const buttons = [...(row.current?.querySelectorAll('button') ?? [])]
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
@@ -43,8 +44,16 @@ export function EventMarks({ replay, startMs, tracks, width }: Props) {
     next.focus()
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the buttons in it
-    <div className={styles.marks} ref={row} onKeyDown={onKeyDown} data-marks>
+    <div
+      className={styles.marks}
+      ref={row}
+      role="listbox"
+      tabIndex={-1}
+      aria-orientation="horizontal"
+      aria-label={t('replay.tracks.marks')}
+      onKeyDown={onKeyDown}
+      data-marks
+    >
       {marks.map(({ x, atMs, lines, shape }, index) => (
         <Tooltip
           key={`${atMs} ${shape ?? 'bookmark'}`}
@@ -56,6 +65,8 @@ export function EventMarks({ replay, startMs, tracks, width }: Props) {
         >
           <button
             type="button"
+            role="option"
+            aria-selected={false}
             className={styles.mark}
             style={{ left: x }}
             // One stop for Tab, however many events there are.
