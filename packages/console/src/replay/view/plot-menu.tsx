@@ -40,7 +40,7 @@ export function resizePlot({ id }: Plot, height: number): void {
 export const PlotMenu = ({ plots, choices }: { plots: readonly Plot[]; choices: Choices }) => (
   <Popover position="top-end" withinPortal>
     <Popover.Target>
-      <Button variant="default" px="sm">
+      <Button variant="default" px="xs">
         {t('replay.plots.choose')}
       </Button>
     </Popover.Target>

@@ -109,7 +109,7 @@ export function Transport({
       </Tool>
       <Position replay={replay} startMs={startMs} />
       <NativeSelect
-        w={94}
+        w={84}
         flex="none"
         aria-label={t('replay.tools.speed')}
         value={String(rate)}
