@@ -1,4 +1,4 @@
-import { Button, Rating, Text, Textarea } from '@mantine/core'
+import { Button, Text, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
@@ -35,14 +35,20 @@ export function RatingForm({ session }: { session: SessionDetail }) {
   return (
     <form onSubmit={submit} aria-label={t('session.rating.form')} className={styles.rating}>
       <Text fw={600}>{t('session.rating.form')}</Text>
-      <Rating
-        emptySymbol="☆"
-        fullSymbol="★"
-        value={stars}
-        onChange={setStars}
-        aria-label={t('session.rating.label')}
-        getSymbolLabel={(count) => t('session.rating.stars', { count })}
-      />
+      <div role="radiogroup" aria-label={t('session.rating.label')} className={styles.stars}>
+        {[1, 2, 3, 4, 5].map((count) => (
+          <label key={count}>
+            <input
+              type="radio"
+              name="stars"
+              checked={stars === count}
+              aria-label={t('session.rating.stars', { count })}
+              onChange={() => setStars(count)}
+            />
+            {count <= stars ? '★' : '☆'}
+          </label>
+        ))}
+      </div>
       {stars > 0 && (
         <>
           <Textarea
