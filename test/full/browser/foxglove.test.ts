@@ -25,6 +25,7 @@ test('an address from the page of an open session opens it live', async () => {
   const { client, id, link } = await openSessionFixture(world)
   await client.patch('/api/client/profile', { contact_email: `${client.name}@test.local` })
   const { page } = await browser.enter(client, `/dashboard/sessions/${id}`)
+  await page.getByRole('tab', { name: 'Values' }).click()
   await page.getByRole('button', { name: 'Open in Foxglove' }).click()
   const dialog = page.getByRole('dialog', { name: 'Open in Foxglove' })
   await dialog.getByRole('button', { name: 'Create address' }).click()

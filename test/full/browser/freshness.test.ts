@@ -180,6 +180,7 @@ test("nothing on the owner's live page stays green after the network is gone", a
   await page.goto(`${world.baseUrl}/dashboard/sessions/${sessionId}`)
   await untilState(page, 'LIVE')
   await page.getByText('Robot connected').waitFor()
+  await page.getByRole('tab', { name: 'Values' }).click()
   await page.getByText(/\d+ ms old$/).waitFor()
   await page.getByRole('banner').getByText('Live', { exact: true }).waitFor()
   network.silence()

@@ -82,6 +82,7 @@ test('session events and notifications appear as words, not codes', async () => 
   const { page, context } = await browser.enter(owner, `/dashboard/sessions/${sessionId}`)
   await heading(page, /.+/)
   expect((await operator.patch(`/api/sessions/${sessionId}`, { action: 'emergency_stop' })).status).toBe(200)
+  await page.getByRole('tab', { name: 'Log' }).click()
   await page
     .getByText(/stopped the robot: remote stop/)
     .first()

@@ -66,6 +66,7 @@ test('the session page shows battery and log live', async () => {
   const { client, link, id } = await openSessionFixture(world)
   await client.patch('/api/client/profile', { contact_email: `${client.name}@test.local` })
   const { page } = await browser.enter(client, `/dashboard/sessions/${id}`)
+  await page.getByRole('tab', { name: 'Log' }).click()
   const log = page.getByRole('region', { name: 'Robot log' })
   await log.getByText('No log lines since').waitFor()
   // The session page shows only lines that arrive after it has connected.
@@ -74,6 +75,7 @@ test('the session page shows battery and log live', async () => {
     expect(await log.getByText('motor 3 is hot').count()).toBeGreaterThan(0)
   })
   link.send({ type: 'heartbeat', battery: 0.42 })
-  await page.getByText(/^42\s?%$/).waitFor()
   await expectAccessibleLayout(page, 'a session with a log')
+  await page.getByRole('tab', { name: 'Cost' }).click()
+  await page.getByText(/^42\s?%$/).waitFor()
 })

@@ -95,8 +95,23 @@ async function driving(operator: TestUser, sessionId: string) {
 const isHalted = ({ state }: SimulatedRobot) => state.leftMps === 0 && state.rightMps === 0
 const isMoving = (robot: SimulatedRobot) => waitFor(() => expect(isHalted(robot)).toBe(false))
 const expectHalted = (robot: SimulatedRobot) => waitFor(() => expect(isHalted(robot)).toBe(true))
-const expectText = (page: Page, name: string, text: string | RegExp) =>
-  region(page, name).getByText(text).first().waitFor()
+const plate = (page: Page) => region(page, 'Stop in force')
+
+/** The tabs of an open session that contain these regions. */
+const tabs: Readonly<Record<string, RegExp>> = {
+  'Event log': /^Log$/,
+  Extension: /^(Cost|Earnings)$/,
+  Telemetry: /^Values$/,
+  Chat: /^Chat$/,
+}
+async function openTab(page: Page, name: string) {
+  const tab = page.getByRole('tab', { name: tabs[name] ?? name })
+  if ((await tab.count()) > 0) await tab.click()
+}
+async function expectText(page: Page, name: string, text: string | RegExp) {
+  await openTab(page, name)
+  await region(page, name).getByText(text).first().waitFor()
+}
 
 /** Returns the chat messages in order. */
 const chat = async (page: Page) =>
@@ -114,15 +129,18 @@ test('a session from watching to rating: stops, resumes, extensions, end and sum
   {
     await using _driver = await driving(operator, sessionId)
     await isMoving(robot)
+    await openTab(watch, 'Telemetry')
     const telemetry = region(watch, 'Telemetry')
     const before = await telemetry.innerText()
     await waitFor(async () => expect(await telemetry.locator('dl').innerText()).toMatch(/\d/))
     await waitFor(async () => expect(await telemetry.innerText()).not.toBe(before))
+    await openTab(watch, 'Extension')
     await watch.getByText(/\d+ started minutes? at/).waitFor()
     await watch.getByText(/^you \d+ ms, operator \d+ ms/).waitFor()
     await expectAccessible(watch)
     await expectAccessible(drive)
 
+    await openTab(watch, 'Chat')
     await waitFor(async () => {
       await drive.getByLabel('Message', { exact: true }).press('H')
       expect(await watch.getByText(`${operator.name} is typing…`).isVisible()).toBe(true)
@@ -142,9 +160,16 @@ test('a session from watching to rating: stops, resumes, extensions, end and sum
 
     await button(watch, 'Stop the robot').click()
     await expectHalted(robot)
-    await region(drive, 'Remote stop')
+    await plate(drive)
       .getByText(/^The owner stopped the robot, .*: remote stop\.$/)
       .waitFor()
+    // The stop waited for nothing. Now the owner says why.
+    await button(watch, 'Person in the way').click()
+    for (const page of [watch, drive]) {
+      await plate(page)
+        .getByText(/wrote: Stopped: Person in the way\.$/)
+        .waitFor()
+    }
     expect(await button(drive, 'Resume').isDisabled()).toBe(true)
     await button(watch, 'Clear stop').click()
     const dialog = watch.getByRole('dialog')
@@ -158,12 +183,13 @@ test('a session from watching to rating: stops, resumes, extensions, end and sum
     await isMoving(robot)
 
     // Escape stops the robot even while the user is typing.
+    await openTab(watch, 'Chat')
     await watch.getByLabel('Message', { exact: true }).fill('wait')
     await watch.keyboard.press('Escape')
     await expectHalted(robot)
     await waitFor(async () => expect((await sessionFixture.session()).control.stop).not.toBeNull())
     // Until the stop is confirmed, the page repeats it.
-    await region(watch, 'Remote stop')
+    await plate(watch)
       .getByText(/^You stopped the robot/)
       .waitFor()
     // Only the owner may clear this stop. The operator asks for it.
@@ -174,6 +200,7 @@ test('a session from watching to rating: stops, resumes, extensions, end and sum
     await isMoving(robot)
   }
 
+  await openTab(watch, 'Extension')
   await watch.getByLabel('Extra minutes').fill('20')
   await button(watch, 'Request extension').click()
   await expectText(drive, 'Extension', 'The owner requests 20 more minutes.')
@@ -266,6 +293,7 @@ test('a stop requested without a network is sent once the network is back', asyn
   await using proxy = await createWebProxy()
   await using _driver = await driving(operator, sessionId)
   const { page } = await at(owner, path, { proxy: { server: proxy.server } })
+  await openTab(page, 'Extension')
   await page.getByText(/^you \d+ ms/).waitFor()
   proxy.cut()
   await page.getByText('Reconnecting', { exact: true }).waitFor()
@@ -276,7 +304,7 @@ test('a stop requested without a network is sent once the network is back', asyn
   expect((await sessionFixture.session()).control.stop).toBeNull()
   proxy.restore()
   await expectHalted(robot)
-  await region(page, 'Remote stop')
+  await plate(page)
     .getByText(/^You stopped the robot/)
     .waitFor()
 
@@ -313,7 +341,7 @@ test('Escape closes the menu that has the focus, and otherwise stops, also while
   await using sessionFixture = await fixture()
   const { owner, robot, path } = sessionFixture
   const { page } = await at(owner, path)
-  await region(page, 'Telemetry').waitFor()
+  await stopBar(page).waitFor()
   const account = page.getByRole('button', { name: /^Account of/ })
   const menu = page.getByRole('menu')
   await account.click()
@@ -326,7 +354,7 @@ test('Escape closes the menu that has the focus, and otherwise stops, also while
   // As a dialog does that opens by itself.
   await page.getByLabel('Message', { exact: true }).focus()
   await page.keyboard.press('Escape')
-  await region(page, 'Remote stop')
+  await plate(page)
     .getByText(/^You stopped the robot/)
     .waitFor()
   expect(isHalted(robot)).toBe(true)
@@ -402,6 +430,7 @@ test('the event log groups entries of several days by day', async () => {
   const { owner, sessionId, path } = sessionFixture
   await owner.post(`/api/sessions/${sessionId}/messages`, { body: 'Good morning' })
   const { page } = await at(owner, path)
+  await openTab(page, 'Event log')
   const entries = async () =>
     (await region(page, 'Event log').locator('li').allInnerTexts()).map((text) =>
       text.replaceAll(/\s+/g, ' '),
@@ -453,7 +482,7 @@ test.each(['light', 'dark'] as const)(
       expect(overflow).toBeLessThanOrEqual(0)
       await expectAccessible(page)
     }
-    await region(page, 'Telemetry').waitFor()
+    await region(page, 'The session so far').waitFor()
     await fits()
     // Status, video and stop are visible without scrolling.
     const above = [region(page, 'Status'), page.getByRole('region', { name: /^Camera of/ }), stopBar(page)]
@@ -469,7 +498,7 @@ test.each(['light', 'dark'] as const)(
     await page.getByRole('dialog').waitFor()
     await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 20)
     await page.keyboard.press('Escape')
-    await region(page, 'Remote stop')
+    await plate(page)
       .getByText(/^You stopped the robot/)
       .waitFor()
     expect(isHalted(robot)).toBe(true)

@@ -9,6 +9,7 @@ import { recordingNavigation, recordingRoutes } from '../recording/routes.ts'
 import { replayRoutes } from '../replay/routes.ts'
 import { robotNavigation, robotRoutes } from '../robots/routes.ts'
 import { exportRoutes, sessionNavigation, sessionRoutes } from '../session/routes.ts'
+import { sessionPageRoutes } from '../session-page/routes.ts'
 import { settingsNavigation, settingsRoutes } from '../settings/routes.ts'
 import { statisticsNavigation, statisticsRoutes } from '../statistics/routes.ts'
 import { wallNavigation, wallRoutes } from '../wall/routes.ts'
@@ -21,6 +22,7 @@ export const fullWindowRoutes = [...wallRoutes, ...driveRoutes, ...demoRoutes, .
 export const routes = [
   ...homeRoutes,
   ...sessionRoutes,
+  ...sessionPageRoutes,
   ...exportRoutes,
   ...recordingRoutes,
   ...operatorRoutes,

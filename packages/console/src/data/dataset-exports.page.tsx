@@ -17,8 +17,8 @@ const BYTES_PER_MB = 1_000_000
 const states = {
   PENDING: [t('data.exports.pending'), 'request'],
   RUNNING: [t('data.exports.running'), 'request'],
-  READY: [t('data.exports.ready'), 'live'],
-  FAILED: [t('data.exports.failed'), 'blind'],
+  READY: [t('data.exports.ready'), 'off'],
+  FAILED: [t('data.exports.failed'), 'delayed'],
 } as const
 
 /** Lists the exports of datasets with their progress and their addresses. */
@@ -84,7 +84,9 @@ function ExportRow({ stored }: { stored: DatasetExport }) {
               {error}
             </Text>
           )}
-          {status === 'READY' && <Code style={{ overflowWrap: 'anywhere' }}>{base_url}</Code>}
+          {status === 'READY' && (
+            <Code style={{ overflowWrap: 'anywhere' }}>{location.origin + base_url}</Code>
+          )}
           <Text size="sm" c="dimmed">
             {textParts('data.exports.rate', { fps, created: <Time at={created_at} /> })}
           </Text>

@@ -2,7 +2,7 @@ import { Anchor, Checkbox, Code, Group, Table, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { DataTable, MoreButton } from '../base/data-table.tsx'
-import { dataSize } from '../base/format.ts'
+import { clockText, dataSize } from '../base/format.ts'
 import { LinkAnchor, LinkButton, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
@@ -41,7 +41,7 @@ export function DatasetPage() {
       >
         {(episodes) => (
           <>
-            <EpisodeTable episodes={episodes} />
+            <EpisodeTable episodes={episodes} robotName={dataset?.robot_name} />
             <MoreButton query={query}>{t('data.dataset.older')}</MoreButton>
           </>
         )}
@@ -53,13 +53,14 @@ export function DatasetPage() {
 /** Returns whether the platform has recorded an episode, so that it can be replayed and exported. */
 const isRecorded = ({ recording_id }: Episode) => recording_id !== null && recording_id !== undefined
 
-function EpisodeTable({ episodes }: { episodes: readonly Episode[] }) {
+function EpisodeTable(props: { episodes: readonly Episode[]; robotName: string | undefined }) {
+  const { episodes, robotName } = props
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const ids = episodes.map(({ id }) => id).filter((id) => chosen.has(id))
   return (
     <>
       <Group>
-        <ExportButton chosen={{ episode_ids: ids }} disabled={ids.length === 0}>
+        <ExportButton chosen={{ episode_ids: ids }} about={robotName} disabled={ids.length === 0}>
           {ids.length === 0
             ? t('data.export.button')
             : t('data.export.buttonEpisodes', { count: ids.length })}
@@ -67,12 +68,10 @@ function EpisodeTable({ episodes }: { episodes: readonly Episode[] }) {
       </Group>
       <DataTable
         label={t('data.dataset.label')}
-        minWidth={860}
+        minWidth={720}
         columns={[
           t('data.dataset.choose'),
-          t('data.dataset.episode'),
           t('data.dataset.task'),
-          t('data.dataset.source'),
           t('data.dataset.started'),
           t('data.dataset.length'),
           t('data.dataset.size'),
@@ -103,10 +102,11 @@ const Row = ({ episode, ...choice }: { episode: Episode; isChosen: boolean; onCh
         onChange={choice.onChoose}
       />
     </Table.Td>
-    <Table.Td style={{ overflowWrap: 'anywhere' }}>{episode.episode_id}</Table.Td>
-    <Table.Td style={{ overflowWrap: 'anywhere' }}>{episode.task ?? t('data.dataset.noTask')}</Table.Td>
-    <Table.Td>
-      {episode.source === 'platform' ? t('data.dataset.platform') : t('data.dataset.robot')}
+    <Table.Td style={{ overflowWrap: 'anywhere' }}>
+      <Text fw={600}>{episode.task ?? t('data.dataset.noTask')}</Text>
+      <Text size="sm" c="dimmed" title={episode.episode_id}>
+        {episode.source === 'platform' ? t('data.dataset.platform') : t('data.dataset.byRobot')}
+      </Text>
     </Table.Td>
     <Table.Td>
       <Time at={episode.started_at} exact />
@@ -143,11 +143,8 @@ function Content({ episode }: { episode: Episode }) {
   )
 }
 
-/** Returns the length as `1:56`. */
-function length({ started_at, ended_at }: Episode): string {
-  const seconds = Math.round((Date.parse(ended_at) - Date.parse(started_at)) / 1_000)
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
-}
+const length = ({ started_at, ended_at }: Episode): string =>
+  clockText((Date.parse(ended_at) - Date.parse(started_at)) / 1_000)
 
 function Outcome({ success }: { success: boolean | null }) {
   if (success === null) return t('data.dataset.unknown')

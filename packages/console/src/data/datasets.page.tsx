@@ -37,7 +37,11 @@ function DatasetTable({ datasets }: { datasets: readonly Dataset[] }) {
   return (
     <>
       <Group>
-        <ExportButton chosen={{ dataset_ids: ids }} disabled={ids.length === 0}>
+        <ExportButton
+          chosen={{ dataset_ids: ids }}
+          about={ids.length === 1 ? datasets.find(({ id }) => id === ids[0])?.robot_name : undefined}
+          disabled={ids.length === 0}
+        >
           {ids.length === 0
             ? t('data.export.button')
             : t('data.export.buttonDatasets', { count: ids.length })}
@@ -49,9 +53,9 @@ function DatasetTable({ datasets }: { datasets: readonly Dataset[] }) {
         columns={[
           t('data.datasets.choose'),
           t('data.datasets.robot'),
-          t('data.datasets.episodes'),
+          { label: t('data.datasets.episodes'), align: 'right' },
           t('data.datasets.exportable'),
-          t('data.datasets.size'),
+          { label: t('data.datasets.size'), align: 'right' },
           t('data.datasets.lastAdded'),
         ]}
       >
@@ -88,7 +92,7 @@ const Row = (props: { dataset: Dataset; isChosen: boolean; onChoose: () => void 
           {robot_type}
         </Text>
       </Table.Td>
-      <Table.Td>{episode_count.toLocaleString(language)}</Table.Td>
+      <Table.Td ta="right">{episode_count.toLocaleString(language)}</Table.Td>
       <Table.Td>
         {exportable_count.toLocaleString(language)}
         {not_exportable.map(({ reason, count }) => (
@@ -97,7 +101,7 @@ const Row = (props: { dataset: Dataset; isChosen: boolean; onChoose: () => void 
           </Text>
         ))}
       </Table.Td>
-      <Table.Td>{dataSize(size_mb)}</Table.Td>
+      <Table.Td ta="right">{dataSize(size_mb)}</Table.Td>
       <Table.Td>
         <Time at={updated_at} />
       </Table.Td>

@@ -37,11 +37,13 @@ const alignmentOptions: readonly { readonly value: Alignment; readonly label: st
 interface Props extends ButtonProps {
   /** Episodes or datasets. */
   readonly chosen: Pick<NewExport, 'episode_ids' | 'dataset_ids'>
+  /** The robot of the episodes, if it is one. */
+  readonly about: string | undefined
   readonly children: ReactNode
 }
 
 /** Renders a button whose dialog exports episodes as a LeRobot dataset. */
-export function ExportButton({ chosen, children, ...button }: Props) {
+export function ExportButton({ chosen, about, children, ...button }: Props) {
   const [opened, { open, close }] = useDisclosure(false)
   return (
     <>
@@ -49,24 +51,41 @@ export function ExportButton({ chosen, children, ...button }: Props) {
         {children}
       </Button>
       <Modal opened={opened} onClose={close} title={t('data.export.title')}>
-        {opened && <ExportForm chosen={chosen} onCancel={close} />}
+        {opened && <ExportForm chosen={chosen} about={about} onCancel={close} />}
       </Modal>
     </>
   )
 }
 
-function ExportForm({ chosen, onCancel }: { chosen: Props['chosen']; onCancel: () => void }) {
+/** Returns a name that the address of a dataset can have, such as `ronja-2026-11-20`. */
+const nameOf = (about = 'episodes'): string =>
+  [
+    about
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^-|-$/g, '') || 'episodes',
+    new Date().toISOString().slice(0, 10),
+  ].join('-')
+
+function ExportForm({ chosen, about, onCancel }: Pick<Props, 'chosen' | 'about'> & { onCancel: () => void }) {
   const start = useStartExport()
   const navigate = useNavigate()
-  const [name, setName] = useState('')
+  const [name, setName] = useState(() => nameOf(about))
+  const [isChecked, setChecked] = useState(false)
   const [fps, setFps] = useState<number | string>(DEFAULT_FPS)
   const [cameras, setCameras] = useState<string[]>([])
   const [gaps, setGaps] = useState<Gaps>('leave_out')
   const [alignment, setAlignment] = useState<Alignment>('causal')
   const [unfinished, setUnfinished] = useState(false)
   const errors = fieldErrors(start.error, fields)
+  const missing = {
+    name: isChecked && name.trim() === '' ? t('data.export.nameMissing') : undefined,
+    fps: isChecked && !(Number(fps) >= 1) ? t('data.export.fpsMissing', { most: MAX_FPS }) : undefined,
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
+    setChecked(true)
+    if (name.trim() === '' || !(Number(fps) >= 1)) return
     start.mutate(
       {
         ...chosen,
@@ -81,14 +100,14 @@ function ExportForm({ chosen, onCancel }: { chosen: Props['chosen']; onCancel: (
     )
   }
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} noValidate>
       <Stack>
         <Text size="sm">{t('data.export.explanation')}</Text>
         <TextInput
           label={t('data.export.name')}
           description={t('data.export.nameNote')}
           value={name}
-          error={errors?.name}
+          error={missing.name ?? errors?.name}
           onChange={({ currentTarget: { value } }) => setName(value)}
           required
           data-autofocus
@@ -99,7 +118,7 @@ function ExportForm({ chosen, onCancel }: { chosen: Props['chosen']; onCancel: (
           min={1}
           max={MAX_FPS}
           value={fps}
-          error={errors?.fps}
+          error={missing.fps ?? errors?.fps}
           onChange={setFps}
           required
         />

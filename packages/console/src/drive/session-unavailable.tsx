@@ -1,7 +1,10 @@
+import { Stack, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty } from '../base/states.tsx'
+import { useLiveSession } from '../platform/use-live.ts'
+import { EndedStrip } from '../session/ended-strip.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
 
@@ -16,20 +19,29 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** Explains why a session has no view that fills the window, and links to its page. */
-export const SessionUnavailable = ({ session, heading, title, action, children }: Props) => (
-  <Page title={heading}>
-    <Empty
-      title={title}
-      action={
-        action ?? (
-          <LinkButton to="/sessions/$sessionId" params={{ sessionId: session.id }}>
-            {t('drive.page.viewSession')}
-          </LinkButton>
-        )
-      }
-    >
-      {children}
-    </Empty>
-  </Page>
-)
+/** Explains why a session has no view that fills the window, and links to its page. After its end it says how it ended. */
+export function SessionUnavailable({ session, heading, title, action, children }: Props) {
+  const events = useLiveSession(session.id)?.events
+  const link = (
+    <LinkButton to="/sessions/$sessionId" params={{ sessionId: session.id }} variant="default">
+      {t('drive.page.viewSession')}
+    </LinkButton>
+  )
+  const hasEnded = session.status === 'COMPLETED' || session.status === 'CANCELLED'
+  return (
+    <Page title={heading}>
+      {hasEnded && action === undefined ? (
+        <Stack w="100%" maw={760} mx="auto" mt="8vh">
+          <Title order={2}>{title}</Title>
+          <EndedStrip session={session} events={events}>
+            {link}
+          </EndedStrip>
+        </Stack>
+      ) : (
+        <Empty title={title} action={action ?? link}>
+          {children}
+        </Empty>
+      )}
+    </Page>
+  )
+}

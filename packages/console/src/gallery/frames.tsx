@@ -29,7 +29,7 @@ export const FakePicture = ({ children, width = 320 }: { children?: ReactNode; w
 export const PageFrame = ({ height, children }: { height: number; children: ReactNode }) => (
   <div
     className={styles.window}
-    style={{ width: 640, height, '--app-shell-navbar-width': '0px' } as CSSProperties}
+    style={{ width: 640, height, '--stop-side': '0.5rem', '--stop-bottom': '0.5rem' } as CSSProperties}
   >
     {children}
   </div>

@@ -2,11 +2,12 @@ import { Group, Stack } from '@mantine/core'
 import { RecordingStatus } from '@wheelhouse/protocol'
 import { EpisodePanelView } from '../episodes/episode-panel.tsx'
 import { type FreshnessAges, freshnessOf } from '../freshness/freshness.ts'
-import { FreshnessBadge, FreshnessOverlay } from '../freshness/freshness-badge.tsx'
+import { FreshnessOverlay } from '../freshness/freshness-overlay.tsx'
 import { RecordingMarkView } from '../recording/recording-mark.tsx'
 import { RecordingStatusLabel } from '../recording/recording-status.tsx'
 import { ChatView } from '../session/chat-panel.tsx'
 import type { LiveRobot } from '../status/live-robots.tsx'
+import { TrustBadgeView } from '../status/trust-badge.tsx'
 import type { StopResult } from '../stop/fleet-stop.ts'
 import { VideoView } from '../video/video-view.tsx'
 import { LiveTileView, TileTrust } from '../wall/live-tile.tsx'
@@ -15,7 +16,7 @@ import { Column, FakePicture, type GalleryBlock, inColumn, ON_PICTURE } from './
 
 const live: FreshnessAges = { pictureMs: 40, telemetryMs: 90, linkMs: 20 }
 const badge = (ages: Partial<FreshnessAges>) => (
-  <FreshnessBadge freshness={freshnessOf({ ...live, ...ages })} />
+  <TrustBadgeView freshness={freshnessOf({ ...live, ...ages })} />
 )
 const freshnessOverlay = (ages: Partial<FreshnessAges>, isHeld = false) => (
   <FakePicture>

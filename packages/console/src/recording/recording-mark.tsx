@@ -1,8 +1,6 @@
 import { Alert, Group, Text } from '@mantine/core'
 import { RecordingMode } from '@wheelhouse/protocol'
 import { dataSize } from '../base/format.ts'
-import { LinkButton } from '../base/links.tsx'
-import { Section } from '../base/section.tsx'
 import { gapText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import styles from './recording-mark.module.css'
@@ -76,40 +74,22 @@ export function RecordingMark({ sessionId, isUnknown }: { sessionId: string; isU
   )
 }
 
-/** Leads to the replay of a session; nothing for a session without a recording. */
-export function SessionRecording({ sessionId }: { sessionId: string }) {
-  const recording = useSessionRecording(sessionId).data
-  if (!recording) return null
-  const { mode, size_bytes, gaps, status } = recording
-  const hasGaps = status !== 'RECORDING' && gaps.length > 0
+/** Says what was recorded of a session. */
+export function RecordingLine({ recording }: { recording: Recording }) {
+  const { mode, size_bytes, gaps } = recording
   return (
-    <Section gap="xs" title={t('recording.section.title')}>
-      <Group justify="space-between">
-        <Group gap="sm">
-          <RecordingStatusLabel recording={recording} />
-          <Text size="sm">
-            {t('recording.section.content', {
-              what: recordedText(mode),
-              size: dataSize(size_bytes / 1_000_000),
-            })}
-          </Text>
-          {hasGaps && (
-            <Text size="sm" c="dimmed">
-              {t('replay.header.gaps', { count: gaps.length })}
-            </Text>
-          )}
-        </Group>
-        <ReplayLink sessionId={sessionId} isLive={status === 'RECORDING'} />
-      </Group>
-    </Section>
+    <Group gap="sm">
+      <RecordingStatusLabel recording={recording} />
+      <Text>
+        {t('recording.section.content', {
+          what: recordedText(mode),
+          size: dataSize(size_bytes / 1_000_000),
+        })}
+        {gaps.length > 0 && ` · ${t('replay.header.gaps', { count: gaps.length })}`}
+      </Text>
+    </Group>
   )
 }
-
-const ReplayLink = ({ sessionId, isLive }: { sessionId: string; isLive: boolean }) => (
-  <LinkButton to="/sessions/$sessionId/replay" params={{ sessionId }} variant={isLive ? 'default' : 'filled'}>
-    {isLive ? t('recording.section.scrubBack') : t('recording.section.replay')}
-  </LinkButton>
-)
 
 /** Returns what a robot's sessions are recorded as; undefined for a platform without recordings. */
 export const recordingModeOf = (robot: object): RecordingMode | undefined =>

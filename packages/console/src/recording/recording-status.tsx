@@ -13,7 +13,7 @@ const texts: Readonly<Record<RecordingStatus, string>> = {
 const shapes: Readonly<Record<RecordingStatus, ShapeName>> = {
   RECORDING: 'live',
   FINISHING: 'off',
-  READY: 'live',
+  READY: 'off',
   FAILED: 'delayed',
 }
 
@@ -26,7 +26,5 @@ export const RecordingStatusLabel = ({
   status === 'RECORDING' && paused_reason !== null ? (
     <StateLabel shape="delayed">{t('replay.status.interrupted')}</StateLabel>
   ) : (
-    <StateLabel shape={shapes[status]} tone={status === 'RECORDING' ? 'blind' : undefined}>
-      {texts[status]}
-    </StateLabel>
+    <StateLabel shape={shapes[status]}>{texts[status]}</StateLabel>
   )

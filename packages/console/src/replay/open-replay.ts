@@ -41,7 +41,7 @@ interface Options {
   readonly parts: RecordingParts
   readonly schemas: RecordedSchemas
   readonly send: (request: Request) => Promise<Response>
-  /** The position at which the replay begins, in seconds since the start; undefined for the start, or for the end of a running recording. */
+  /** The position at which the replay begins, in seconds since the start; undefined for the first picture, or for the end of a running recording. */
   readonly atSeconds: number | undefined
 }
 
@@ -61,7 +61,11 @@ export function useReplay({ recording, parts, schemas, send, atSeconds }: Option
       parts,
       fromMs,
       toMs,
-      startMs: isLive ? toMs - SCRUB_BACK_MS : fromMs + (atSeconds ?? 0) * 1_000,
+      startMs: isLive
+        ? toMs - SCRUB_BACK_MS
+        : atSeconds === undefined
+          ? undefined
+          : fromMs + atSeconds * 1_000,
       posePath: posePathOf(schemas.telemetry),
     })
     setReplay(opened)

@@ -119,9 +119,9 @@ function momentAddress(page: string, sinceStartMs: number): string {
   return address.href
 }
 
-/** Copies a link to a moment. */
-export async function copyAddress(sinceStartMs: number): Promise<void> {
-  const address = momentAddress(location.href, sinceStartMs)
+/** Copies a link to a moment. @param path of the replay */
+export async function copyAddress(path: string, sinceStartMs: number): Promise<void> {
+  const address = momentAddress(new URL(path, location.origin).href, sinceStartMs)
   try {
     await navigator.clipboard.writeText(address)
   } catch {

@@ -1,7 +1,7 @@
 import { Button, Text } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { dateTime } from '../base/format.ts'
+import { dateTime, timeOfDay } from '../base/format.ts'
 import { Problem } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useMe } from '../platform/platform.ts'
@@ -11,6 +11,8 @@ import { t } from '../texts/texts.ts'
 import { actorName } from './event-texts.ts'
 import type { SessionDetail } from './session-query.ts'
 import { useSessionAction } from './session-query.ts'
+
+const DAY_MS = 86_400_000
 
 /** Returns a description of the stop in force, or an empty string. */
 export function useStopText({
@@ -29,7 +31,7 @@ export function useStopText({
   }
   return t('session.clearStop.stopped', {
     actor: actorName(stop.by, participants),
-    time: dateTime(stop.at),
+    time: Date.now() - Date.parse(stop.at) < DAY_MS ? timeOfDay(new Date(stop.at)) : dateTime(stop.at),
     reason: reasonText(stop.reason),
   })
 }
@@ -74,6 +76,7 @@ function ClearStop({ session }: { session: SessionDetail }) {
       question={t('session.clearStop.question')}
       consequence={t('session.clearStop.consequence', { stop: stopText })}
       confirmLabel={t('session.clearStop.button')}
+      confirmColor="blue"
       dismissLabel={t('session.clearStop.keep')}
       onConfirm={() => sessionAction.mutateAsync('clear_stop')}
     >

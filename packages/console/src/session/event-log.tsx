@@ -7,9 +7,9 @@ import { useTicker } from '../base/time.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import type { ShapeName } from '../status/shapes.tsx'
-import { StateLabel } from '../status/state-label.tsx'
+import { StateLabel, StateShape } from '../status/state-label.tsx'
 import { language, t } from '../texts/texts.ts'
-import { eventText, type SessionParticipants } from './event-texts.ts'
+import { eventShape, eventText, type SessionParticipants } from './event-texts.ts'
 import { sessionQuery } from './session-query.ts'
 
 /** Limits the rendered rows, so that a new entry in a long log does not delay driving. */
@@ -80,6 +80,7 @@ const Entry = memo(
       <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
         {event.seq} · <time dateTime={event.at}>{clock.format(new Date(event.at))}</time>
       </Text>
+      <StateShape name={eventShape(event.type)} />
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {eventText(event, participants)}
       </Text>

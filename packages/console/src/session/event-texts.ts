@@ -1,6 +1,7 @@
 import { type SessionEventType, type SessionLogEvent, SessionEventType as Types } from '@wheelhouse/protocol'
 import { timeOfDay } from '../base/format.ts'
 import { recordedText } from '../recording/recording-texts.ts'
+import type { ShapeName } from '../status/shapes.tsx'
 import { gapText, reasonText } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 
@@ -120,6 +121,23 @@ const texts: Record<SessionEventType, (actor: string, data: Data) => string> = {
       message: String(body),
     }),
 }
+
+/** The shapes of events that changed a state or ask for something. The others have a ring. */
+const shapes: Partial<Record<SessionEventType, ShapeName>> = {
+  'session.started': 'live',
+  'session.resumed': 'live',
+  'session.paused': 'paused',
+  'session.stopped': 'stopped',
+  'session.stop_clear_requested': 'request',
+  'extension.requested': 'request',
+  'robot.lost': 'lost',
+  'robot.back': 'live',
+  'operator.back': 'live',
+  'recording.paused': 'delayed',
+  'episode.started': 'live',
+}
+
+export const eventShape = (type: string): ShapeName => shapes[type as SessionEventType] ?? 'off'
 
 /** Returns a log entry as a sentence. An unknown type becomes words. */
 export function eventText(event: SessionLogEvent, participants: SessionParticipants): string {

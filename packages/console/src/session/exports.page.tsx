@@ -83,8 +83,8 @@ const EXPIRY_CHECK_MS = 20_000
 const states = {
   PENDING: [t('exports.states.pending'), 'request'],
   RUNNING: [t('exports.states.running'), 'request'],
-  READY: [t('exports.states.ready'), 'live'],
-  FAILED: [t('exports.states.failed'), 'blind'],
+  READY: [t('exports.states.ready'), 'off'],
+  FAILED: [t('exports.states.failed'), 'delayed'],
   EXPIRED: [t('exports.states.expired'), 'off'],
 } as const
 

@@ -7,7 +7,7 @@ import { useNow } from '../base/time.tsx'
 import type { LiveSession } from '../platform/use-live.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { StateLabel } from '../status/state-label.tsx'
-import { reasonText, speedLimitText } from '../texts/code-texts.ts'
+import { reasonText, robotStateTexts, speedLimitText } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
 import type { ObserverState } from './observer-connection.ts'
@@ -37,7 +37,13 @@ export function SessionStatusLine({
   return (
     <Group component="section" aria-label={t('session.status.label')} gap="xs">
       {children}
-      <SessionStatusLabel status={status} isOutdated={isOutdated} />
+      {session.control.stop ? (
+        <StateLabel shape={isOutdated ? 'off' : 'stopped'} state="STOPPED">
+          {robotStateTexts.STOPPED}
+        </StateLabel>
+      ) : (
+        <SessionStatusLabel status={status} isOutdated={isOutdated} />
+      )}
       <Text size="sm" span>
         {sinceText(sinceMs === undefined ? undefined : nowMs - sinceMs, reason)}
       </Text>
@@ -109,9 +115,11 @@ function Cost(props: {
   const { rate_cents_per_minute: rate } = session
   if (rate === null) return null
   const { minutes, cents } = estimate(seconds, rate)
+  const share = 'operator_share_percent' in session ? (session.operator_share_percent ?? 0) : undefined
+  const amount = money(share === undefined ? cents : Math.floor((cents * share) / 100))
   return (
-    <DescriptionItem label={t('session.status.cost')}>
-      <Figure isOutdated={isOutdated}>{t('session.status.about', { amount: money(cents) })}</Figure>
+    <DescriptionItem label={share === undefined ? t('session.status.cost') : t('drive.time.earned')}>
+      <Figure isOutdated={isOutdated}>{t('session.status.about', { amount })}</Figure>
       <Text size="sm" c="dimmed">
         {t('session.status.startedMinutes', { count: minutes, rate: money(rate) })}
       </Text>

@@ -12,11 +12,6 @@ export const sessionRoutes = [
     validateSearch: readSessionSearch,
     component: lazyRouteComponent(() => import('./sessions.page.tsx'), 'SessionsPage'),
   }),
-  createRoute({
-    getParentRoute: () => shellRoute,
-    path: '/sessions/$sessionId',
-    component: lazyRouteComponent(() => import('./session.page.tsx'), 'SessionPage'),
-  }),
 ] as const
 
 export const sessionNavigation: readonly NavigationEntry[] = [

@@ -14,15 +14,22 @@ import {
   useSessionRoles,
 } from './session-query.ts'
 
+interface Props {
+  readonly live: LiveSession
+  /** Whether the page shows the stop and its clearing in another place. */
+  readonly isStopElsewhere?: boolean
+}
+
 /** Shows the actions that the user may perform on a session. */
-export function SessionActions({ live }: { live: LiveSession }) {
+export function SessionActions({ live, isStopElsewhere = false }: Props) {
   const { rest } = usePlatform()
   const { data } = useQuery(sessionQuery(rest, live.room.sessionId))
   if (!data) return null
-  return <Actions session={{ ...data, status: live.session?.status ?? data.status }} />
+  const session = { ...data, status: live.session?.status ?? data.status }
+  return <Actions session={session} isStopElsewhere={isStopElsewhere} />
 }
 
-function Actions({ session }: { session: SessionDetail }) {
+function Actions({ session, isStopElsewhere }: { session: SessionDetail; isStopElsewhere: boolean }) {
   const sessionRoles = useSessionRoles(session)
   const sessionAction = useSessionAction(session.id)
   const isAdmin = useMe().roles.includes('admin')
@@ -46,7 +53,7 @@ function Actions({ session }: { session: SessionDetail }) {
             {t('session.actions.pause')}
           </Button>
         )}
-        {stop && <StopClearing session={session} />}
+        {stop && !isStopElsewhere && <StopClearing session={session} />}
         {paused && sessionRoles.operator && (
           <Button
             disabled={stop !== null || !connected}
@@ -66,14 +73,20 @@ function Actions({ session }: { session: SessionDetail }) {
           {t('session.actions.end')}
         </ConfirmButton>
       </Group>
-      {paused && <Text size="sm">{nextStep(sessionRoles.operator, stop, connected)}</Text>}
+      {paused && !(stop && isStopElsewhere) && (
+        <Text size="sm">{nextStep(sessionRoles.operator, stop, connected)}</Text>
+      )}
       <Problem error={sessionAction.error} />
     </Stack>
   )
 }
 
 /** Returns what a paused session needs to resume. */
-function nextStep(isOperator: boolean, stop: SessionDetail['control']['stop'], connected: boolean): string {
+export function nextStep(
+  isOperator: boolean,
+  stop: SessionDetail['control']['stop'],
+  connected: boolean,
+): string {
   if (stop && !stop.may_clear) {
     return t('session.nextStep.askOwner')
   }

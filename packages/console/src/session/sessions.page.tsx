@@ -19,6 +19,7 @@ import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { ExportButtons } from './export-button.tsx'
 import { readSessionSearch, type SessionSearch } from './list-search.ts'
+import { Stars } from './rating.tsx'
 import { isOpen, useSessionAction } from './session-query.ts'
 import { type ListedSession, useSessionCounts, useSessionList, When } from './session-row.tsx'
 
@@ -37,7 +38,11 @@ function OwnSessions() {
   const { data: counts } = useSessionCounts(search)
   const go = (next: SessionSearch) => void navigate({ search: next, resetScroll: false, replace: true })
   return (
-    <Page title={t('session.list.title')} actions={<ExportButtons search={search} />}>
+    <Page
+      title={t('session.list.title')}
+      description={!list.hasMore && list.rows && totalsOf(list.rows)}
+      actions={<ExportButtons search={search} />}
+    >
       <DataList
         label={t('session.list.label')}
         name="sessions"
@@ -65,6 +70,17 @@ function OwnSessions() {
       />
     </Page>
   )
+}
+
+/** Returns the sums of the sessions that match the filter, once all of them are known. */
+function totalsOf(rows: readonly ListedSession[]): string {
+  const sum = (values: readonly (number | null)[]) =>
+    values.reduce<number>((all, value) => all + (value ?? 0), 0)
+  return t('session.list.totals', {
+    count: rows.length,
+    duration: duration(sum(rows.map(({ duration_minutes: minutes }) => minutes))),
+    amount: money(sum(rows.map(centsOf))),
+  })
 }
 
 /** The columns of the session list: one line for each session. */
@@ -108,14 +124,15 @@ const sessionColumns: readonly ListColumn<ListedSession>[] = [
   { header: t('session.list.amount'), width: '6rem', align: 'right', from: 'lg', cell: amountOf },
   {
     header: t('session.list.rating'),
-    width: '4rem',
+    width: '6rem',
     align: 'right',
     from: 'xl',
-    cell: ({ rating }) => (rating === null ? '' : t('session.list.ratingOf', { rating })),
+    cell: ({ rating }) => rating !== null && <Stars count={rating} />,
   },
   {
     header: t('session.list.actions'),
     width: '11rem',
+    align: 'right',
     card: 'buttons',
     cell: (session) => <Actions session={session} />,
   },
@@ -130,10 +147,12 @@ function OperatorName({ session }: { session: ListedSession }) {
 
 /** Returns what the viewer earns in a session, or pays for it. Empty until the session has ended. */
 function amountOf(session: ListedSession): string {
-  const cents =
-    'operator_earnings_cents' in session ? session.operator_earnings_cents : session.client_charge_cents
+  const cents = centsOf(session)
   return cents === null ? '' : money(cents)
 }
+
+const centsOf = (session: ListedSession) =>
+  'operator_earnings_cents' in session ? session.operator_earnings_cents : session.client_charge_cents
 
 function Actions({ session }: { session: ListedSession }) {
   if (session.status === 'PENDING') return <Scheduled session={session} />
@@ -144,7 +163,7 @@ function Actions({ session }: { session: ListedSession }) {
       {t('session.row.drive')}
     </LinkButton>
   ) : (
-    <LinkButton to="/sessions/$sessionId" params={params} size="compact-xs">
+    <LinkButton to="/sessions/$sessionId" params={params} size="compact-xs" variant="default">
       {t('session.row.watch')}
     </LinkButton>
   )

@@ -1,8 +1,12 @@
-import { Button, Kbd, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { messageOf } from '../base/message-of.ts'
 import { useStore } from '../base/store.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import type { SessionRoom } from '../platform/session-room.ts'
 import { useConnection } from '../platform/use-live.ts'
+import { StopSign } from '../status/shapes.tsx'
 import {
   createStop,
   RouteClosedError,
@@ -12,14 +16,9 @@ import {
   stopKeyOf,
   stopOverRest,
 } from '../stop/stop.ts'
-import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import './stop-bar.css'
-import { useQueryClient } from '@tanstack/react-query'
-import { usePlatform } from '../platform/platform.ts'
-import { keys } from '../platform/queries.ts'
-import type { SessionRoom } from '../platform/session-room.ts'
 import type { ObserverConnection } from './observer-connection.ts'
+import styles from './stop-bar.module.css'
 
 /** Shows the stop button, which Escape triggers too, and the state of the stop. */
 export function StopBar({ stop, inForce }: { stop: StopControl; inForce: string | undefined }) {
@@ -29,34 +28,33 @@ export function StopBar({ stop, inForce }: { stop: StopControl; inForce: string 
   return <StopBarView request={request} inForce={inForce} isConnected={isConnected} onStop={stop.request} />
 }
 
-/** Renders the stop button and the state of the stop. */
+/** Renders the stop button, always in the same corner, and the state of the stop. */
 export function StopBarView(props: {
   readonly request: StopRequestState
-  /** The description of the stop in force. */
+  /** The description of the stop in force; empty where the page says it itself. */
   readonly inForce: string | undefined
   readonly isConnected: boolean
   readonly onStop: () => void
 }) {
   const { request, inForce, isConnected, onStop } = props
+  const isInForce = inForce !== undefined
   return (
-    <section className="stop-bar" aria-label={t('session.stopBar.label')}>
-      <Button
-        className="stop-button"
-        color="red.9"
-        size="xl"
+    <section className={styles.bar} aria-label={t('session.stopBar.label')}>
+      <button
+        type="button"
+        className={styles.button}
+        data-in-force={isInForce}
         aria-keyshortcuts="Escape"
-        aria-label={t('session.stopBar.buttonLabel')}
+        aria-label={isInForce ? t('session.stopBar.again') : t('session.stopBar.buttonLabel')}
         data-testid="stop"
         onClick={onStop}
       >
-        {t('session.stopBar.button')}
-      </Button>
-      <Text size="sm" role="alert" style={{ overflowWrap: 'anywhere' }}>
+        <StopSign size="2rem" />
+        <span>{isInForce ? t('session.stopBar.stopped') : t('session.stopBar.button')}</span>
+      </button>
+      <p className={styles.note} role="alert">
         {textOf(request, inForce, isConnected)}
-      </Text>
-      <Text size="xs" c="dimmed" visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
-        {textParts('session.stopBar.key', { key: <Kbd>{t('session.stopBar.escape')}</Kbd> })}
-      </Text>
+      </p>
     </section>
   )
 }
@@ -66,7 +64,7 @@ function textOf(request: StopRequestState, inForce: string | undefined, live: bo
     return live ? t('session.stopBar.requested') : t('session.stopBar.notSent')
   }
   if (request.phase === 'rejected') return t('session.stopBar.rejected', { error: messageOf(request.error) })
-  if (inForce) return inForce
+  if (inForce !== undefined) return inForce
   return request.phase === 'recorded' ? t('session.stopBar.inForce') : ''
 }
 

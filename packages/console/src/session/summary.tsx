@@ -1,25 +1,19 @@
-import { Button, Group, Radio, Stack, Table, Text, Textarea } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { answerOf } from '@wheelhouse/sdk'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { Table, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { clockText, duration, money, shortList } from '../base/format.ts'
 import { Section } from '../base/section.tsx'
-import { Problem } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
-import { keys } from '../platform/queries.ts'
 import { reasonText } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { type SessionDetail, sessionQuery, useSessionRoles } from './session-query.ts'
+import { type SessionDetail, useSessionRoles } from './session-query.ts'
 
 type Line = readonly [string, ReactNode]
 
 /** Summarizes a finished session. */
 export function Summary({ session }: { session: SessionDetail }) {
   const { client, operator } = useSessionRoles(session)
-  const completed = session.status === 'COMPLETED'
   return (
     <Section title={t('session.summary.title')}>
       <Table aria-label={t('session.summary.label')} variant="vertical" layout="fixed">
@@ -34,9 +28,12 @@ export function Summary({ session }: { session: SessionDetail }) {
           ))}
         </Table.Tbody>
       </Table>
-      <RatingShown session={session} />
-      {completed && client && operator && <OwnRobotNote />}
-      {completed && client && !operator && session.rating === null && <RatingForm session={session} />}
+      {session.rating_comment && (
+        <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+          {session.rating_comment}
+        </Text>
+      )}
+      {session.status === 'COMPLETED' && client && operator && <OwnRobotNote />}
     </Section>
   )
 }
@@ -147,81 +144,3 @@ function pictureAge({ latency: stats }: SessionDetail): Line[] {
   const held = dropped === 0 ? '' : t('session.summary.held', { commands: dropped })
   return [[t('session.summary.picture'), shortList.format([ages, held].filter(Boolean))]]
 }
-
-const COMMENT_MAX = 2_000
-
-/** Asks the owner for a rating of a session, once. */
-function RatingForm({ session }: { session: SessionDetail }) {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  const [stars, setStars] = useState(0)
-  const [comment, setComment] = useState('')
-  const rate = useMutation({
-    mutationFn: () =>
-      answerOf(
-        rest.POST('/api/sessions/{id}/rate', {
-          params: { path: { id: session.id } },
-          body: { rating: stars, comment: comment.trim() || null },
-        }),
-      ),
-    onSuccess: (rated) => queries.setQueryData(sessionQuery(rest, session.id).queryKey, rated),
-    onSettled: () => queries.invalidateQueries({ queryKey: keys.sessions }),
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (stars > 0) rate.mutate()
-  }
-  return (
-    <form onSubmit={submit} aria-label={t('session.rating.form')}>
-      <Stack gap="xs">
-        <Radio.Group
-          label={t('session.rating.label')}
-          value={String(stars)}
-          onChange={(value) => setStars(Number(value))}
-        >
-          <Group mt={4}>
-            {[1, 2, 3, 4, 5].map((count) => (
-              <Radio
-                key={count}
-                value={String(count)}
-                label={`${count} ★`}
-                aria-label={t('session.rating.stars', { count })}
-              />
-            ))}
-          </Group>
-        </Radio.Group>
-        <Textarea
-          label={t('session.rating.comment')}
-          description={t('session.rating.commentNote')}
-          maxLength={COMMENT_MAX}
-          autosize
-          minRows={2}
-          value={comment}
-          onChange={(event) => setComment(event.currentTarget.value)}
-        />
-        <Problem error={rate.error} />
-        <Group>
-          <Button type="submit" disabled={stars === 0} loading={rate.isPending}>
-            {t('session.rating.submit')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  )
-}
-
-/** Shows the rating of a session. */
-const RatingShown = ({ session }: { session: SessionDetail }) =>
-  session.rating !== null && (
-    <Stack gap={4}>
-      <Text role="img" aria-label={t('session.rating.rated', { count: session.rating })}>
-        {'★'.repeat(session.rating)}
-        {'☆'.repeat(5 - session.rating)}
-      </Text>
-      {session.rating_comment && (
-        <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
-          {session.rating_comment}
-        </Text>
-      )}
-    </Stack>
-  )

@@ -44,3 +44,10 @@ export const StateLabel = ({ shape, tone, children, isOnPicture = false, detail,
     {detail !== undefined && detail !== '' && <span className={styles.detail}>{detail}</span>}
   </span>
 )
+
+/** Shows the shape of a state in its colour, beside words of its own. */
+export const StateShape = ({ name }: { name: ShapeName }) => (
+  <span className={styles.label} data-tone={tones[name]}>
+    <Shape name={name} />
+  </span>
+)

@@ -56,8 +56,9 @@ export class CameraPlayer {
   }
 
   /** Time of the shown picture; undefined while there is none. */
+  readonly shown: Store<number | undefined> = createStore<number | undefined>(undefined)
   get shownMs(): number | undefined {
-    return this.#shown?.atMs
+    return this.shown.get()
   }
 
   /** Draws the pictures on a canvas too. Returns a function that ends it. */
@@ -98,6 +99,7 @@ export class CameraPlayer {
     this.#stop()
     this.#shown?.close()
     this.#shown = undefined
+    this.shown.set(undefined)
   }
 
   /** Returns whether the run reaches the wanted time sooner than a new one would. */
@@ -246,6 +248,7 @@ export class CameraPlayer {
   #show(frame: DecodedFrame | undefined): void {
     this.#shown?.close()
     this.#shown = frame
+    this.shown.set(this.#shown?.atMs)
     for (const canvas of this.#canvases) drawFrame(canvas, frame)
   }
 }

@@ -29,8 +29,8 @@ interface ReplayOptions {
   readonly parts: RecordingParts
   readonly fromMs: number
   readonly toMs: number
-  /** Where playing begins. */
-  readonly startMs: number
+  /** Where playing begins; undefined for the first picture. */
+  readonly startMs: number | undefined
   /** Where a sample has the pose; null for nowhere. */
   readonly posePath: readonly string[] | null
 }
@@ -53,12 +53,13 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
   /** Whether it is known which cameras there are. */
   const isProbed = createStore(false)
   const problem = createStore<unknown>(undefined)
-  const clock = createClock({ fromMs, toMs }, startMs, () =>
+  const clock = createClock({ fromMs, toMs }, startMs ?? fromMs, () =>
     cameras.get().every(({ player }) => player.isReady()),
   )
   const view = createTimeView(clock)
   const probed = new Set<string>()
   let isComplete = parts.complete
+  let isAtStart = startMs === undefined
   /** The first picture comes before everything else: the overview would compete with it for processor and network. */
   let isOverviewDue = false
   let scanned: ScanParts | undefined
@@ -82,6 +83,17 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
       for (const [topic, schema] of topics) if (isFrameSchema(schema)) addCamera(topic, schema)
     }
     isProbed.set(true)
+    if (isAtStart) await seekFirstPicture()
+  }
+
+  /** Cameras begin later than the session. Unless the viewer was faster, the replay begins where there is something to see. */
+  async function seekFirstPicture(): Promise<void> {
+    isAtStart = false
+    const firsts = await Promise.all(
+      cameras.get().map(({ player }) => source.firstAfter(player.topic, fromMs)),
+    )
+    const atMs = Math.min(...firsts.map((first) => first?.atMs ?? Number.POSITIVE_INFINITY))
+    if (Number.isFinite(atMs) && clock.position.get() === fromMs && !clock.isPlaying.get()) clock.seek(atMs)
   }
 
   function addCamera(topic: string, schema: FrameSchema): void {

@@ -1,6 +1,6 @@
 import '../base/mantine.css'
 import '../../base/app.css'
-import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
+import { MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { createRestClient } from '@wheelhouse/sdk'
 import { createRoot } from 'react-dom/client'
@@ -22,12 +22,7 @@ document.documentElement.lang = language
 const root = document.getElementById('root')
 if (!root) throw new Error('replay.html has no #root')
 createRoot(root).render(
-  <MantineProvider
-    theme={theme}
-    cssVariablesResolver={cssVariables}
-    colorSchemeManager={localStorageColorSchemeManager({ key: 'wheelhouse-colour-scheme' })}
-    defaultColorScheme="auto"
-  >
+  <MantineProvider theme={theme} cssVariablesResolver={cssVariables} forceColorScheme="dark">
     <QueryClientProvider client={createQueries()}>
       <SharedReplay rest={rest} token={token} />
     </QueryClientProvider>

@@ -113,18 +113,14 @@ function Opened({ recording, parts, schemas }: OpenedProps) {
         bookmarkActions={undefined}
         onCopyLink={copyLink}
         notice={<RecordingNotice recording={recording} parts={parts} />}
-        header={() => (
+        header={
           <ReplayHeader
             recording={recording}
             operatorName={undefined}
             onCopyLink={copyLink}
-            back={
-              <Badge variant="default" tt="none">
-                {t('replay.shared.mark')}
-              </Badge>
-            }
+            back={<Badge>{t('replay.shared.mark')}</Badge>}
           />
-        )}
+        }
       />
     </Box>
   )

@@ -1,48 +1,88 @@
 import { UnstyledButton } from '@mantine/core'
-import { useCallback, useEffect, useRef } from 'react'
+import { type ReactNode, useCallback, useEffect, useRef } from 'react'
+import { decimals } from '../../base/format.ts'
 import { useStore } from '../../base/store.ts'
 import { gapText } from '../../texts/code-texts.ts'
 import { t } from '../../texts/texts.ts'
 import type { CameraPlayer, CameraProblem } from '../player/camera-player.ts'
 import type { Replay, ReplayCamera } from '../player/replay.ts'
 import styles from './cameras.module.css'
-import { preciseClock, usePositionEffect } from './replay-time.ts'
+import { preciseClock, usePositionEffect, wallClock } from './replay-time.ts'
 import { type GapSpan, spanAt } from './tracks.ts'
 
 /** A picture that is older than this is marked: nothing newer was recorded. */
 const OLD_MS = 2_000
+/** A camera that is this much behind the position says so. */
+const LATE_MS = 300
 
 interface Props {
   readonly replay: Replay
   readonly cameras: readonly ReplayCamera[]
   readonly main: ReplayCamera
   readonly gaps: readonly GapSpan[]
+  /** The speed on the main picture. */
+  readonly speed: ReactNode
   readonly onSelect: (camera: ReplayCamera) => void
 }
 
-/** Shows the main camera, and the others below it. */
-export const Cameras = ({ replay, cameras, main, gaps, onSelect }: Props) => (
-  <div className={styles.cameras}>
-    <Picture key={main.name} replay={replay} camera={main} gaps={gaps} />
-    {cameras.length > 1 && (
-      <div className={styles.strip}>
-        {cameras.map((camera, index) => (
-          <UnstyledButton
-            key={camera.name}
-            className={styles.thumbnail}
-            aria-pressed={camera === main}
-            onClick={() => onSelect(camera)}
-          >
-            <FrameCanvas player={camera.player} label="" />
-            <span className={styles.name}>
-              {camera.name} <kbd>{index + 1}</kbd>
-            </span>
-          </UnstyledButton>
-        ))}
-      </div>
-    )}
-  </div>
-)
+/** Shows the main camera, and the others in a column beside it. */
+export function Cameras({ replay, cameras, main, gaps, speed, onSelect }: Props) {
+  const others = cameras.filter((camera) => camera !== main)
+  return (
+    <div className={styles.cameras}>
+      <Picture replay={replay} camera={main} gaps={gaps}>
+        {speed}
+      </Picture>
+      {others.length > 0 && (
+        <div className={styles.others}>
+          {others.map((camera, place) => (
+            <UnstyledButton
+              // By place, so that the focus stays where the viewer exchanged two cameras.
+              // biome-ignore lint/suspicious/noArrayIndexKey: see above
+              key={place}
+              className={styles.other}
+              onClick={() => onSelect(camera)}
+            >
+              <FrameCanvas player={camera.player} label="" />
+              <CameraName replay={replay} camera={camera} />
+            </UnstyledButton>
+          ))}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** Names a camera, with the time of day of its picture, or how much older it is than the position. */
+function CameraName({
+  replay,
+  camera,
+  isMain = false,
+}: {
+  replay: Replay
+  camera: ReplayCamera
+  isMain?: boolean
+}) {
+  const time = useRef<HTMLSpanElement>(null)
+  const write = useCallback(
+    (atMs: number) => {
+      const ageMs = atMs - (camera.player.shownMs ?? atMs)
+      const age =
+        ageMs > LATE_MS && camera.player.isReady()
+          ? t('replay.picture.age', { seconds: decimals(ageMs / 1_000, 1) })
+          : ''
+      const text = isMain && age === '' ? wallClock(atMs) : age
+      if (time.current && time.current.textContent !== text) time.current.textContent = text
+    },
+    [camera, isMain],
+  )
+  usePositionEffect(replay, write, camera.player.shown)
+  return (
+    <span className={styles.name} data-main={isMain}>
+      {camera.name} <span ref={time} />
+    </span>
+  )
+}
 
 const problemTexts: Readonly<Record<CameraProblem, string>> = {
   unsupported: t('replay.picture.unsupported'),
@@ -50,15 +90,13 @@ const problemTexts: Readonly<Record<CameraProblem, string>> = {
   undecodable: t('replay.picture.undecodable'),
 }
 
-function Picture({
-  replay,
-  camera,
-  gaps,
-}: {
+function Picture(props: {
   replay: Replay
   camera: ReplayCamera
   gaps: readonly GapSpan[]
+  children: ReactNode
 }) {
+  const { replay, camera, gaps, children } = props
   const problem = useStore(camera.player.problem)
   const isWaiting = useStore(replay.clock.isWaiting)
   const figure = useRef<HTMLElement>(null)
@@ -71,11 +109,13 @@ function Picture({
     },
     [camera, gaps, problem],
   )
-  usePositionEffect(replay, describe)
+  usePositionEffect(replay, describe, camera.player.shown)
   return (
     <figure className={styles.picture} ref={figure}>
       <FrameCanvas player={camera.player} label={t('replay.picture.label', { camera: camera.name })} />
       <p className={styles.note} ref={note} />
+      <CameraName replay={replay} camera={camera} isMain />
+      {children}
       {isWaiting && <p className={styles.waiting}>{t('replay.picture.loading')}</p>}
     </figure>
   )
@@ -85,9 +125,10 @@ function Picture({
 function noteOf(player: CameraPlayer, atMs: number, gaps: readonly GapSpan[]): string {
   const gap = spanAt(gaps, atMs, 0)
   const { shownMs } = player
-  const isOld = shownMs === undefined || atMs - shownMs > OLD_MS
+  // A picture that is still being read is not missing.
+  const isOld = (shownMs === undefined || atMs - shownMs > OLD_MS) && player.isReady()
   if (gap && isOld) return t('replay.picture.gap', { reason: gapText(gap.reason) })
-  if (shownMs === undefined) return player.isReady() ? t('replay.picture.none') : ''
+  if (shownMs === undefined) return isOld ? t('replay.picture.none') : ''
   return isOld ? t('replay.picture.old', { length: preciseClock(atMs - shownMs) }) : ''
 }
 

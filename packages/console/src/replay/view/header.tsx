@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Menu, Tooltip } from '@mantine/core'
+import { ActionIcon, Badge, Button, Menu } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { dataSize, dateTime } from '../../base/format.ts'
 import { RecordingStatusLabel } from '../../recording/recording-status.tsx'
@@ -6,7 +6,7 @@ import type { Recording, RecordingParts } from '../../recording/recordings.ts'
 import { gapText } from '../../texts/code-texts.ts'
 import { t } from '../../texts/texts.ts'
 import styles from './replay.module.css'
-import { IconBookmark, IconDownload, IconLink, IconMore, IconShare } from './replay-icons.tsx'
+import { IconDownload, IconMore, IconShare } from './replay-icons.tsx'
 
 interface Props {
   readonly recording: Recording
@@ -16,7 +16,6 @@ interface Props {
   readonly back?: ReactNode
   readonly onCopyLink: () => void
   /** The actions of a viewer with an account. Each is undefined without the permission. */
-  readonly onBookmark?: (() => void) | undefined
   readonly onShare?: (() => void) | undefined
   readonly onFoxglove?: (() => void) | undefined
   readonly onDownloads?: (() => void) | undefined
@@ -29,89 +28,79 @@ export function ReplayHeader({
   operatorName,
   back,
   onCopyLink,
-  onBookmark,
   onShare,
   onFoxglove,
   onDownloads,
   onDelete,
 }: Props) {
-  const { robot_name, started_at, size_bytes, file_url, gaps, expires_at } = recording
+  const { robot_name, started_at, size_bytes, file_url, gaps, expires_at, status } = recording
   const [isCopied, setCopied] = useState(false)
   const copy = () => {
     onCopyLink()
     setCopied(true)
     setTimeout(() => setCopied(false), 2_000)
   }
+  const about = [
+    dateTime(started_at),
+    operatorName,
+    gaps.length > 0 && t('replay.header.gaps', { count: gaps.length }),
+    expires_at !== null && t('replay.header.expires', { time: dateTime(expires_at) }),
+  ]
   return (
     <header className={styles.header}>
       {back}
       <h1>{robot_name}</h1>
-      <RecordingStatusLabel recording={recording} />
-      {recording.mode === 'control' && (
-        <Badge variant="default" tt="none">
-          {t('replay.header.noVideo')}
-        </Badge>
-      )}
-      <span className={styles.about}>
-        {operatorName === undefined
-          ? dateTime(started_at)
-          : t('replay.header.about', { time: dateTime(started_at), operator: operatorName })}
-        {gaps.length > 0 && ` · ${t('replay.header.gaps', { count: gaps.length })}`}
-        {expires_at !== null && ` · ${t('replay.header.expires', { time: dateTime(expires_at) })}`}
-      </span>
+      <span className={styles.about}>{about.filter(Boolean).join(' · ')}</span>
+      {status !== 'READY' && <RecordingStatusLabel recording={recording} />}
+      {recording.mode === 'control' && <Badge>{t('replay.header.noVideo')}</Badge>}
       <span className={styles.space} />
-      {onBookmark && (
-        <Tooltip label={t('replay.tools.hint', { action: t('replay.header.bookmark'), key: 'B' })}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size="lg"
-            aria-label={t('replay.header.bookmark')}
-            onClick={onBookmark}
-          >
-            <IconBookmark size={18} />
-          </ActionIcon>
-        </Tooltip>
-      )}
-      <Button size="xs" variant="default" leftSection={<IconLink size={14} />} onClick={copy}>
-        {isCopied ? t('replay.header.copied') : t('replay.header.copyLink')}
-      </Button>
       {onShare && (
-        <Button size="xs" variant="default" leftSection={<IconShare size={14} />} onClick={onShare}>
+        <Button
+          variant="default"
+          leftSection={<IconShare size={16} />}
+          aria-label={t('replay.header.share')}
+          onClick={onShare}
+        >
           {t('replay.header.share')}
         </Button>
       )}
-      {file_url !== null && (
-        <Button
-          component="a"
-          href={file_url}
-          download
-          size="xs"
-          variant="default"
-          leftSection={<IconDownload size={14} />}
-        >
-          {t('replay.header.download', { size: dataSize(size_bytes / 1_000_000) })}
-        </Button>
-      )}
-      {(onFoxglove || onDownloads || onDelete) && (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('replay.header.more')}>
-              <IconMore size={18} />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {onFoxglove && <Menu.Item onClick={onFoxglove}>{t('foxglove.title')}</Menu.Item>}
-            {onDownloads && <Menu.Item onClick={onDownloads}>{t('replay.downloads.title')}</Menu.Item>}
-            {onDelete && (
-              <Menu.Item c="var(--mantine-color-error)" onClick={onDelete}>
-                {t('replay.remove.title')}
-              </Menu.Item>
-            )}
-          </Menu.Dropdown>
-        </Menu>
-      )}
+      {file_url !== null && <Download url={file_url} megabytes={size_bytes / 1_000_000} />}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" size={38} aria-label={t('replay.header.more')}>
+            <IconMore size={18} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={copy} closeMenuOnClick={false} aria-live="polite">
+            {isCopied ? t('replay.header.copied') : t('replay.header.copyLink')}
+          </Menu.Item>
+          {onFoxglove && <Menu.Item onClick={onFoxglove}>{t('foxglove.title')}</Menu.Item>}
+          {onDownloads && <Menu.Item onClick={onDownloads}>{t('replay.downloads.title')}</Menu.Item>}
+          {onDelete && (
+            <Menu.Item c="var(--mantine-color-error)" onClick={onDelete}>
+              {t('replay.remove.title')}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
     </header>
+  )
+}
+
+function Download({ url, megabytes }: { url: string; megabytes: number }) {
+  const label = t('replay.header.download', { size: dataSize(megabytes) })
+  return (
+    <Button
+      component="a"
+      href={url}
+      download
+      variant="default"
+      leftSection={<IconDownload size={16} />}
+      aria-label={label}
+    >
+      {label}
+    </Button>
   )
 }
 

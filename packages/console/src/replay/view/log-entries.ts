@@ -1,24 +1,17 @@
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { useMemo } from 'react'
-import { eventText, type SessionParticipants } from '../../session/event-texts.ts'
+import { labelInSentence } from '../../base/format.ts'
+import { eventShape, eventText, type SessionParticipants } from '../../session/event-texts.ts'
+import { t } from '../../texts/texts.ts'
 import type { Overview } from '../data/overview.ts'
-
-/** A line of the log of a session: an event, or a message of the chat. */
-export interface LogEntry {
-  readonly atMs: number
-  readonly seq: number
-  readonly kind: 'event' | 'chat' | 'stop'
-  readonly text: string
-  /** The author of a message. */
-  readonly sender: string | undefined
-}
+import { type LinkSpan, type LogEntry, linkText } from './tracks.ts'
 
 const CHAT = 'chat.message'
-const STOPS: ReadonlySet<string> = new Set(['session.stopped'])
 
 /** Returns the log: of the recording, or of the session while the recording does not contain it yet. */
 export function useLogEntries(
   overview: Overview | undefined,
+  links: readonly LinkSpan[],
   live: readonly SessionLogEvent[] | undefined,
   participants: SessionParticipants,
 ): readonly LogEntry[] {
@@ -32,8 +25,8 @@ export function useLogEntries(
     ]
     const entries =
       recorded.length > 0 || !live ? recorded : live.map((event) => entryOf(event, participants))
-    return entries.sort((a, b) => a.atMs - b.atMs || a.seq - b.seq)
-  }, [events, chat, live, participants])
+    return [...entries, ...linkEntries(links)].sort((a, b) => a.atMs - b.atMs || a.seq - b.seq)
+  }, [events, chat, links, live, participants])
 }
 
 function entryOf({ at, seq, type, data }: SessionLogEvent, participants: SessionParticipants): LogEntry {
@@ -43,10 +36,22 @@ function entryOf({ at, seq, type, data }: SessionLogEvent, participants: Session
     : eventEntry(atMs, seq, type, data, participants)
 }
 
+/** Returns an entry for each time at which the connection became slow, and for the end of that. */
+const linkEntries = (links: readonly LinkSpan[]): LogEntry[] =>
+  links
+    .filter(({ kind }, index) => kind !== 'live' || (index > 0 && links[index - 1]?.kind !== 'live'))
+    .map((span) => ({
+      atMs: span.fromMs,
+      seq: 0,
+      shape: span.kind === 'live' ? 'live' : 'delayed',
+      text: t('replay.link.entry', { state: labelInSentence(linkText(span)) }),
+      sender: undefined,
+    }))
+
 const chatEntry = (atMs: number, seq: number, sender: string, text: string): LogEntry => ({
   atMs,
   seq,
-  kind: 'chat',
+  shape: 'off',
   text,
   sender,
 })
@@ -60,7 +65,7 @@ const eventEntry = (
 ): LogEntry => ({
   atMs,
   seq,
-  kind: STOPS.has(type) ? 'stop' : 'event',
+  shape: eventShape(type),
   text: eventText({ session_id: '', seq, type: type as SessionLogEvent['type'], at: '', data }, participants),
   sender: undefined,
 })

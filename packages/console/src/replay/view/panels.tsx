@@ -5,6 +5,7 @@ import type { Pose } from '@wheelhouse/sdk'
 import { type FormEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { decimals } from '../../base/format.ts'
 import { Problem } from '../../base/states.tsx'
+import { StateShape } from '../../status/state-label.tsx'
 import {
   createSampleReader,
   formatPose,
@@ -19,11 +20,19 @@ import { t } from '../../texts/texts.ts'
 import { commandAt, type MomentReader } from '../data/moment-reader.ts'
 import { eachNumber } from '../data/overview.ts'
 import type { Replay } from '../player/replay.ts'
-import type { LogEntry } from './log-entries.ts'
 import styles from './replay.module.css'
 import { IconTrash } from './replay-icons.tsx'
 import { preciseClock, usePosition, usePositionEffect } from './replay-time.ts'
-import { type EpisodeSpan, episodeResult, type Mark, type StateSpan, spanAt, stateTexts } from './tracks.ts'
+import {
+  type EpisodeSpan,
+  episodeName,
+  episodeResult,
+  type LogEntry,
+  type Mark,
+  type StateSpan,
+  spanAt,
+  spanTexts,
+} from './tracks.ts'
 
 interface Props {
   readonly replay: Replay
@@ -55,7 +64,7 @@ export function NowPanel({ replay, schema, states }: Props) {
 function stateReading(states: readonly StateSpan[], atMs: number): Reading {
   const span = spanAt(states, atMs, 0)
   const reason = span?.stop ? reasonText(span.stop.reason) : ''
-  const state = span ? stateTexts[span.kind] : t('replay.state.driving')
+  const state = span ? spanTexts[span.kind] : '–'
   return [t('replay.now.state'), reason ? t('replay.tip.because', { state, reason }) : state]
 }
 
@@ -86,7 +95,7 @@ function commandText(data: unknown): string {
   return values.length === 0 ? '–' : values.slice(0, MAX_COMMAND_VALUES).join(', ')
 }
 
-const ROW_PX = 28
+const ROW_PX = 34
 
 interface LogPanelProps {
   readonly replay: Replay
@@ -136,11 +145,11 @@ export function LogPanel({ replay, startMs, entries }: LogPanelProps) {
                   data-index={index}
                   className={styles.logRow}
                   style={{ transform: `translateY(${start}px)` }}
-                  data-kind={entry.kind}
                   aria-current={index === current ? 'true' : undefined}
                   onClick={() => replay.jump(entry.atMs)}
                 >
                   <time>{preciseClock(entry.atMs - startMs)}</time>
+                  <StateShape name={entry.shape} />
                   <span>
                     {entry.sender !== undefined && <b>{entry.sender}: </b>}
                     {entry.text}
@@ -221,7 +230,7 @@ export function MarksPanel({ replay, startMs, episodes, marks, actions, field }:
             <UnstyledButton onClick={() => replay.jump(fromMs)}>
               <time>{preciseClock(fromMs - startMs)}</time>
               <span>
-                {episode.task ?? t('replay.marks.noTask')}
+                {episodeName(episode)}
                 <Text component="span" size="xs" c="dimmed">
                   {' · '}
                   {episodeResult(episode)}
@@ -282,6 +291,7 @@ interface Path {
 /** Shows the whole path of the robot from above: up to the position, and faintly after it. */
 export function PathMap({ replay, schema }: PathMapProps) {
   const canvas = useRef<HTMLCanvasElement>(null)
+  const place = useRef<HTMLSpanElement>(null)
   const path = useRef<{ source: Float64Array; path: Path }>(undefined)
   const reader = useMemo(() => createSampleReader(schema), [schema])
   const draw = useCallback(
@@ -290,19 +300,17 @@ export function PathMap({ replay, schema }: PathMapProps) {
       if (!canvas.current || !poses) return
       if (path.current?.source !== poses) path.current = { source: poses, path: pathOf(poses) }
       const sample = replay.moments.at(recordingTopics.telemetry, atMs)
-      drawPath(canvas.current, path.current.path, atMs, sample && reader.pose(sample.value.data))
+      const pose = drawPath(canvas.current, path.current.path, atMs, sample && reader.pose(sample.value.data))
+      if (place.current) place.current.textContent = pose ? formatPose(pose) : ''
     },
     [replay, reader],
   )
   usePositionEffect(replay, draw)
   return (
-    <canvas
-      ref={canvas}
-      className={styles.map}
-      role="img"
-      aria-label={t('replay.map.empty')}
-      data-testid="path"
-    />
+    <div className={styles.map}>
+      <canvas ref={canvas} role="img" aria-label={t('replay.map.empty')} data-testid="path" />
+      <span ref={place} aria-hidden />
+    </div>
   )
 }
 
@@ -325,9 +333,8 @@ function drawPath(
   { poses, low, high }: Path,
   atMs: number,
   exact: Pose | undefined,
-): void {
-  const [last] = poses.slice(-1)
-  if (!last) return
+): Pose | undefined {
+  if (poses.length === 0) return undefined
   const next = poses.findIndex((pose) => pose.atMs > atMs)
   const split = next < 0 ? poses.length : next
   const pose = exact ?? poses[split - 1]
@@ -338,4 +345,5 @@ function drawPath(
   )
   const label = pose ? t('replay.map.position', { pose: formatPose(pose) }) : t('replay.map.empty')
   if (canvas.getAttribute('aria-label') !== label) canvas.setAttribute('aria-label', label)
+  return pose
 }

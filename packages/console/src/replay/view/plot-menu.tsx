@@ -18,11 +18,29 @@ export const plotChoices = createPersisted<Choices>(
 
 export const isPlotShown = (choices: Choices, { id }: Plot): boolean => choices[id] ?? SHOWN_AT_FIRST.has(id)
 
+const [DEFAULT_PX, SMALLEST_PX, LARGEST_PX] = [68, 48, 320]
+
+/** The heights of plots that the viewer has changed, in pixels, by id. */
+export const plotHeights = createPersisted<Readonly<Record<string, number>>>(
+  'wheelhouse-replay-heights',
+  {},
+  (text) => JSON.parse(text) as Record<string, number>,
+  JSON.stringify,
+)
+
+export const heightOf = (heights: Readonly<Record<string, number>>, { id }: Plot): number =>
+  heights[id] ?? DEFAULT_PX
+
+export function resizePlot({ id }: Plot, height: number): void {
+  const within = Math.round(Math.min(LARGEST_PX, Math.max(SMALLEST_PX, height)))
+  plotHeights.update((old) => ({ ...old, [id]: within }))
+}
+
 /** Chooses the plots. */
 export const PlotMenu = ({ plots, choices }: { plots: readonly Plot[]; choices: Choices }) => (
   <Popover position="top-end" withinPortal>
     <Popover.Target>
-      <Button size="xs" variant="default">
+      <Button variant="default" px="xs">
         {t('replay.plots.choose')}
       </Button>
     </Popover.Target>

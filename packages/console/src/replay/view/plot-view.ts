@@ -4,9 +4,8 @@ import type { Overview } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
 import type { Plot } from './plot-lines.ts'
 import { type Colors, hatch } from './track-drawing.ts'
-import { END_PX, type GapSpan, GUTTER_PX } from './tracks.ts'
+import { END_PX, type GapSpan } from './tracks.ts'
 
-const PLOT_HEIGHT_PX = 76
 export const LINE_COLORS = 8
 
 const numbers = new Intl.NumberFormat(language, { maximumSignificantDigits: 4 })
@@ -22,14 +21,14 @@ interface Options {
 
 /** Draws the lines of one plot. Its axis of time is that of the tracks. */
 export function createPlotView(element: HTMLElement, { plot, startMs, colors, fontFamily, gaps }: Options) {
-  const font = `11px ${fontFamily}`
+  const font = `12px ${fontFamily}`
+  const size = () => ({ width: Math.max(1, element.clientWidth), height: Math.max(1, element.clientHeight) })
   let shown: TimeRange = { fromMs: startMs, toMs: startMs + 1 }
   const seconds = (atMs: number) => (atMs - startMs) / 1_000
   const chart = new uPlot(
     {
-      width: Math.max(1, element.clientWidth),
-      height: PLOT_HEIGHT_PX,
-      padding: [6, END_PX, 6, 0],
+      ...size(),
+      padding: [8, 0, 8, 0],
       cursor: { show: false },
       legend: { show: false },
       scales: {
@@ -39,10 +38,11 @@ export function createPlotView(element: HTMLElement, { plot, startMs, colors, fo
       axes: [
         { show: false },
         {
-          size: GUTTER_PX,
+          side: 1,
+          size: END_PX,
           font,
           stroke: colors('dimmed'),
-          space: 22,
+          space: 26,
           gap: 6,
           ticks: { show: false },
           grid: { stroke: colors('grid'), width: 1 },
@@ -53,7 +53,9 @@ export function createPlotView(element: HTMLElement, { plot, startMs, colors, fo
         {},
         ...plot.lines.map((_, index) => ({
           stroke: colors(`line-${index % LINE_COLORS}`),
-          width: 1.5,
+          width: 1.75,
+          // Lines are told apart without their colours.
+          ...(index > 0 && { dash: [index * 3 + 2, 3] }),
           points: { show: false },
         })),
       ],
@@ -81,7 +83,7 @@ export function createPlotView(element: HTMLElement, { plot, startMs, colors, fo
       shown = range
       chart.setScale('x', { min: seconds(range.fromMs), max: seconds(range.toMs) })
     },
-    resize: () => chart.setSize({ width: Math.max(1, element.clientWidth), height: PLOT_HEIGHT_PX }),
+    resize: () => chart.setSize(size()),
     close: () => chart.destroy(),
   }
 }

@@ -13,11 +13,6 @@ export const IconPause = drawn(
 export const IconStepForward = drawn('M4 5v14l12 -7z', 'M20 5l0 14')
 export const IconStepBack = drawn('M20 5v14l-12 -7z', 'M4 5l0 14')
 export const IconBookmark = drawn('M18 7v14l-6 -4l-6 4v-14a4 4 0 0 1 4 -4h4a4 4 0 0 1 4 4z')
-export const IconLink = drawn(
-  'M9 15l6 -6',
-  'M11 6l.463 -.536a5 5 0 0 1 7.071 7.072l-.534 .464',
-  'M13 18l-.397 .534a5.068 5.068 0 0 1 -7.127 0a4.972 4.972 0 0 1 0 -7.071l.524 -.463',
-)
 export const IconShare = drawn(
   'M6 12m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0',
   'M18 6m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0',
@@ -60,3 +55,8 @@ export const IconTrash = drawn(
   'M5 7l1 12a2 2 0 0 0 2 2h8a2 2 0 0 0 2 -2l1 -12',
   'M9 7v-3a1 1 0 0 1 1 -1h4a1 1 0 0 1 1 1v3',
 )
+export const IconClose = drawn('M18 6l-12 12', 'M6 6l12 12')
+export const IconNextStop = drawn('M4 8l4 -4h5l4 4v8l-4 4h-5l-4 -4z', 'M21 5v14')
+export const IconPreviousStop = drawn('M20 8l-4 -4h-5l-4 4v8l4 4h5l4 -4z', 'M3 5v14')
+export const IconChevronLeft = drawn('M15 6l-6 6l6 6')
+export const IconExpand = drawn('M16 4h4v4', 'M14 10l6 -6', 'M8 20h-4v-4', 'M4 20l6 -6')

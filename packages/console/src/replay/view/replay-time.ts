@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { clockText, decimals } from '../../base/format.ts'
+import type { Store } from '../../base/store.ts'
 import { language } from '../../texts/texts.ts'
 import type { Replay } from '../player/replay.ts'
 
@@ -47,8 +48,15 @@ export function usePosition({ clock, moments }: Replay): number {
   return atMs
 }
 
-/** Calls a function on the animation frame after the position, or anything that is read for it, has changed. */
-export function usePositionEffect(replay: Replay, effect: (atMs: number) => void): void {
+/**
+ * Calls a function on the animation frame after the position, or anything that is read for it, has changed.
+ * @param further what the function reads in addition
+ */
+export function usePositionEffect(
+  replay: Replay,
+  effect: (atMs: number) => void,
+  further?: Pick<Store<unknown>, 'subscribe'>,
+): void {
   useEffect(() => {
     const { clock, moments, view, overview } = replay
     let frame: number | undefined
@@ -58,12 +66,13 @@ export function usePositionEffect(replay: Replay, effect: (atMs: number) => void
         effect(clock.position.get())
       })
     }
-    const sources = [clock.position, clock.limits, view.range, overview.state, moments]
+    const own = [clock.position, clock.limits, view.range, overview.state, moments]
+    const sources = further ? [...own, further] : own
     const unsubscribe = sources.map((source) => source.subscribe(onChange))
     onChange()
     return () => {
       if (frame !== undefined) cancelAnimationFrame(frame)
       for (const end of unsubscribe) end()
     }
-  }, [replay, effect])
+  }, [replay, effect, further])
 }

@@ -2,23 +2,37 @@ import { Modal, Tabs } from '@mantine/core'
 import type { ControlSchema, SessionLogEvent, TelemetrySchema } from '@wheelhouse/protocol'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { labelInSentence } from '../../base/format.ts'
 import { KeyTable, type KeyTexts } from '../../base/key-table.tsx'
 import { isTyping, latinKey } from '../../base/keys.ts'
 import { useStore } from '../../base/store.ts'
 import type { Bookmark, RecordedEpisode, Recording } from '../../recording/recordings.ts'
 import type { SessionParticipants } from '../../session/event-texts.ts'
 import { t } from '../../texts/texts.ts'
+import { numberAt } from '../data/moment-reader.ts'
 import { RATES } from '../player/clock.ts'
 import type { Replay, ReplayCamera } from '../player/replay.ts'
+import cameraStyles from './cameras.module.css'
 import { Cameras } from './cameras.tsx'
 import { requestDetail } from './detail.ts'
 import { useLogEntries } from './log-entries.ts'
 import { type BookmarkActions, LogPanel, MarksPanel, NowPanel, PathMap } from './panels.tsx'
-import { plotsOf } from './plot-lines.ts'
+import { type PlotLine, plotsOf } from './plot-lines.ts'
 import { isPlotShown, PlotMenu, plotChoices } from './plot-menu.tsx'
 import styles from './replay.module.css'
+import { usePosition } from './replay-time.ts'
 import { Timeline } from './timeline.tsx'
-import { gapSpans, stateSpans, type Tracks } from './tracks.ts'
+import { valueText } from './tip.ts'
+import {
+  episodeSpans,
+  gapSpans,
+  linkSpans,
+  type SpanKind,
+  spanTexts,
+  statesOf,
+  stopFrom,
+  type Tracks,
+} from './tracks.ts'
 import { Transport } from './transport.tsx'
 
 const DETAIL_DELAY_MS = 250
@@ -34,25 +48,27 @@ interface ReplayViewProps {
   readonly bookmarks: readonly Bookmark[]
   readonly bookmarkActions: BookmarkActions | undefined
   readonly onCopyLink: () => void
-  /** Returns the bar at the top. @param onBookmark marks the present moment; undefined for a viewer who cannot */
-  readonly header: (onBookmark: (() => void) | undefined) => ReactNode
+  /** The bar at the top. */
+  readonly header: ReactNode
   /** A note about the recording as a whole. */
   readonly notice?: ReactNode
+  /** Whether it is a part of a page, which scrolls, and does not fill the window. */
+  readonly isEmbedded?: boolean
 }
 
-/** Shows a recording on one axis of time: pictures, path, values, log, tracks and plots. */
+/** Shows a recording on one axis of time: pictures, path, values, log, tracks and plots. Always dark, as pictures are. */
 export function ReplayView(props: ReplayViewProps) {
-  const { replay, recording, schemas, bookmarkActions, header, notice } = props
+  const { replay, recording, schemas, bookmarkActions, header, notice, isEmbedded = false } = props
   const startMs = Date.parse(recording.started_at)
   const isGrowing = recording.status === 'RECORDING'
   const tracks = useTracks(props)
   const cameras = useStore(replay.cameras)
   const [selected, setSelected] = useState<string>()
   const main = cameras.find(({ name }) => name === selected) ?? cameras[0]
-  const [tab, setTab] = useState<string | null>('now')
+  const [tab, setTab] = useState<string | null>('log')
   const [areKeysShown, showKeys] = useState(false)
   const field = useRef<HTMLInputElement>(null)
-  const { plots, menu } = usePlots(replay, schemas)
+  const { plots, menu, speed } = usePlots(replay, schemas)
   useDetail(replay)
   const onBookmark =
     bookmarkActions &&
@@ -61,66 +77,108 @@ export function ReplayView(props: ReplayViewProps) {
       flushSync(() => setTab('marks'))
       field.current?.focus()
     })
+  const onStop = (direction: 1 | -1) => {
+    const atMs = stopFrom(tracks.states, replay.clock.position.get(), direction)
+    if (atMs !== undefined) replay.jump(atMs)
+  }
   useReplayKeys({
     replay,
     isGrowing,
     onSelect: ({ name }) => setSelected(name),
+    onStop,
     onBookmark,
     onCopyLink: props.onCopyLink,
     onKeys: () => showKeys(true),
   })
   const isMapOnly = useStore(replay.isProbed) && !main
+  const shown = new Set<SpanKind>([...tracks.states, ...tracks.links].map(({ kind }) => kind))
   return (
-    <div className={styles.replay}>
-      {header(onBookmark)}
+    <div className={styles.replay} data-embedded={isEmbedded} data-map-only={isMapOnly}>
+      {header}
       {notice}
-      <div className={styles.stage} data-map-only={isMapOnly}>
-        <div className={styles.pictures}>
-          {main ? (
-            <Cameras
-              replay={replay}
-              cameras={cameras}
-              main={main}
-              gaps={tracks.gaps}
-              onSelect={({ name }) => setSelected(name)}
-            />
-          ) : (
-            isMapOnly && <PathMap replay={replay} schema={schemas.telemetry} />
-          )}
-        </div>
-        <aside className={styles.side} aria-label={t('replay.side.label')}>
-          {!isMapOnly && <PathMap replay={replay} schema={schemas.telemetry} />}
-          <Tabs value={tab} onChange={setTab} className={styles.tabs} keepMounted={false}>
-            <Tabs.List grow>
-              <Tabs.Tab value="now">{t('replay.side.now')}</Tabs.Tab>
-              <Tabs.Tab value="log">{t('replay.side.log')}</Tabs.Tab>
-              <Tabs.Tab value="marks">{t('replay.side.marks')}</Tabs.Tab>
-            </Tabs.List>
-            <Tabs.Panel value="now" className={styles.panel} tabIndex={0}>
-              <NowPanel replay={replay} schema={schemas.telemetry} states={tracks.states} />
-            </Tabs.Panel>
-            <Tabs.Panel value="log" className={styles.panel}>
-              <LogPanel replay={replay} startMs={startMs} entries={tracks.entries} />
-            </Tabs.Panel>
-            <Tabs.Panel value="marks" className={styles.panel}>
-              <MarksPanel
-                replay={replay}
-                startMs={startMs}
-                episodes={tracks.episodes}
-                marks={tracks.marks}
-                actions={bookmarkActions}
-                field={field}
-              />
-            </Tabs.Panel>
-          </Tabs>
-        </aside>
+      <div className={styles.pictures}>
+        {main ? (
+          <Cameras
+            replay={replay}
+            cameras={cameras}
+            main={main}
+            gaps={tracks.gaps}
+            speed={<SpeedPlate replay={replay} lines={speed} />}
+            onSelect={({ name }) => setSelected(name)}
+          />
+        ) : (
+          isMapOnly && <PathMap replay={replay} schema={schemas.telemetry} />
+        )}
       </div>
-      <Transport replay={replay} startMs={startMs} isGrowing={isGrowing} onKeys={() => showKeys(true)}>
+      <Transport
+        replay={replay}
+        startMs={startMs}
+        isGrowing={isGrowing}
+        onStop={tracks.states.some(({ kind }) => kind === 'stopped') ? onStop : undefined}
+        onBookmark={onBookmark}
+        onKeys={() => showKeys(true)}
+        kinds={spanKinds.filter((kind) => shown.has(kind))}
+      >
         {menu}
       </Transport>
       <Timeline replay={replay} startMs={startMs} tracks={tracks} plots={plots} />
+      <aside className={styles.side} aria-label={t('replay.side.label')}>
+        {!isMapOnly && <PathMap replay={replay} schema={schemas.telemetry} />}
+        <Tabs value={tab} onChange={setTab} className={styles.tabs} keepMounted={false}>
+          <Tabs.List grow>
+            <Tabs.Tab value="log">{t('replay.side.log')}</Tabs.Tab>
+            <Tabs.Tab value="now">{t('replay.side.now')}</Tabs.Tab>
+            <Tabs.Tab value="marks">{t('replay.side.marks')}</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="log" className={styles.panel}>
+            <LogPanel replay={replay} startMs={startMs} entries={tracks.entries} />
+          </Tabs.Panel>
+          <Tabs.Panel value="now" className={styles.panel} tabIndex={0}>
+            <NowPanel replay={replay} schema={schemas.telemetry} states={tracks.states} />
+          </Tabs.Panel>
+          <Tabs.Panel value="marks" className={styles.panel}>
+            <MarksPanel
+              replay={replay}
+              startMs={startMs}
+              episodes={tracks.episodes}
+              marks={tracks.marks}
+              actions={bookmarkActions}
+              field={field}
+            />
+          </Tabs.Panel>
+        </Tabs>
+      </aside>
       <KeysSheet opened={areKeysShown} onClose={() => showKeys(false)} />
     </div>
+  )
+}
+
+/** In the order of the legend, which does without what is usual. */
+const spanKinds = (Object.keys(spanTexts) as SpanKind[]).filter((kind) => kind !== 'live')
+
+/** Shows measured and commanded speed on the picture, as far as the recording has them at the position. */
+function SpeedPlate({ replay, lines }: { replay: Replay; lines: readonly PlotLine[] }) {
+  const atMs = usePosition(replay)
+  const texts = lines.map((line) => {
+    const value = numberAt(replay.moments, line.key, atMs)
+    return value === undefined ? undefined : { line, text: valueText(line, value) }
+  })
+  if (texts.every((text) => text === undefined)) return null
+  return (
+    <p className={cameraStyles.speed} data-testid="speed">
+      {texts.map(
+        (found, index) =>
+          found &&
+          (index === 0 ? (
+            found.text
+          ) : (
+            <span key={found.line.key}>
+              {' '}
+              {labelInSentence(found.line.label)} {found.text}
+            </span>
+          )),
+      )}
+    </p>
   )
 }
 
@@ -134,25 +192,22 @@ function useTracks({
 }: ReplayViewProps): Tracks {
   const { overview } = useStore(replay.overview.state)
   const { toMs } = useStore(replay.clock.limits)
-  const entries = useLogEntries(overview, liveLog, participants)
-  const stops = overview?.stops
+  const links = useMemo(() => (overview ? linkSpans(overview, toMs) : []), [overview, toMs])
+  const entries = useLogEntries(overview, links, liveLog, participants)
   const { gaps } = recording
   return useMemo(
     () => ({
       overview,
       entries,
-      states: stateSpans(stops ?? [], toMs),
+      links,
+      states: overview ? statesOf(overview, toMs) : [],
       gaps: gapSpans(gaps, toMs),
-      episodes: episodes.map((episode) => ({
-        episode,
-        fromMs: Date.parse(episode.started_at),
-        toMs: episode.ended_at === null ? toMs : Date.parse(episode.ended_at),
-      })),
+      episodes: episodeSpans(episodes, toMs),
       marks: [...bookmarks]
         .map((bookmark) => ({ bookmark, fromMs: Date.parse(bookmark.at), toMs: Date.parse(bookmark.at) }))
         .sort((a, b) => a.fromMs - b.fromMs),
     }),
-    [overview, entries, stops, toMs, gaps, episodes, bookmarks],
+    [overview, entries, links, toMs, gaps, episodes, bookmarks],
   )
 }
 
@@ -163,7 +218,8 @@ function usePlots(replay: Replay, schemas: ReplayViewProps['schemas']) {
   const keys = [...(overview?.series.keys() ?? [])].join('\n')
   const all = useMemo(() => plotsOf(keys.split('\n').filter(Boolean), schemas), [keys, schemas])
   const plots = useMemo(() => all.filter((plot) => isPlotShown(choices, plot)), [all, choices])
-  return { plots, menu: all.length > 0 && <PlotMenu plots={all} choices={choices} /> }
+  const speed = all.find(({ id }) => id === 'speed')?.lines ?? []
+  return { plots, speed, menu: all.length > 0 && <PlotMenu plots={all} choices={choices} /> }
 }
 
 /** Requests more detail a moment after the view has stopped moving. */
@@ -192,6 +248,7 @@ const keyTexts: KeyTexts = [
   [['[', ']'], t('replay.keys.speed')],
   [['+', '−', '0'], t('replay.keys.zoom')],
   [['1', '2', '3'], t('replay.keys.camera')],
+  [['N', 'P'], t('replay.keys.stops')],
   [['B'], t('replay.keys.bookmark')],
   [['C'], t('replay.keys.link')],
   [['L'], t('replay.keys.live')],
@@ -215,6 +272,7 @@ interface KeyActions {
   readonly replay: Replay
   readonly isGrowing: boolean
   readonly onSelect: (camera: ReplayCamera) => void
+  readonly onStop: (direction: 1 | -1) => void
   /** Undefined for a viewer who cannot. */
   readonly onBookmark: (() => void) | undefined
   readonly onCopyLink: () => void
@@ -223,7 +281,7 @@ interface KeyActions {
 
 /** Returns what a key does; undefined for other keys. */
 function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | undefined {
-  const { replay, isGrowing, onSelect, onBookmark, onCopyLink, onKeys } = actions
+  const { replay, isGrowing, onSelect, onStop, onBookmark, onCopyLink, onKeys } = actions
   const { clock, view, cameras } = replay
   const step = (seconds: number) => () =>
     replay.jump(clock.position.get() + seconds * (event.shiftKey ? LONG_STEP : 1) * SECOND_MS)
@@ -243,6 +301,8 @@ function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | und
     '=': zoom(1 / ZOOM_STEP),
     '-': zoom(ZOOM_STEP),
     '0': view.fit,
+    n: () => onStop(1),
+    p: () => onStop(-1),
     b: onBookmark,
     c: onCopyLink,
     l: isGrowing ? clock.followEnd : undefined,
@@ -262,7 +322,10 @@ function stepRate({ clock: { rate } }: Replay, step: number): void {
 function usesKey({ key }: KeyboardEvent): boolean {
   const focused = document.activeElement
   if (key === ' ') return focused?.closest('button, a, select, [role=tab]') != null
-  return NAVIGATION_KEY.test(key) && focused?.closest('select, [role=tab], [role=menu]') != null
+  return (
+    NAVIGATION_KEY.test(key) &&
+    focused?.closest('select, [role=tab], [role=menu], [role=separator], [data-marks]') != null
+  )
 }
 
 /** Controls a replay by keys while the component is mounted. */

@@ -1,19 +1,22 @@
-import { useComputedColorScheme } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
-import { useCallback, useEffect, useRef } from 'react'
+import { type KeyboardEvent, useCallback, useEffect, useRef } from 'react'
 import { useStore } from '../../base/store.ts'
 import { t } from '../../texts/texts.ts'
 import { numberAt } from '../data/moment-reader.ts'
 import type { Overview } from '../data/overview.ts'
 import type { Replay } from '../player/replay.ts'
 import { overviewFor } from './detail.ts'
+import { EventMarks } from './event-marks.tsx'
 import type { Plot } from './plot-lines.ts'
+import { heightOf, plotChoices, plotHeights, resizePlot } from './plot-menu.tsx'
 import { createPlotView, LINE_COLORS, type PlotView } from './plot-view.ts'
+import { IconClose } from './replay-icons.tsx'
 import { preciseClock, usePositionEffect } from './replay-time.ts'
 import styles from './timeline.module.css'
 import { createTip, valueText } from './tip.ts'
 import { colorsOf, drawTracks } from './track-drawing.ts'
-import { axisOf, type GapSpan, TRACK_HEIGHTS, TRACKS_HEIGHT, type Tracks } from './tracks.ts'
+import { axisOf, type GapSpan, layoutOf, type TrackName, type Tracks } from './tracks.ts'
 
 interface Props {
   readonly replay: Replay
@@ -22,13 +25,13 @@ interface Props {
   readonly plots: readonly Plot[]
 }
 
-const trackNames = [
-  ['ruler', ''],
-  ['episodes', t('replay.tracks.episodes')],
-  ['state', t('replay.tracks.state')],
-  ['commands', t('replay.tracks.commands')],
-  ['marks', t('replay.tracks.marks')],
-] as const
+const trackNames: Readonly<Record<TrackName, string>> = {
+  ruler: '',
+  episodes: t('replay.tracks.episodes'),
+  state: t('replay.tracks.state'),
+  link: t('replay.tracks.link'),
+  marks: t('replay.tracks.marks'),
+}
 
 /** Shows the time axis: tracks, plots and the position, which is dragged. */
 export function Timeline({ replay, startMs, tracks, plots }: Props) {
@@ -36,9 +39,9 @@ export function Timeline({ replay, startMs, tracks, plots }: Props) {
   const root = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const playhead = useRef<HTMLDivElement>(null)
-  const scheme = useComputedColorScheme()
   const latest = useRef({ tracks, plots })
   latest.current = { tracks, plots }
+  const layout = layoutOf(tracks)
 
   const draw = useCallback(
     (atMs: number) => {
@@ -49,8 +52,8 @@ export function Timeline({ replay, startMs, tracks, plots }: Props) {
     [replay, startMs, width],
   )
   usePositionEffect(replay, draw)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other tracks and another colour scheme are drawn at once
-  useEffect(() => draw(replay.clock.position.get()), [draw, replay, tracks, scheme])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other tracks are drawn at once
+  useEffect(() => draw(replay.clock.position.get()), [draw, replay, tracks])
 
   useEffect(() => {
     const element = root.current
@@ -66,20 +69,21 @@ export function Timeline({ replay, startMs, tracks, plots }: Props) {
   return (
     <div className={styles.timeline} ref={root} data-testid="timeline">
       <div className={styles.content} ref={sized}>
-        <div className={styles.tracks} style={{ height: TRACKS_HEIGHT }}>
+        <div className={styles.tracks} style={{ height: layout.at(-1)?.bottom }}>
           <canvas ref={canvas} className={styles.canvas} aria-hidden />
           <div className={styles.names} aria-hidden>
-            {trackNames.map(([track, name]) => (
-              <div key={track} style={{ height: TRACK_HEIGHTS[track] }}>
-                {name}
+            {layout.map(({ name, height }) => (
+              <div key={name} style={{ height }}>
+                {trackNames[name]}
               </div>
             ))}
           </div>
           <PositionSlider replay={replay} startMs={startMs} />
+          <EventMarks replay={replay} startMs={startMs} tracks={tracks} width={width} />
         </div>
         {plots.map((plot) => (
           <PlotRow
-            key={`${plot.id} ${scheme}`}
+            key={plot.id}
             replay={replay}
             startMs={startMs}
             plot={plot}
@@ -145,7 +149,8 @@ interface PlotRowProps {
 /** Shows one plot with the values at the position. */
 function PlotRow({ replay, startMs, plot, width, gaps }: PlotRowProps) {
   const chart = useRef<HTMLDivElement>(null)
-  const head = useRef<HTMLElement>(null)
+  const row = useRef<HTMLElement>(null)
+  const height = heightOf(useStore(plotHeights), plot)
   const opened = useRef<PlotView>(undefined)
   const latestGaps = useRef(gaps)
   latestGaps.current = gaps
@@ -179,7 +184,7 @@ function PlotRow({ replay, startMs, plot, width, gaps }: PlotRowProps) {
     }
   }, [replay, plot, startMs])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chart reads its width from its element
-  useEffect(() => opened.current?.resize(), [width])
+  useEffect(() => opened.current?.resize(), [width, height])
 
   const writtenMs = useRef(0)
   const write = useCallback(
@@ -187,7 +192,7 @@ function PlotRow({ replay, startMs, plot, width, gaps }: PlotRowProps) {
       const nowMs = performance.now()
       if (replay.clock.isPlaying.get() && nowMs - writtenMs.current < VALUES_MS) return
       writtenMs.current = nowMs
-      const outputs = head.current?.querySelectorAll('output') ?? []
+      const outputs = row.current?.querySelectorAll('output') ?? []
       for (const [index, line] of plot.lines.entries()) {
         const value = numberAt(replay.moments, line.key, atMs)
         const output = outputs[index]
@@ -198,19 +203,67 @@ function PlotRow({ replay, startMs, plot, width, gaps }: PlotRowProps) {
   )
   usePositionEffect(replay, write)
 
+  const legend = plot.lines.map((line, index) => (
+    <span key={line.key} className={index === 0 ? styles.first : styles.legend}>
+      {plot.lines.length > 1 && <i style={{ background: `var(--replay-line-${index % LINE_COLORS})` }} />}
+      {index > 0 && `${line.label} `}
+      <output aria-live="off">–</output>
+    </span>
+  ))
+  const [first, ...others] = legend
   return (
-    <section className={styles.plot} aria-label={plot.title} data-plot={plot.id}>
-      <header className={styles.plotHead} ref={head}>
+    <section className={styles.plot} ref={row} aria-label={plot.title} data-plot={plot.id} style={{ height }}>
+      <header className={styles.plotHead}>
         <span className={styles.plotTitle}>{plot.title}</span>
-        {plot.lines.map(({ key, label }, index) => (
-          <span key={key} className={styles.legend}>
-            <i style={{ background: `var(--replay-line-${index % LINE_COLORS})` }} />
-            {label} <output aria-live="off">–</output>
-          </span>
-        ))}
+        {first}
       </header>
-      <div ref={chart} role="img" aria-label={t('replay.plots.label', { plot: plot.title })} />
+      {others.length > 0 && <div className={styles.others}>{others}</div>}
+      <div
+        ref={chart}
+        className={styles.chart}
+        role="img"
+        aria-label={t('replay.plots.label', { plot: plot.title })}
+      />
+      <ActionIcon
+        className={styles.remove ?? ''}
+        variant="subtle"
+        color="gray"
+        size={24}
+        aria-label={t('replay.plots.remove', { plot: plot.title })}
+        onClick={() => plotChoices.update((old) => ({ ...old, [plot.id]: false }))}
+      >
+        <IconClose size={14} />
+      </ActionIcon>
+      <Grip plot={plot} height={height} />
     </section>
+  )
+}
+
+const KEY_STEP_PX = 12
+
+/** The lower edge of a plot, which sets its height. */
+function Grip({ plot, height }: { plot: Plot; height: number }) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? KEY_STEP_PX : event.key === 'ArrowUp' ? -KEY_STEP_PX : 0
+    if (step === 0) return
+    event.preventDefault()
+    resizePlot(plot, height + step)
+  }
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a rule that is dragged
+    <div
+      className={styles.grip}
+      role="separator"
+      aria-orientation="horizontal"
+      aria-label={t('replay.plots.height', { plot: plot.title })}
+      aria-valuenow={height}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={(event) => {
+        if (event.currentTarget.hasPointerCapture(event.pointerId)) resizePlot(plot, height + event.movementY)
+      }}
+    />
   )
 }
 
@@ -237,7 +290,9 @@ function createScrubbing(element: HTMLElement, { replay, onHover, onLeave }: Opt
   const timeAt = ({ clientX }: { clientX: number }) =>
     axis().timeAt(clientX - element.getBoundingClientRect().left)
   const isOnAxis = (event: PointerEvent) =>
-    event.target instanceof Element && event.target.closest('[data-tracks], [data-plot]') !== null
+    event.target instanceof Element &&
+    event.target.closest('[data-tracks], [data-plot]') !== null &&
+    event.target.closest('button, [role=separator]') === null
 
   function onDown(event: PointerEvent): void {
     if (event.button !== 0 || !isOnAxis(event)) return

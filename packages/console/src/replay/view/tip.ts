@@ -10,9 +10,11 @@ import { preciseClock, wallClock } from './replay-time.ts'
 import {
   type Axis,
   axisOf,
+  episodeName,
   episodeResult,
+  linkText,
   spanAt,
-  stateTexts,
+  spanTexts,
   type TrackName,
   type Tracks,
   trackAt,
@@ -48,9 +50,12 @@ export function createTip(root: HTMLElement, { replay, startMs, read }: Options)
     const { tracks, plots } = read()
     const plot = plots.find(({ id }) => id === target.closest<HTMLElement>('[data-plot]')?.dataset.plot)
     const lines = tracksElement
-      ? trackTip(trackAt(event.clientY - tracksElement.getBoundingClientRect().top), atMs, tracks, axis).map(
-          textLine,
-        )
+      ? trackTip(
+          trackAt(event.clientY - tracksElement.getBoundingClientRect().top, tracks),
+          atMs,
+          tracks,
+          axis,
+        ).map(textLine)
       : plot
         ? plotTip(plot, atMs, overviewFor(replay, replay.view.range.get()))
         : []
@@ -105,7 +110,6 @@ export function valueText({ unit, factor }: PlotLine, value: number): string {
 
 /** How near the pointer must be to a small mark. */
 const REACH_PX = 6
-const MAX_ENTRIES = 4
 /** Operators send commands more often than twice in this time. */
 const COMMAND_REACH_MS = 100
 
@@ -122,26 +126,30 @@ function trackTip(track: TrackName | undefined, atMs: number, tracks: Tracks, ax
   const gapLines = gap ? [t('replay.tip.gap', { reason: gapText(gap.reason) }), length(gap)] : []
   if (track === 'episodes') return [...episodeTip(tracks, atMs), ...gapLines]
   if (track === 'state') return [...stateTip(tracks, atMs, reach), ...gapLines]
-  if (track === 'commands') return [...commandTip(tracks.overview, atMs, reach), ...gapLines]
-  if (track === 'marks') return [...markTip(tracks, atMs, reach), ...gapLines]
+  if (track === 'link')
+    return [...linkTip(tracks, atMs, reach), ...commandTip(tracks.overview, atMs, reach), ...gapLines]
   return gapLines
 }
 
 const length = ({ fromMs, toMs }: { fromMs: number; toMs: number }) =>
   t('replay.tip.length', { length: preciseClock(toMs - fromMs) })
 
-function episodeTip(tracks: Tracks, atMs: number): string[] {
-  const found = spanAt(tracks.episodes, atMs, 0)
-  if (!found) return []
-  return [found.episode.task ?? t('replay.marks.noTask'), episodeResult(found.episode), length(found)]
-}
+const episodeTip = ({ episodes }: Tracks, atMs: number): string[] =>
+  episodes
+    .filter(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs)
+    .flatMap((span) => [episodeName(span.episode), episodeResult(span.episode), length(span)])
 
 function stateTip(tracks: Tracks, atMs: number, reach: number): string[] {
   const found = spanAt(tracks.states, atMs, reach / 2)
   if (!found) return []
   const reason = found.stop ? reasonText(found.stop.reason) : ''
-  const state = stateTexts[found.kind]
+  const state = spanTexts[found.kind]
   return [reason ? t('replay.tip.because', { state, reason }) : state, length(found)]
+}
+
+function linkTip(tracks: Tracks, atMs: number, reach: number): string[] {
+  const found = spanAt(tracks.links, atMs, reach / 2)
+  return found ? [linkText(found), length(found)] : []
 }
 
 /** Counts the commands around a time: between two of them a bucket may be empty. */
@@ -163,18 +171,5 @@ function commandTip(overview: Overview | undefined, atMs: number, reach: number)
       t('replay.tip.dropped', { commands: counts.format(count), reason: dropText(why) }),
     ),
     t('replay.tip.within', { length: preciseClock((last + 1 - first) * widthMs, 2) }),
-  ]
-}
-
-function markTip(tracks: Tracks, atMs: number, reach: number): string[] {
-  const near = tracks.entries.filter((entry) => Math.abs(entry.atMs - atMs) <= reach)
-  return [
-    ...tracks.marks
-      .filter((mark) => Math.abs(mark.fromMs - atMs) <= reach)
-      .map(({ bookmark }) => t('replay.tip.bookmark', { label: bookmark.label, user: bookmark.user_name })),
-    ...near
-      .slice(0, MAX_ENTRIES)
-      .map(({ text, sender }) => (sender === undefined ? text : t('replay.tip.chat', { sender, text }))),
-    ...(near.length > MAX_ENTRIES ? [t('replay.tip.more', { entries: near.length - MAX_ENTRIES })] : []),
   ]
 }

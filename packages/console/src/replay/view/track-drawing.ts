@@ -1,16 +1,25 @@
 import { fitCanvas } from '../../telemetry/trail-map.ts'
-import { t } from '../../texts/texts.ts'
-import type { Overview } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
-import type { LogEntry } from './log-entries.ts'
 import { preciseClock } from './replay-time.ts'
-import { type Axis, axisOf, type StateSpan, TRACK_HEIGHTS, type TrackName, type Tracks } from './tracks.ts'
+import {
+  type Axis,
+  axisOf,
+  episodeName,
+  LANE_PX,
+  layoutOf,
+  type SpanKind,
+  type StateSpan,
+  spanTexts,
+  type Tracks,
+} from './tracks.ts'
 
 const STEPS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 21_600]
 const LABEL_PX = 76
 const MINOR = 5
 /** Commands with a longer time between them are not one stream. */
 const COMMAND_PAUSE_MS = 400
+/** The space between two lines of tracks. */
+const GAP_PX = 3
 
 interface DrawingContext {
   readonly context: CanvasRenderingContext2D
@@ -28,34 +37,41 @@ export function drawTracks(
   if (!area) return
   const { context, width, height } = area
   const drawing = { context, axis: axisOf(range, width), colors: colorsOf(canvas), tracks }
-  context.font = `11px ${getComputedStyle(canvas).fontFamily}`
-  drawRuler(drawing, range, startMs, height)
+  const [ruler, episodes, state, link] = layoutOf(tracks)
+  if (!ruler || !episodes || !state || !link) return
+  context.font = `550 12px ${getComputedStyle(canvas).fontFamily}`
+  drawRuler(drawing, { range, startMs, rulerPx: ruler.height, height })
   context.save()
   context.beginPath()
   context.rect(drawing.axis.left, 0, drawing.axis.right - drawing.axis.left, height)
   context.clip()
-  drawEpisodes(drawing)
-  drawStates(drawing)
-  if (tracks.overview) drawCommands(drawing, tracks.overview)
-  for (const gap of tracks.gaps) drawGap(drawing, gap, TRACK_HEIGHTS.ruler, height)
-  drawMarks(drawing)
+  drawEpisodes(drawing, episodes.top)
+  for (const span of tracks.states) drawSpan(drawing, span, state.top)
+  for (const span of tracks.links) drawSpan(drawing, span, link.top)
+  drawDropped(drawing, link.bottom - GAP_PX)
+  for (const { fromMs, toMs } of tracks.gaps) {
+    const [left, right] = [drawing.axis.xOf(fromMs), drawing.axis.xOf(toMs)]
+    hatch(context, { left, right, top: ruler.bottom, bottom: height }, colorsOf(canvas))
+  }
   context.restore()
 }
 
-const topOf = (track: TrackName): number => {
-  let top = 0
-  for (const [name, height] of Object.entries(TRACK_HEIGHTS)) {
-    if (name === track) break
-    top += height
+/** Draws the states alone, over the whole width. */
+export function drawStates(canvas: HTMLCanvasElement, spans: readonly StateSpan[], range: TimeRange): void {
+  const area = fitCanvas(canvas)
+  if (!area) return
+  const { context, width, height } = area
+  const colors = colorsOf(canvas)
+  const pxPerMs = width / (range.toMs - range.fromMs)
+  for (const { fromMs, toMs, kind } of spans) {
+    const x = (fromMs - range.fromMs) * pxPerMs
+    drawSwatch(context, { x, y: 0, width: Math.max(2, (toMs - fromMs) * pxPerMs - 1), height }, kind, colors)
   }
-  return top
 }
 
 function drawRuler(
   { context, axis, colors }: DrawingContext,
-  range: TimeRange,
-  startMs: number,
-  height: number,
+  { range, startMs, rulerPx, height }: { range: TimeRange; startMs: number; rulerPx: number; height: number },
 ): void {
   const wanted = (axis.msPerPx * LABEL_PX) / 1_000
   const step = (STEPS_S.find((candidate) => candidate >= wanted) ?? STEPS_S.at(-1) ?? 1) * 1_000
@@ -66,92 +82,176 @@ function drawRuler(
     const x = Math.round(axis.xOf(at + startMs)) + 0.5
     const isMajor = index % MINOR === 0
     context.fillStyle = colors('grid')
-    context.fillRect(x, TRACK_HEIGHTS.ruler - (isMajor ? 8 : 4), 1, isMajor ? height : 4)
+    context.fillRect(x, rulerPx - (isMajor ? 8 : 4), 1, isMajor ? height : 4)
     if (!isMajor) continue
     context.fillStyle = colors('dimmed')
-    context.textAlign = 'center'
-    context.fillText(preciseClock(at, step < 1_000 ? 1 : 0), x, 9)
+    context.textAlign = at === 0 ? 'left' : 'center'
+    context.fillText(preciseClock(at, step < 1_000 ? 1 : 0), x, 10)
   }
 }
 
-function drawEpisodes({ context, axis, colors, tracks }: DrawingContext): void {
-  const [top, height] = [topOf('episodes'), TRACK_HEIGHTS.episodes]
-  context.textAlign = 'left'
-  for (const { fromMs, toMs, episode } of tracks.episodes) {
-    const [x, end] = [axis.xOf(fromMs), axis.xOf(toMs)]
+function drawEpisodes({ context, axis, colors, tracks }: DrawingContext, top: number): void {
+  for (const { fromMs, toMs, episode, lane } of tracks.episodes) {
     const isRunning = episode.ended_at === null
     const result = episode.success === null ? 'episode' : episode.success ? 'success' : 'failure'
-    fillRounded(context, x, top + 2, Math.max(2, end - x), height - 4, colors(isRunning ? 'running' : result))
-    const left = Math.max(x, axis.left) + 5
-    if (end - left < 24) continue
-    context.save()
-    context.beginPath()
-    context.rect(left, top, end - left - 3, height)
-    context.clip()
-    context.fillStyle = '#fff'
-    context.fillText(episode.task ?? t('replay.marks.noTask'), left, top + height / 2 + 0.5)
-    context.restore()
+    const box = boxOf(axis, { fromMs, toMs }, top + lane * LANE_PX)
+    fillRounded(context, box, colors(isRunning ? 'running' : result))
+    if (episode.success === false) drawPattern(context, box, 'slashes', 'rgb(255 255 255 / 35%)')
+    drawLabel(context, axis, box, { text: episodeName(episode), ink: '#fff', ground: colors(result) })
   }
 }
 
-const STATE_COLORS: Readonly<Record<StateSpan['kind'], string>> = {
-  stopped: 'stopped',
-  paused: 'paused',
-  offline: 'offline',
-  halted: 'halted',
+/** How a state looks without its colour. */
+type Pattern = 'plain' | 'slashes' | 'bars' | 'crosses' | 'low' | 'sign'
+
+const patterns: Readonly<Record<SpanKind, Pattern>> = {
+  driving: 'plain',
+  stopped: 'sign',
+  paused: 'bars',
+  lost: 'crosses',
+  halted: 'low',
+  live: 'plain',
+  delayed: 'slashes',
+  limited: 'low',
 }
 
-function drawStates({ context, axis, colors, tracks }: DrawingContext): void {
-  const [top, height] = [topOf('state'), TRACK_HEIGHTS.state]
-  for (const { fromMs, toMs, kind } of tracks.states) {
-    const x = axis.xOf(fromMs)
-    fillRounded(context, x, top + 3, Math.max(2, axis.xOf(toMs) - x), height - 6, colors(STATE_COLORS[kind]))
-  }
-}
-
-function drawCommands(
+/** Draws a state or a connection with its name, if there is space for it. */
+function drawSpan(
   { context, axis, colors }: DrawingContext,
-  { originMs, widthMs, passed, dropped }: Overview,
+  span: TimeRange & { kind: SpanKind },
+  top: number,
 ): void {
-  const [top, height] = [topOf('commands') + 3, TRACK_HEIGHTS.commands - 6]
+  const box = boxOf(axis, span, top)
+  drawSwatch(context, box, span.kind, colors)
+  const ground = patterns[span.kind] === 'low' ? undefined : colors(span.kind)
+  // The sign of a stop is in the way of its name.
+  const text = spanTexts[span.kind]
+  drawLabel(context, axis, box, {
+    text,
+    ink: colors(`on-${span.kind}`),
+    ground,
+    startPx: span.kind === 'stopped' ? 22 : 6,
+  })
+}
+
+interface Box {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+const boxOf = (axis: Axis, { fromMs, toMs }: TimeRange, top: number): Box => ({
+  x: axis.xOf(fromMs),
+  y: top + GAP_PX,
+  width: Math.max(2, axis.xOf(toMs) - axis.xOf(fromMs) - 1),
+  height: LANE_PX - 2 * GAP_PX,
+})
+
+/** Fills a box with colour and pattern of a state. */
+export function drawSwatch(
+  context: CanvasRenderingContext2D,
+  box: Box,
+  kind: SpanKind,
+  colors: Colors,
+): void {
+  const pattern = patterns[kind]
+  const isLow = pattern === 'low'
+  fillRounded(
+    context,
+    isLow ? { ...box, y: box.y + box.height * 0.7, height: box.height * 0.3 } : box,
+    colors(kind),
+  )
+  if (pattern === 'sign') drawStopSign(context, box)
+  else if (pattern !== 'plain' && !isLow) drawPattern(context, box, pattern, colors(`on-${kind}`))
+}
+
+/** Draws the octagon of a stop, where there is space for it. */
+function drawStopSign(context: CanvasRenderingContext2D, { x, y, width, height }: Box): void {
+  if (width < height) return
+  const radius = height / 2 - 3
+  context.beginPath()
+  for (let corner = 0; corner < 8; corner++) {
+    const angle = (Math.PI / 4) * (corner + 0.5)
+    context.lineTo(x + height / 2 + 1 + radius * Math.cos(angle), y + height / 2 + radius * Math.sin(angle))
+  }
+  context.closePath()
+  context.fillStyle = '#fff'
+  context.fill()
+}
+
+const PATTERN_PX = 7
+
+function drawPattern(
+  context: CanvasRenderingContext2D,
+  { x, y, width, height }: Box,
+  pattern: 'slashes' | 'bars' | 'crosses',
+  color: string,
+): void {
+  context.save()
+  context.beginPath()
+  context.rect(x, y, width, height)
+  context.clip()
+  context.strokeStyle = color
+  context.globalAlpha = 0.45
+  context.lineWidth = pattern === 'bars' ? 2.5 : 1.5
+  context.beginPath()
+  const slant = pattern === 'bars' ? 0 : height
+  for (let at = x - height + PATTERN_PX / 2; at < x + width; at += PATTERN_PX) {
+    context.moveTo(at, y + height)
+    context.lineTo(at + slant, y)
+    if (pattern !== 'crosses') continue
+    context.moveTo(at, y)
+    context.lineTo(at + slant, y + height)
+  }
+  context.stroke()
+  context.restore()
+}
+
+/** Writes a name into a box, on its own ground, so that the pattern does not cross it. It is left out where it does not fit. */
+function drawLabel(
+  context: CanvasRenderingContext2D,
+  axis: Axis,
+  { x, y, width, height }: Box,
+  {
+    text,
+    ink,
+    ground,
+    startPx = 6,
+  }: { text: string; ink: string; ground: string | undefined; startPx?: number },
+): void {
+  const left = Math.max(x, axis.left)
+  const space = x + width - left - startPx - 4
+  const { width: wanted } = context.measureText(text)
+  // A long task may be cut, a word for a state may not.
+  if (space < Math.min(wanted, 44)) return
+  context.save()
+  context.beginPath()
+  context.rect(left, y, startPx + space, height)
+  context.clip()
+  if (ground) {
+    context.fillStyle = ground
+    context.fillRect(left + startPx - 3, y + 1, Math.min(wanted, space) + 6, height - 2)
+  }
+  context.fillStyle = ink
+  context.textAlign = 'left'
+  context.fillText(text, left + startPx, y + height / 2 + 0.5)
+  context.restore()
+}
+
+/** Marks along the lower edge of the link where commands did not reach the robot. */
+function drawDropped({ context, axis, colors, tracks }: DrawingContext, bottom: number): void {
+  if (!tracks.overview) return
+  const { originMs, widthMs, passed, dropped } = tracks.overview
   const first = Math.max(0, Math.floor((axis.timeAt(axis.left) - originMs) / widthMs))
   const last = Math.min(passed.length - 1, Math.ceil((axis.timeAt(axis.right) - originMs) / widthMs))
-  const lostOf = (index: number) => {
-    let lost = 0
-    for (const counts of dropped.values()) lost += counts[index] ?? 0
-    return lost
-  }
-  const isEmpty = (index: number) => (passed[index] ?? 0) + lostOf(index) === 0
+  context.fillStyle = colors('dropped')
   for (let index = first; index <= last; index++) {
-    if (isEmpty(index)) continue
-    // Short buckets lie between two commands of the same stream.
-    let next = index + 1
-    while (next <= last && isEmpty(next) && (next - index) * widthMs < COMMAND_PAUSE_MS) next++
-    if (isEmpty(next)) next = index + 1
-    const [sent, lost] = [passed[index] ?? 0, lostOf(index)]
+    if (![...dropped.values()].some((counts) => (counts[index] ?? 0) > 0)) continue
+    const width = Math.max(widthMs, Math.min(COMMAND_PAUSE_MS, 4 * axis.msPerPx))
     const x = Math.floor(axis.xOf(originMs + index * widthMs))
-    const width = Math.max(1, Math.ceil(axis.xOf(originMs + next * widthMs)) - x)
-    const lostHeight = lost === 0 ? 0 : Math.max(4, (height * lost) / (sent + lost))
-    context.fillStyle = colors('passed')
-    context.fillRect(x, top + lostHeight, width, height - lostHeight)
-    context.fillStyle = colors('dropped')
-    context.fillRect(x, top, width, lostHeight)
+    context.fillRect(x, bottom - 4, Math.max(2, width / axis.msPerPx), 4)
   }
-}
-
-function drawMarks({ context, axis, colors, tracks }: DrawingContext): void {
-  const middle = topOf('marks') + TRACK_HEIGHTS.marks / 2
-  for (const { atMs, kind } of tracks.entries) drawEntry(context, axis.xOf(atMs), middle, kind, colors)
-  for (const { fromMs } of tracks.marks) drawFlag(context, axis.xOf(fromMs), middle, colors('bookmark'))
-}
-
-function drawGap(
-  { context, axis, colors }: DrawingContext,
-  gap: TimeRange,
-  top: number,
-  bottom: number,
-): void {
-  hatch(context, { left: axis.xOf(gap.fromMs), right: axis.xOf(gap.toMs), top, bottom }, colors)
 }
 
 const HATCH_PX = 6
@@ -159,7 +259,7 @@ const HATCH_PX = 6
 /** Colours by the name of their custom property. */
 export type Colors = (name: string) => string
 
-/** Returns the custom properties `--replay-…` of an element, as they are in the present colour scheme. */
+/** Returns the custom properties `--replay-…` of an element. */
 export function colorsOf(element: Element): Colors {
   const style = getComputedStyle(element)
   const known = new Map<string, string>()
@@ -168,34 +268,6 @@ export function colorsOf(element: Element): Colors {
     known.set(name, color)
     return color
   }
-}
-
-/** Draws a mark for an entry of the log. */
-function drawEntry(
-  context: CanvasRenderingContext2D,
-  x: number,
-  y: number,
-  kind: LogEntry['kind'],
-  colors: Colors,
-): void {
-  context.beginPath()
-  if (kind === 'chat') context.roundRect(x - 4, y - 4, 8, 7, 2)
-  else if (kind === 'stop') context.rect(x - 4, y - 4, 8, 8)
-  else context.arc(x, y, 3, 0, 2 * Math.PI)
-  context.fillStyle = colors(kind === 'chat' ? 'chat' : kind === 'stop' ? 'stopped' : 'event')
-  context.fill()
-}
-
-/** Draws a bookmark. */
-function drawFlag(context: CanvasRenderingContext2D, x: number, y: number, color: string): void {
-  context.fillStyle = color
-  context.beginPath()
-  context.moveTo(x - 4, y - 7)
-  context.lineTo(x + 4, y - 7)
-  context.lineTo(x + 4, y + 7)
-  context.lineTo(x, y + 3)
-  context.lineTo(x - 4, y + 7)
-  context.fill()
 }
 
 export function hatch(
@@ -223,16 +295,9 @@ export function hatch(
 }
 
 /** Fills a rectangle with round corners. */
-function fillRounded(
-  context: CanvasRenderingContext2D,
-  x: number,
-  y: number,
-  width: number,
-  height: number,
-  color: string,
-): void {
+function fillRounded(context: CanvasRenderingContext2D, { x, y, width, height }: Box, color: string): void {
   context.fillStyle = color
   context.beginPath()
-  context.roundRect(x, y, width, height, Math.min(3, width / 2))
+  context.roundRect(x, y, width, height, Math.min(5, width / 2, height / 2))
   context.fill()
 }

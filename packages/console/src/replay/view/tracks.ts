@@ -1,67 +1,126 @@
+import { DELAYED_MS } from '../../freshness/freshness.ts'
 import type { Bookmark, RecordedEpisode, RecordingGap } from '../../recording/recordings.ts'
+import type { ShapeName } from '../../status/shapes.tsx'
+import { robotStateTexts } from '../../texts/code-texts.ts'
+import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'
 import type { Overview, StopEntry } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
-import type { LogEntry } from './log-entries.ts'
 
 export interface EpisodeSpan extends TimeRange {
   readonly episode: RecordedEpisode
+  /** The line of the track, from 0: episodes at the same time lie below each other. */
+  readonly lane: number
 }
 
 export interface Mark extends TimeRange {
   readonly bookmark: Bookmark
 }
 
+/** A line of the log of a session: an event, or a message of the chat. */
+export interface LogEntry {
+  readonly atMs: number
+  readonly seq: number
+  /** The state that begins with it. */
+  readonly shape: ShapeName
+  readonly text: string
+  /** The author of a message. */
+  readonly sender: string | undefined
+}
+
 /** The contents of the tracks of the time axis. */
 export interface Tracks {
   readonly episodes: readonly EpisodeSpan[]
   readonly states: readonly StateSpan[]
+  readonly links: readonly LinkSpan[]
   readonly gaps: readonly GapSpan[]
   readonly entries: readonly LogEntry[]
   readonly marks: readonly Mark[]
   readonly overview: Overview | undefined
 }
 
-/** The tracks from top to bottom, with their heights in pixels. */
-export const TRACK_HEIGHTS = { ruler: 24, episodes: 20, state: 16, commands: 20, marks: 20 } as const
-export type TrackName = keyof typeof TRACK_HEIGHTS
+export type TrackName = 'ruler' | 'episodes' | 'state' | 'link' | 'marks'
+const RULER_PX = 26
+export const LANE_PX = 24
+/** More episodes at the same time share the last line. */
+const MAX_LANES = 4
 
-export const TRACKS_HEIGHT: number = Object.values(TRACK_HEIGHTS).reduce((sum, height) => sum + height, 0)
-
-/** Returns the track at a height, and its upper edge. */
-export function trackAt(y: number): TrackName | undefined {
-  let top = 0
-  for (const [name, height] of Object.entries(TRACK_HEIGHTS)) {
-    if (y >= top && y < top + height) return name as TrackName
-    top += height
-  }
-  return undefined
+/** Returns the tracks from top to bottom, with their places in pixels. */
+export function layoutOf({ episodes }: Pick<Tracks, 'episodes'>) {
+  const lanes = Math.max(1, ...episodes.map(({ lane }) => lane + 1))
+  const heights = [
+    ['ruler', RULER_PX],
+    ['episodes', lanes * LANE_PX],
+    ['state', LANE_PX],
+    ['link', LANE_PX],
+    ['marks', LANE_PX],
+  ] as const
+  let bottom = 0
+  return heights.map(([name, height]) => {
+    bottom += height
+    return { name, height, top: bottom - height, bottom }
+  })
 }
 
-/** Space on the left for the names of tracks and the numbers of axes, and on the right for the last label. */
-export const GUTTER_PX = 72
-export const END_PX = 14
+/** Returns the track at a height. */
+export const trackAt = (y: number, tracks: Tracks): TrackName | undefined =>
+  layoutOf(tracks).find(({ top, bottom }) => y >= top && y < bottom)?.name
+
+/** Below this width the names of tracks have less space. */
+const NARROW_PX = 640
+/** Returns the space on the left for the names of tracks and plots. */
+const gutterOf = (widthPx: number): number => (widthPx < NARROW_PX ? 84 : 112)
+/** The space on the right for the numbers of axes. */
+export const END_PX = 44
 
 /** Converts between times and places on an axis of a width. */
 export function axisOf({ fromMs, toMs }: TimeRange, widthPx: number) {
-  const inner = Math.max(1, widthPx - GUTTER_PX - END_PX)
+  const left = gutterOf(widthPx)
+  const inner = Math.max(1, widthPx - left - END_PX)
   return {
-    xOf: (atMs: number) => GUTTER_PX + ((atMs - fromMs) / (toMs - fromMs)) * inner,
-    timeAt: (x: number) => fromMs + ((x - GUTTER_PX) / inner) * (toMs - fromMs),
+    xOf: (atMs: number) => left + ((atMs - fromMs) / (toMs - fromMs)) * inner,
+    timeAt: (x: number) => fromMs + ((x - left) / inner) * (toMs - fromMs),
     msPerPx: (toMs - fromMs) / inner,
-    left: GUTTER_PX,
-    right: GUTTER_PX + inner,
+    left,
+    right: left + inner,
   }
 }
 export type Axis = ReturnType<typeof axisOf>
 
-/** A period in which the robot could not be driven. */
+/** Places episodes in as few lines as possible, so that none covers another. */
+export function episodeSpans(episodes: readonly RecordedEpisode[], endMs: number): EpisodeSpan[] {
+  const ends: number[] = []
+  return episodes
+    .map((episode) => ({
+      episode,
+      fromMs: Date.parse(episode.started_at),
+      toMs: episode.ended_at === null ? endMs : Date.parse(episode.ended_at),
+    }))
+    .sort((a, b) => a.fromMs - b.fromMs)
+    .map((span) => {
+      const free = ends.findIndex((end) => end <= span.fromMs)
+      const lane = Math.min(MAX_LANES - 1, free < 0 ? ends.length : free)
+      ends[lane] = span.toMs
+      return { ...span, lane }
+    })
+}
+
+/** A period in one state of the robot. */
 export interface StateSpan extends TimeRange {
-  readonly kind: 'stopped' | 'paused' | 'offline' | 'halted'
+  readonly kind: 'driving' | 'stopped' | 'paused' | 'lost' | 'halted'
   readonly stop: StopEntry['stop']
 }
 
-/** Returns the spans in which the robot could not be driven, from the changes of its state. */
+/** Returns the states of a recording. Only changes are recorded: before the first one it was driven if commands passed. */
+export function statesOf({ stops, passed, originMs, widthMs }: Overview, endMs: number): StateSpan[] {
+  const first = passed.findIndex((count) => count > 0)
+  const drivenMs = first < 0 ? Number.POSITIVE_INFINITY : originMs + first * widthMs
+  const isDrivenBefore = drivenMs < (stops[0]?.atMs ?? endMs)
+  const driven: StopEntry = { atMs: drivenMs, status: 'ACTIVE', isConnected: true, stop: null }
+  return stateSpans(isDrivenBefore ? [driven, ...stops] : stops, endMs)
+}
+
+/** Returns the spans of the states, from their changes. */
 export function stateSpans(entries: readonly StopEntry[], endMs: number): StateSpan[] {
   const spans: StateSpan[] = []
   for (const [index, entry] of entries.entries()) {
@@ -78,9 +137,55 @@ export function stateSpans(entries: readonly StopEntry[], endMs: number): StateS
 
 function kindOf({ stop, isConnected, status }: StopEntry): StateSpan['kind'] | undefined {
   if (stop?.latched) return 'stopped'
-  if (!isConnected) return 'offline'
+  if (status !== 'PAUSED' && status !== 'ACTIVE') return undefined
+  if (!isConnected) return 'lost'
   if (status === 'PAUSED') return 'paused'
-  return stop ? 'halted' : undefined
+  return stop ? 'halted' : 'driving'
+}
+
+/** A period in which the connection was as good. */
+export interface LinkSpan extends TimeRange {
+  readonly kind: 'live' | 'delayed' | 'limited'
+  /** The longest round trip of operator or robot in it, in milliseconds. */
+  readonly worstMs: number
+  /** The smallest share of the speed that was allowed. */
+  readonly scale: number
+}
+
+/** Without a measurement for this long nothing is known of the connection. */
+const SILENCE_MS = 5_000
+
+/** Returns how good the connections of operator and robot were: where commands took long, and where that limited the speed. */
+export function linkSpans({ originMs, widthMs, series, passed }: Overview, endMs: number): LinkSpan[] {
+  const highest = (key: string, index: number) => {
+    const values = series.get(key)
+    return Math.max(values?.[2 * index] ?? Number.NaN, values?.[2 * index + 1] ?? Number.NaN)
+  }
+  const spans: LinkSpan[] = []
+  let [worstMs, measuredMs, scale] = [0, Number.NEGATIVE_INFINITY, 1]
+  for (let index = 0; index < passed.length; index++) {
+    const fromMs = originMs + index * widthMs
+    if (fromMs >= endMs) break
+    const measured = ['latency:operator_ms', 'latency:robot_ms']
+      .map((key) => highest(key, index))
+      .filter((ms) => !Number.isNaN(ms))
+    if (measured.length > 0) [worstMs, measuredMs] = [Math.max(...measured), fromMs]
+    const limit = highest('limits:speed_scale', index)
+    if (!Number.isNaN(limit)) scale = limit
+    if (fromMs - measuredMs > SILENCE_MS) continue
+    const kind = worstMs >= DELAYED_MS ? 'delayed' : scale < 1 ? 'limited' : 'live'
+    const toMs = Math.min(endMs, fromMs + widthMs)
+    const last = spans.at(-1)
+    if (last?.kind === kind && last.toMs >= fromMs - 1)
+      spans[spans.length - 1] = {
+        ...last,
+        toMs,
+        worstMs: Math.max(last.worstMs, worstMs),
+        scale: Math.min(last.scale, scale),
+      }
+    else spans.push({ fromMs, toMs, kind, worstMs, scale })
+  }
+  return spans
 }
 
 export interface GapSpan extends TimeRange {
@@ -110,6 +215,17 @@ export function spanAt<S extends TimeRange>(
   return nearest
 }
 
+/** The end of a stop is its own start for a viewer who jumps there and back within this time. */
+const JUMP_MS = 300
+
+/** Returns where the next or the previous stop begins; undefined without one. */
+export function stopFrom(states: readonly StateSpan[], atMs: number, direction: 1 | -1): number | undefined {
+  const starts = states.filter(({ kind }) => kind === 'stopped').map(({ fromMs }) => fromMs)
+  return direction > 0
+    ? starts.find((fromMs) => fromMs > atMs + 1)
+    : starts.findLast((fromMs) => fromMs < atMs - JUMP_MS)
+}
+
 /** Returns the result of an episode in a word or two. */
 export function episodeResult({ success, ended_at }: Pick<RecordedEpisode, 'success' | 'ended_at'>): string {
   if (ended_at === null) return t('replay.marks.running')
@@ -117,10 +233,26 @@ export function episodeResult({ success, ended_at }: Pick<RecordedEpisode, 'succ
   return success ? t('replay.marks.success') : t('replay.marks.failure')
 }
 
-/** The names of the states on the track. */
-export const stateTexts: Readonly<Record<StateSpan['kind'], string>> = {
-  stopped: t('replay.state.stopped'),
-  paused: t('replay.state.paused'),
-  offline: t('replay.state.offline'),
+/** Returns what an episode is about: its task. Its id is made by a machine, and says nothing. */
+export const episodeName = ({ task, source }: Pick<RecordedEpisode, 'task' | 'source'>): string =>
+  task?.trim() || (source === 'robot' ? t('replay.marks.byRobot') : t('replay.marks.noTask'))
+
+export type SpanKind = StateSpan['kind'] | LinkSpan['kind']
+
+/** The names of states and connections on the tracks. */
+export const spanTexts: Readonly<Record<SpanKind, string>> = {
+  driving: robotStateTexts.DRIVING,
+  stopped: robotStateTexts.STOPPED,
+  paused: robotStateTexts.PAUSED,
+  lost: robotStateTexts.LOST,
   halted: t('replay.state.halted'),
+  live: t('replay.state.live'),
+  delayed: t('live.freshness.delayed'),
+  limited: t('replay.state.limited'),
+}
+
+/** Returns how good a connection was, such as `Delayed, up to 610 ms`. */
+export function linkText({ kind, worstMs, scale }: LinkSpan): string {
+  if (kind === 'limited') return t('replay.link.limited', { speed: percent(scale) })
+  return kind === 'live' ? spanTexts.live : t('replay.link.delayed', { ms: Math.round(worstMs) })
 }

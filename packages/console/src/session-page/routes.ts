@@ -1,0 +1,11 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { shellRoute } from '../platform/root-routes.tsx'
+
+/** The page of one session, which contains its replay. */
+export const sessionPageRoutes = [
+  createRoute({
+    getParentRoute: () => shellRoute,
+    path: '/sessions/$sessionId',
+    component: lazyRouteComponent(() => import('./session.page.tsx'), 'SessionPage'),
+  }),
+] as const
