@@ -3,6 +3,8 @@ import react from '@vitejs/plugin-react'
 import { defineConfig, loadEnv } from 'vite'
 
 const PUSH_WORKER = 'push-worker'
+/** What the first view of a signed-in user needs is one file with all that it imports, instead of a file for each part that pages share. */
+const FIRST_VIEW = /console\/src\/(app\/(app|router|palette-launcher)|operator\/driving-bar|home\/(home\.page|owner-home|operator-home))\.tsx?$/
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** Returns what the development server has the platform answer. */
@@ -33,8 +35,9 @@ export default defineConfig(({ mode }) => ({
               replay: source('replay.html'),
               [PUSH_WORKER]: source('src/push/worker.ts'),
             },
-            // The name of a service worker stays, so that browsers find its next version.
             output: {
+              codeSplitting: { groups: [{ name: 'first', test: FIRST_VIEW }] },
+              // The name of a service worker stays, so that browsers find its next version.
               entryFileNames: ({ name }: { name: string }) =>
                 name === PUSH_WORKER ? '[name].js' : 'assets/[name]-[hash].js',
             },
