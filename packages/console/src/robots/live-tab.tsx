@@ -13,7 +13,6 @@ import { Empty, QueryView } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { Time, useNow, useTicker } from '../base/time.tsx'
 import { useIsSilent, useReportOutdated } from '../freshness/use-freshness.ts'
-import { type Activity, useActivity } from '../status/activity.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { type LiveSession, useConnection, useLiveSession } from '../platform/use-live.ts'
@@ -29,6 +28,7 @@ import {
 import { SessionActions } from '../session/session-actions.tsx'
 import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
 import { StopBar, useStop, useStopKey } from '../session/stop-bar.tsx'
+import { type Activity, useActivity } from '../status/activity.ts'
 import { type LiveRobot, RobotStateLabel } from '../status/live-robots.tsx'
 import { StopSign } from '../status/shapes.tsx'
 import { TrustBadge } from '../status/trust-badge.tsx'
@@ -198,7 +198,11 @@ function NowFigures(props: Pick<OverviewProps, 'robot' | 'activity' | 'observer'
           <span key="battery" data-testid="battery">
             {charge === null ? NONE : percent(charge)}
           </span>,
-          robot.battery_at === null ? t('robots.details.notReported') : <Time key="at" at={robot.battery_at} />,
+          robot.battery_at === null ? (
+            t('robots.details.notReported')
+          ) : (
+            <Time key="at" at={robot.battery_at} />
+          ),
         ],
         [
           t('robots.figures.commands'),
