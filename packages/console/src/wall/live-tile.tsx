@@ -283,11 +283,6 @@ function Action({ robot: { name }, session, number }: ActionProps) {
     variant: 'default',
     className: styles.action ?? '',
     'data-number': number,
-    leftSection: number && (
-      <span className={styles.key} aria-hidden="true">
-        {number}
-      </span>
-    ),
   } as const
   const params = { sessionId: id }
   if (stop)
