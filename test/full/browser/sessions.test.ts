@@ -105,6 +105,7 @@ const tabs: Readonly<Record<string, RegExp>> = {
   Chat: /^Chat$/,
 }
 async function openTab(page: Page, name: string) {
+  await page.getByRole('heading', { level: 1 }).waitFor()
   const tab = page.getByRole('tab', { name: tabs[name] ?? name })
   if ((await tab.count()) > 0) await tab.click()
 }
