@@ -180,7 +180,7 @@ test('the overview shows open sessions, stops a robot with one click and links t
     const card = page.getByRole('article', { name: `Session on ${fixture.name}` })
     await card.getByText(`Operator ${fixture.operator.name}, owner ${fixture.owner.name}`).waitFor()
     const robots = page.getByRole('region', { name: 'Robots' })
-    expect(await robots.locator('dl > div').first().textContent()).toBe('In a session1')
+    expect(await robots.locator('dl > div').first().textContent()).toBe('In session1')
     const gateway = page.getByRole('row', { name: world.gatewayUrl })
     await gateway.getByText(/^\d+ s ago$/).waitFor()
     expect(isHalted(fixture.robot)).toBe(false)

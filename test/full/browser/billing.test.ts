@@ -65,7 +65,7 @@ test('a month of sessions becomes an invoice with lines, is paid at the provider
     .waitFor()
   await page
     .getByRole('table', { name: 'Robots now' })
-    .getByRole('row', { name: /Online\s*1/ })
+    .getByRole('row', { name: /Ready\s*1/ })
     .waitFor()
   await page.locator('.recharts-bar-rectangle path').first().waitFor()
 

@@ -58,16 +58,24 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
         autosize
         minRows={2}
       />
-      <Switch
-        label={t('robots.fields.certifiedOnly')}
-        description={t('robots.fields.certifiedOnlyNote')}
-        checked={values.require_certification}
-        error={errors.require_certification}
-        onChange={({ currentTarget: { checked } }) => onChange({ require_certification: checked })}
-      />
     </>
   )
 }
+
+/** Renders the switch for robots that only certified operators may drive. */
+export const CertifiedField = (props: {
+  value: boolean
+  error: string | undefined
+  onChange: (requireCertification: boolean) => void
+}) => (
+  <Switch
+    label={t('robots.fields.certifiedOnly')}
+    description={t('robots.fields.certifiedOnlyNote')}
+    checked={props.value}
+    error={props.error}
+    onChange={({ currentTarget: { checked } }) => props.onChange(checked)}
+  />
+)
 
 /** Renders the field for the notes that operators see before a session. */
 export const OperatorNotesField = (props: {
