@@ -27,7 +27,6 @@ export const Sections = ({ items, isPart = false }: { items: readonly Item[]; is
           search
           replace
           activeOptions={{ includeHash: true, explicitUndefined: false }}
-          activeProps={{ 'data-current': true, 'aria-current': 'true' }}
         >
           {title}
         </Link>

@@ -1,4 +1,4 @@
-import { Anchor, Button, Drawer, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Anchor, Box, Button, Drawer, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import type { NotificationGroup } from '@wheelhouse/protocol'
 import { type FC, useState } from 'react'
 import {
@@ -68,7 +68,11 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
         {shown &&
           bySession(shown).map((group) => (
             <ul key={group[0].id} className={styles.group}>
-              {group.length > 1 && <li className={styles.head}>{sessionTitle(group)}</li>}
+              {group.length > 1 && (
+                <Text component="li" fw={600}>
+                  {sessionTitle(group)}
+                </Text>
+              )}
               {group.map((entry) => (
                 <Entry
                   key={entry.id}
@@ -123,40 +127,40 @@ const icons: Readonly<Record<NotificationGroup, FC<{ size?: number }>>> = {
   webhooks: IconSwitch,
 }
 
+/** Returns where a notification leads. */
+function linkOf({ sessionId, exportId, isDataset }: Shown) {
+  if (sessionId) return { to: '/sessions/$sessionId', params: { sessionId } } as const
+  if (isDataset) return { to: '/datasets/exports' } as const
+  return exportId ? ({ to: '/exports', search: { export: exportId } } as const) : undefined
+}
+
 function Entry(props: { entry: Shown; onRead: () => void; onLeave: () => void }) {
   const { entry, onRead, onLeave } = props
-  const { title, detail, shape, group, sessionId, exportId, isDataset } = entry
+  const { title, detail, shape, group } = entry
   const isUnread = entry.read_at === null
   const follow = () => {
     if (isUnread) onRead()
     onLeave()
   }
   const weight = isUnread ? 650 : 450
+  const link = linkOf(entry)
   const Icon = group ? icons[group] : IconBell
   return (
     <li className={styles.entry} data-shape={shape}>
       <span className={styles.icon}>
         <Icon size={18} />
       </span>
-      <div className={styles.text}>
-        <div className={styles.title}>
+      <Box flex={1} miw={0}>
+        <Group gap={6} wrap="nowrap" align="baseline">
           {shape !== 'off' && <StateLabel shape={shape}>{''}</StateLabel>}
-          {sessionId ? (
-            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId }} onClick={follow} fw={weight}>
-              {title}
-            </LinkAnchor>
-          ) : isDataset ? (
-            <LinkAnchor to="/datasets/exports" onClick={follow} fw={weight}>
-              {title}
-            </LinkAnchor>
-          ) : exportId ? (
-            <LinkAnchor to="/exports" search={{ export: exportId }} onClick={follow} fw={weight}>
+          {link ? (
+            <LinkAnchor {...link} onClick={follow} fw={weight}>
               {title}
             </LinkAnchor>
           ) : (
             <Text fw={weight}>{title}</Text>
           )}
-        </div>
+        </Group>
         {detail && <Text size="sm">{detail}</Text>}
         <Group gap="sm">
           <Text size="sm" c="dimmed">
@@ -174,7 +178,7 @@ function Entry(props: { entry: Shown; onRead: () => void; onLeave: () => void })
             </Anchor>
           )}
         </Group>
-      </div>
+      </Box>
     </li>
   )
 }

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { Box, Text } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
 import { shortList } from '../base/format.ts'
 import { isTyping } from '../base/keys.ts'
@@ -11,7 +11,6 @@ import { loadControlProfile } from '../drive/preferences.ts'
 import type { ShapeName } from '../status/shapes.tsx'
 import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
-import styles from './operator.module.css'
 
 const words: readonly (readonly [keyof Axes, sign: number, word: string])[] = [
   ['forward', 1, t('operator.inputCheck.forward')],
@@ -31,15 +30,19 @@ export const Check = (props: {
   figure?: ReactNode
   children?: ReactNode
 }) => (
-  <li className={styles.check}>
+  <li>
     <StateLabel shape={props.shape}>{''}</StateLabel>
-    <div className={styles.checkText}>
+    <Box flex={1} miw={0}>
       <Text fw={550}>{props.label}</Text>
       <Text component="div" size="sm" c="dimmed">
         {props.children}
       </Text>
-    </div>
-    {props.figure !== undefined && <div className={styles.figure}>{props.figure}</div>}
+    </Box>
+    {props.figure !== undefined && (
+      <Text size="xl" fw={650}>
+        {props.figure}
+      </Text>
+    )}
   </li>
 )
 

@@ -102,9 +102,9 @@ function Hero({ robot }: { robot: PreFlight }) {
         </div>
         <div className={styles.heroText}>
           <div>
-            <div className={styles.heroPay}>
+            <Text size="xl" fw={650}>
               {t('operator.terms.perMinute', { amount: money(robot.earnings_cents_per_minute) })}
-            </div>
+            </Text>
             <Text c="dimmed">
               {t('operator.available.typeAndOwner', { type: robot.robot_type, owner: robot.owner_name })}
             </Text>

@@ -4,7 +4,7 @@ import styles from './operator.module.css'
 
 /** Draws a robot in place of its picture, which operators see in a session only. */
 export const RobotDrawing = () => (
-  <span className={`${styles.drawing} ${styles.thumbnail}`}>
+  <span className={styles.drawing}>
     <IconRobot size={22} stroke={1.5} />
   </span>
 )

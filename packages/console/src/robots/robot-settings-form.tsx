@@ -17,13 +17,11 @@ import { t } from '../texts/texts.ts'
 import {
   CertifiedField,
   ControlSchemaFields,
-  LatencyBudgetField,
-  LatencyField,
+  LimitField,
   OperatorNotesField,
   RobotFields,
   type RobotValues,
   StopClearField,
-  VideoLimitField,
 } from './robot-fields.tsx'
 import { parseSchema, SchemaField, schemaProblem, schemaText } from './schema-field.tsx'
 import { type Robot, type RobotDetail, robotKey } from './use-robots.ts'
@@ -154,6 +152,12 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
     if (save.isSuccess) save.reset() // hides "Saved"
     setValues((old) => ({ ...old, ...part }))
   }
+  /** Returns value, error and change of a field. */
+  const field = <F extends Exclude<keyof Values, 'recorded' | 'strict_control'>>(name: F) => ({
+    value: values[name],
+    error: errors?.[name],
+    onChange: (value: Values[F]) => change({ [name]: value }),
+  })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const schemas = [values.control_schema, values.telemetry_schema]
@@ -170,11 +174,7 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
             content: (
               <>
                 <RobotFields values={values} errors={errors ?? {}} onChange={change} />
-                <OperatorNotesField
-                  value={values.operator_notes}
-                  error={errors?.operator_notes}
-                  onChange={(operator_notes) => change({ operator_notes })}
-                />
+                <OperatorNotesField {...field('operator_notes')} />
               </>
             ),
           },
@@ -183,41 +183,15 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
             title: t('robots.settings.access'),
             content: (
               <>
-                <CertifiedField
-                  value={values.require_certification}
-                  error={errors?.require_certification}
-                  onChange={(require_certification) => change({ require_certification })}
-                />
-                <StopClearField
-                  value={values.stop_clear}
-                  error={errors?.stop_clear}
-                  onChange={(stop_clear) => change({ stop_clear })}
-                />
+                <CertifiedField {...field('require_certification')} />
+                <StopClearField {...field('stop_clear')} />
               </>
             ),
           },
           {
             id: 'limits',
             title: t('robots.settings.limits'),
-            content: (
-              <>
-                <LatencyField
-                  value={values.latency_limit_ms}
-                  error={errors?.latency_limit_ms}
-                  onChange={(latency_limit_ms) => change({ latency_limit_ms })}
-                />
-                <LatencyBudgetField
-                  value={values.latency_budget_ms}
-                  error={errors?.latency_budget_ms}
-                  onChange={(latency_budget_ms) => change({ latency_budget_ms })}
-                />
-                <VideoLimitField
-                  value={values.video_limit_ms}
-                  error={errors?.video_limit_ms}
-                  onChange={(video_limit_ms) => change({ video_limit_ms })}
-                />
-              </>
-            ),
+            content: limits.map(({ name, ...texts }) => <LimitField key={name} {...texts} {...field(name)} />),
           },
           {
             id: 'recording',
@@ -229,16 +203,8 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
                   errors={errors ?? {}}
                   onChange={(part) => change({ recorded: { ...values.recorded, ...part } })}
                 />
-                <LowBatteryField
-                  value={values.low_battery_threshold}
-                  error={errors?.low_battery_threshold}
-                  onChange={(low_battery_threshold) => change({ low_battery_threshold })}
-                />
-                <LogEventField
-                  value={values.log_event_level}
-                  error={errors?.log_event_level}
-                  onChange={(log_event_level) => change({ log_event_level })}
-                />
+                <LowBatteryField {...field('low_battery_threshold')} />
+                <LogEventField {...field('log_event_level')} />
               </>
             ),
           },
@@ -259,9 +225,7 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
                   <SchemaField
                     label={t('robots.fields.telemetrySchema')}
                     description={t('robots.fields.telemetrySchemaNote')}
-                    value={values.telemetry_schema}
-                    error={errors?.telemetry_schema}
-                    onChange={(telemetry_schema) => change({ telemetry_schema })}
+                    {...field('telemetry_schema')}
                   />
                 </Stack>
               </details>
@@ -275,6 +239,31 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
     </form>
   )
 }
+
+/** The limits under which a robot moves. */
+const limits = [
+  {
+    name: 'latency_limit_ms',
+    label: t('robots.fields.latencyLimit'),
+    description: t('robots.fields.latencyLimitNote'),
+    min: 50,
+    max: 10_000,
+  },
+  {
+    name: 'latency_budget_ms',
+    label: t('robots.fields.latencyBudget'),
+    description: t('robots.fields.latencyBudgetNote'),
+    min: 50,
+    max: 10_000,
+  },
+  {
+    name: 'video_limit_ms',
+    label: t('robots.fields.pictureAge'),
+    description: t('robots.fields.pictureAgeNote'),
+    min: 100,
+    max: 60_000,
+  },
+] as const
 
 function useSave(id: string) {
   const { rest } = usePlatform()
