@@ -202,6 +202,24 @@ test('the overview shows open sessions, stops a robot with one click and links t
   }
 })
 
+test('the list of sessions stops a robot after a hold, not by a click', async () => {
+  const fixture = await driving()
+  try {
+    const page = await adminAt('/sessions?status=ACTIVE')
+    const stop = page.getByRole('button', { name: `Hold to stop ${fixture.name}` })
+    await stop.click()
+    expect(isHalted(fixture.robot)).toBe(false)
+    await stop.hover()
+    await page.mouse.down()
+    await waitFor(() => expect(isHalted(fixture.robot)).toBe(true))
+    await page.mouse.up()
+    const { body } = await fixture.owner.get(`/api/sessions/${fixture.sessionId}`)
+    expect(body.control.stop).toMatchObject({ by: admin.id, reason: 'Stopped by an administrator' })
+  } finally {
+    await fixture.end()
+  }
+})
+
 test('an admin pauses and ends a session, and the audit log records both', async () => {
   const page = await adminAt('')
   const fixture = await driving()

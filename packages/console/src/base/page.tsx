@@ -33,9 +33,6 @@ export function Page({ title, description, actions, children }: Props) {
 
 export const NotFound = () => (
   <Page title={t('ui.notFound.page')}>
-    <Empty
-      title={t('ui.notFound.noPage')}
-      action={<LinkButton to="/">{t('common.goHome')}</LinkButton>}
-    />
+    <Empty title={t('ui.notFound.noPage')} action={<LinkButton to="/">{t('common.goHome')}</LinkButton>} />
   </Page>
 )

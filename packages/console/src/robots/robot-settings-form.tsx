@@ -191,7 +191,9 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
           {
             id: 'limits',
             title: t('robots.settings.limits'),
-            content: limits.map(({ name, ...texts }) => <LimitField key={name} {...texts} {...field(name)} />),
+            content: limits.map(({ name, ...texts }) => (
+              <LimitField key={name} {...texts} {...field(name)} />
+            )),
           },
           {
             id: 'recording',
