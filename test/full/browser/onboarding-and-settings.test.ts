@@ -45,6 +45,13 @@ test('a new operator completes onboarding and arrives at the requested page', as
   await heading(page, 'Settings')
   expect(new URL(page.url()).pathname).toBe('/dashboard/settings')
   expect(await page.getByLabel('Headline').inputValue()).toBe('Steady hands')
+  // Routine is not sent to new users.
+  const box = (group: string) => page.getByRole('checkbox', { name: `${group}: E-mail`, exact: true })
+  await box('Remote stops').waitFor()
+  expect(await box('Remote stops').isChecked()).toBe(true)
+  expect(await box('Money').isChecked()).toBe(true)
+  expect(await box('Sessions').isChecked()).toBe(false)
+  expect(await box('Pauses').isChecked()).toBe(false)
 })
 
 test('a new owner enters contact data', async () => {

@@ -409,7 +409,7 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
 }
 
 const OpenSessions = ({ robot }: { robot: Robot }) => (
-  <LinkAnchor to="/sessions" search={{ robot: robot.id }}>
+  <LinkAnchor to="/sessions" search={{ robot: robot.id }} underline="always">
     {t('robots.remove.session')}
   </LinkAnchor>
 )
