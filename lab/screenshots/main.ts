@@ -57,14 +57,14 @@ async function captureObservers(
   const driver = await driveByProgram(baseUrl, set.operator, ronja)
   const other = await driveByProgram(baseUrl, set.second, bolt)
   try {
-    await sendMessage(set.operator, ronja, 'Hello, I drive Ronja now. Around the table, as planned?')
-    await sendMessage(set.owner, ronja, 'Yes please. Mind the shelf on the right.')
+    await sendMessage(set.operator, ronja, 'Hello, I drive Ronja now. Up the aisle, as planned?')
+    await sendMessage(set.owner, ronja, 'Yes please. Mind the pallet on the right.')
     await passes(other.trip, 2)
     const stop = { action: 'emergency_stop', reason: 'A person is in its way' } as const
     await answerOf(set.owner.rest.PATCH('/api/sessions/{id}', { params: { path: { id: bolt } }, body: stop }))
     const owner = await open(browser, 'owner@demo.local', `/sessions/${ronja}`)
     await sessionLives(owner)
-    await markEpisode(set.operator, ronja, { action: 'start', task: 'Drive around the table' })
+    await markEpisode(set.operator, ronja, { action: 'start', task: 'Drive up the aisle' })
     await passes(driver.trip, 6)
     await markEpisode(set.operator, ronja, { action: 'success' })
     const session = { ready: (page: Page) => sessionLives(page).then(() => passes(driver.trip, 0)) }
@@ -83,7 +83,7 @@ async function captureObservers(
     const wall = {
       ready: async (page: Page) => {
         await headerLives(page)
-        await page.getByTestId('live-tile').filter({ hasText: 'LIVE' }).nth(1).waitFor()
+        await page.getByTestId('live-tile').filter({ hasText: 'Live' }).nth(1).waitFor()
       },
     }
     await shoot(owner, { ...wall, name: 'wall', size: 'desktop', scheme: 'light' })

@@ -2,23 +2,19 @@ import { z } from 'zod'
 
 const Sample = z.object({ pose: z.object({ x_m: z.number(), y_m: z.number(), heading_rad: z.number() }) })
 
-/** Waypoints around the table of the demo's room, with a margin on all sides. */
+/** Waypoints up and down the wide aisle of the demo's warehouse, before its first pallet. */
 const ROUND: readonly (readonly [xM: number, yM: number])[] = [
-  ...([
-    [3.6, 1.1],
-    [4.5, 2.2],
-    [3.8, 2.9],
-  ] as const),
-  ...([
-    [2.2, 2.6],
-    [1.1, 2.1],
-    [1.4, 1.1],
-  ] as const),
+  [5, 4.3],
+  [7, 4.2],
+  [7.2, 5],
+  [5.5, 5.3],
+  [3.5, 5.2],
+  [3.2, 4.5],
 ]
 const REACHED_M = 0.35
 const TURN_FIRST_RAD = 0.9
 const STRAIGHT_RAD = 0.2
-/** The segments of the route on which the camera sees the shelf and the pillar. */
+/** The segments of the route on which the camera sees the pallet and the person. */
 const PHOTOGRAPHED_LEGS: readonly number[] = [0, 1]
 
 /** Steering input: speed and turn rate, both from -1 to 1. */

@@ -4022,6 +4022,17 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        EarningsDay: {
+            /**
+             * @description YYYY-MM-DD, in UTC.
+             * @example 2026-11-27
+             */
+            day: string;
+            /** @example 4800 */
+            earnings_cents: number;
+            /** @example 9600 */
+            driven_seconds: number;
+        };
         /** @description One episode of a dataset. */
         Episode: {
             /**
@@ -4222,6 +4233,34 @@ export interface components {
              * @example 2026-11-20T09:31:00.000Z
              */
             expires_at: string;
+        };
+        /** @description A robot that you can drive now. */
+        FreeRobot: {
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            id: string;
+            /** @example Warehouse arm */
+            name: string;
+            /** @example so-101 */
+            robot_type: string;
+            /**
+             * @example [
+             *       "site-a"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * @description Charge, 0 to 1; null when not reported.
+             * @example 0.83
+             */
+            battery: number | null;
+            /**
+             * @description Your completed sessions on it.
+             * @example 12
+             */
+            own_sessions: number;
         };
         /** @description Whether the API and its database work. */
         Health: {
@@ -4590,7 +4629,7 @@ export interface components {
              */
             recording: {
                 /** @enum {string} */
-                mode: "off" | "control" | "video";
+                mode: "control" | "video";
                 /** @enum {string} */
                 status: "RECORDING" | "FINISHING" | "READY" | "FAILED";
                 /** @example null */
@@ -4734,11 +4773,15 @@ export interface components {
             roles: components["schemas"]["Role"][];
             missing: ("role" | "client_profile" | "operator_profile")[];
         };
-        /** @description The open session and the next sessions of an operator. */
+        /** @description The open session, the next sessions, the free robots and the week of an operator. */
         OperatorOverview: {
             open_session: components["schemas"]["OwnOpenSession"] | null;
             /** @description At most 5 scheduled sessions, earliest first. */
             planned: components["schemas"]["PlannedSession"][];
+            /** @description At most 6 robots that you can drive now; those that you drove most first. */
+            free: components["schemas"]["FreeRobot"][];
+            /** @description The seven days of this week, from Monday, by the ends of your sessions. */
+            week: components["schemas"]["EarningsDay"][];
         };
         /** @description Public profile and ratings of an operator. */
         OperatorProfile: {
@@ -15379,6 +15422,25 @@ export interface operations {
                      *           "robot_type": "so-101",
                      *           "scheduled_for": "2026-11-20T09:30:00.000Z",
                      *           "planned_minutes": 60
+                     *         }
+                     *       ],
+                     *       "free": [
+                     *         {
+                     *           "id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "name": "Warehouse arm",
+                     *           "robot_type": "so-101",
+                     *           "tags": [
+                     *             "site-a"
+                     *           ],
+                     *           "battery": 0.83,
+                     *           "own_sessions": 12
+                     *         }
+                     *       ],
+                     *       "week": [
+                     *         {
+                     *           "day": "2026-11-27",
+                     *           "earnings_cents": 4800,
+                     *           "driven_seconds": 9600
                      *         }
                      *       ]
                      *     }

@@ -70,7 +70,7 @@ type ForwardedOptions = Pick<
 
 /** Connection of a simulated robot, and the room around it. */
 export interface SimulatedRobotOptions extends ForwardedOptions {
-  /** Default: `demoWorld`, 8 by 6 metres. */
+  /** Default: `demoWorld`, 24 by 7.2 metres. */
   readonly world?: World
   /** Default: `demoLimits`. */
   readonly limits?: DriveLimits
@@ -88,7 +88,7 @@ const LOG_THROTTLE_MS = 1_000
 const LOW_BATTERY = 0.2
 
 /**
- * Simulates a differential-drive robot in a small room, driven over a RobotLink. Control data is
+ * Simulates a differential-drive robot in a room, driven over a RobotLink. Control data is
  * `{linear_mps, angular_radps}`, or two big-endian 32-bit floats in a binary frame. The robot moves only on commands.
  * In a session it sends its pose as telemetry, and reports its drives as episodes. Its battery drains while it moves
  * and charges while it is halted. Its log reports sessions, stops and obstacles.

@@ -6,8 +6,10 @@ export interface Rectangle {
   readonly heightM: number
 }
 
-/** An obstacle in a room. Height and colour only affect drawings of the room. */
+/** An obstacle in a room. Only its rectangle is an obstacle; everything else affects drawings of the room. */
 export interface Obstacle extends Rectangle {
+  /** Default: a plain block. */
+  readonly kind?: 'rack' | 'pallet' | 'person'
   /** Height above the floor, in metres. Default: to the ceiling. */
   readonly tallM?: number
   /** `#rrggbb`. Default: grey. */
@@ -28,14 +30,16 @@ export interface Sighting {
   readonly bearingRad: number
 }
 
-/** A room of 8 by 6 metres with a table, a shelf and a pillar. */
+/** A warehouse of 24 by 7.2 metres: two aisles along the x axis beside a rack, in the wide one pallets and a person. */
 export const demoWorld: World = {
-  widthM: 8,
-  heightM: 6,
+  widthM: 24,
+  heightM: 7.2,
   obstacles: [
-    { xM: 2, yM: 3.5, widthM: 1.6, heightM: 0.8, tallM: 0.75, colour: '#b07a3c' },
-    { xM: 5.5, yM: 0.5, widthM: 0.4, heightM: 2, tallM: 1.8, colour: '#3f7fbf' },
-    { xM: 5, yM: 4, widthM: 0.5, heightM: 0.5, colour: '#c8453b' },
+    { kind: 'rack', xM: 2.4, yM: 2, widthM: 19.2, heightM: 1, tallM: 4.8 },
+    { kind: 'rack', xM: 2.4, yM: 6.2, widthM: 19.2, heightM: 1, tallM: 4.8 },
+    { kind: 'pallet', xM: 8.6, yM: 3.2, widthM: 1.2, heightM: 0.8, tallM: 1.1 },
+    { kind: 'person', xM: 11.2, yM: 5, widthM: 0.5, heightM: 0.5, tallM: 1.8 },
+    { kind: 'pallet', xM: 15.2, yM: 5.2, widthM: 1.2, heightM: 0.8, tallM: 1.3 },
   ],
 }
 

@@ -1,11 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { demoLimits } from '@wheelhouse/sdk'
 import { z } from 'zod'
 import type { Platform } from '../../src/app/container.ts'
 import { AppError } from '../../src/core/errors/errors.ts'
 import { DEV_ISSUER_NAME } from '../../src/modules/identity/oidc/provider-names.ts'
 import { demoAccounts } from './accounts.ts'
 import { cameraPath } from './camera/camera-pages.ts'
+import { CAMERA_HEIGHT_M, FIELD_OF_VIEW_RAD, HORIZON_SHARE } from './camera/renderer.ts'
 
 const ROBOT_TYPE = 'diffdrive-demo'
 const demoRobots = [
@@ -109,6 +111,46 @@ async function userIdOfKey(
   }
 }
 
+/** Height of a picture as a share of its width. */
+const PICTURE_ASPECT = 9 / 16
+
+const number = (unit: string) => ({ type: 'number', 'x-unit': unit }) as const
+
+/** What the simulated robots send, and how their cameras look at the floor. */
+const telemetrySchema = {
+  type: 'object',
+  properties: {
+    pose: {
+      type: 'object',
+      'x-kind': 'pose',
+      title: 'Pose',
+      properties: { x_m: number('m'), y_m: number('m'), heading_rad: number('rad') },
+    },
+    velocity: {
+      type: 'object',
+      'x-kind': 'velocity',
+      title: 'Speed',
+      properties: { linear_mps: number('m/s'), angular_radps: number('rad/s') },
+    },
+    battery: { type: 'number', minimum: 0, maximum: 1, 'x-kind': 'battery', title: 'Battery' },
+    nearest_obstacle: {
+      type: 'object',
+      'x-kind': 'obstacles',
+      title: 'Nearest obstacle',
+      properties: { distance_m: number('m'), bearing_rad: number('rad') },
+    },
+    standing: { type: 'boolean', title: 'Stands still' },
+    bumped: { type: 'boolean', title: 'Has bumped' },
+  },
+  'x-camera-view': {
+    height_m: CAMERA_HEIGHT_M,
+    // The picture is shifted by as much as a camera that points down would turn it.
+    pitch_rad: Math.atan((1 - 2 * HORIZON_SHARE) * PICTURE_ASPECT * Math.tan(FIELD_OF_VIEW_RAD / 2)),
+    horizontal_fov_rad: FIELD_OF_VIEW_RAD,
+    robot_width_m: 2 * demoLimits.radiusM,
+  },
+} as const
+
 async function ensureRobot(
   { core: { db }, robots: { robots, robotTokens } }: Platform,
   ownerId: string,
@@ -135,6 +177,7 @@ async function ensureRobot(
       video_limit_ms: 700,
     }))
   if (known && cameras) await correctStream(robots, known, cameras)
+  if (!known) await robots.update(ownerId, row.id, { telemetry_schema: telemetrySchema })
   const token = robotTokens.issue({ robotId: row.id, tokenVersion: row.token_version })
   return { id: row.id, name: row.name, hardwareId: spec.hardware_id, token }
 }

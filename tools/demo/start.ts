@@ -4,13 +4,18 @@ import type { RunningPlatform } from '../../src/roles/start-roles.ts'
 import { demoAccounts } from './accounts.ts'
 import { Camera } from './camera/camera.ts'
 import { type CameraPages, cameraPath, createCameraPages } from './camera/camera-pages.ts'
-import { createView, jpegOf } from './camera/picture.ts'
+import { createView, jpegOf, type View } from './camera/picture.ts'
 import { publishView } from './camera/published-view.ts'
 import { type Demo, seedDemo } from './seed.ts'
 
 export { createCameraPages, demoAccounts }
 
 const WELCOME_LIMIT_MS = 30_000
+/** At both ends of the wide aisle, for the robots in turn. */
+const STARTS = [
+  { xM: 3, yM: 4.6, headingRad: 0 },
+  { xM: 20.5, yM: 4.5, headingRad: Math.PI },
+]
 
 export interface RunningDemo {
   /** Prints the accounts and the commands of the main scenario. */
@@ -21,32 +26,40 @@ export interface RunningDemo {
 /**
  * Seeds the demo and connects its simulated robots over their WebSocket, as any robot connects.
  * @param cameras the routes that serve the robots' views
+ * @param options with `isStamped`, name and time are in the pictures
  */
 export async function startDemo(
   running: RunningPlatform,
   cameras: CameraPages,
+  { isStamped = false } = {},
 ): Promise<RunningDemo | undefined> {
   const { platform, baseUrl, gatewayUrl } = running
   if (!platform.core.config.roles.includes('api')) return undefined
   const demo = await seedDemo(platform, baseUrl)
-  const published: ReturnType<typeof publishView>[] = []
-  const robots = demo.robots.map(({ id, name, hardwareId, token }) => {
+  let stopping = false
+  const published = new Map<string, ReturnType<typeof publishView>>()
+  const robots = demo.robots.map(({ id, name, hardwareId, token }, index) => {
+    const start = STARTS[index % STARTS.length]
     const robot = new SimulatedRobot({
       url: `${gatewayUrl}/robots/${id}/control`,
       token,
+      ...(start ? { start } : {}),
       onError: (cause) => platform.core.log.debug({ err: cause, robotId: id }, 'demo robot'),
       onClosed: (end) => platform.core.log.info({ robotId: id, ...end }, 'demo robot disconnected'),
     })
-    const view = () => createView(robot, name, platform.core.now)
-    const mjpegView = view()
+    const options = { robot, ...(isStamped ? { stamp: { name, now: platform.core.now } } : {}) }
+    const mjpegView = createView(options)
     cameras.add(hardwareId, new Camera({ picture: () => jpegOf(mjpegView), report: platform.core.report }))
-    published.push(
-      publishView({
-        link: robot.link,
-        view: view(),
-        onError: (cause) => platform.core.log.debug({ err: cause, robotId: id }, 'demo camera'),
-      }),
-    )
+    const publish = (camera: string, view: View, onLive: () => void) => {
+      const { link } = robot
+      const onError = (cause: unknown) => platform.core.log.debug({ err: cause, robotId: id }, 'demo camera')
+      published.set(`${id} ${camera}`, publishView({ link, name: camera, view, onLive, onError }))
+    }
+    publish('front', createView(options), () => {
+      // The first camera of a robot is the one that the console shows first.
+      if (!stopping && !published.has(`${id} rear`))
+        publish('rear', createView({ ...options, width: 640, isRear: true }), () => {})
+    })
     return robot
   })
   const started = Promise.allSettled(robots.map((robot) => robot.start()))
@@ -58,7 +71,8 @@ export async function startDemo(
     printWelcome: () =>
       void process.stdout.write((platform.core.insecure ? INSECURE : '') + welcomeText(demo, baseUrl)),
     stop: async () => {
-      await Promise.all(published.map((view) => view?.close()))
+      stopping = true
+      await Promise.all([...published.values()].map((view) => view?.close()))
       await Promise.all([cameras.close(), ...robots.map((robot) => robot.close())])
       await started
     },

@@ -1,4 +1,4 @@
-import '@mantine/core/styles.css'
+import './base/mantine.css'
 import '@mantine/notifications/styles.css'
 import './base/app.css'
 import { createRestClient } from '@wheelhouse/sdk'

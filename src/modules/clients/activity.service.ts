@@ -30,7 +30,7 @@ interface Change {
 }
 
 /** Returns the spans of a session by the changes in its log, oldest first. */
-export function spansOf(changes: readonly Pick<Change, 'type' | 'at'>[]): Span[] {
+function spansOf(changes: readonly Pick<Change, 'type' | 'at'>[]): Span[] {
   const spans: Span[] = []
   for (const { type, at } of changes) {
     const state = states[type]

@@ -45,7 +45,7 @@ const LiveSession = z
       }),
     recording: z
       .object({
-        mode: RecordingMode,
+        mode: RecordingMode.exclude(['off']),
         status: RecordingStatus,
         paused_reason: z
           .string()

@@ -16,6 +16,9 @@ import {
   sortedPage,
 } from '../robots/index.ts'
 
+/** Among how many available robots, the newest ones, the best are chosen. */
+const BEST_OF = 200
+
 interface AvailableRobotPage {
   readonly robots: z.infer<typeof AvailableRobot>[]
   /** The cursor of the next page; undefined on the last one. */
@@ -91,6 +94,30 @@ export function createAvailableRobots({ db }: { db: Db }) {
         })),
         next: last && encodeCursor(sort, last.sort_key, last.id),
       }
+    },
+
+    /** Returns robots that an operator can start a session on now: those with most sessions of this operator, then the fullest batteries. */
+    async best(operatorId: string, limit: number) {
+      const rows = await available(operatorId)
+        .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+        .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.tags', 'robot_presence.battery'])
+        .select((eb) =>
+          eb
+            .selectFrom('sessions')
+            .select(({ fn }) => fn.countAll<string>().as('count'))
+            .whereRef('sessions.robot_id', '=', 'robots.id')
+            .where('sessions.operator_id', '=', operatorId)
+            .where('sessions.status', '=', 'COMPLETED')
+            .as('own_sessions'),
+        )
+        // The newest ones, so that an operator of a large fleet reads a bounded number.
+        .where('robots.id', 'in', newestFirst(available(operatorId)).select('robots.id').limit(BEST_OF))
+        .orderBy('own_sessions', 'desc')
+        .orderBy(sql`robot_presence.battery desc nulls last`)
+        .orderBy('robots.id')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => ({ ...row, own_sessions: Number(row.own_sessions) }))
     },
 
     /** Returns the newest robots that an operator can start a session on now and that contain all words of a search. */

@@ -19,16 +19,19 @@ import { createSchedules } from './schedule.service.ts'
 import { createOperatorStats } from './stats.service.ts'
 
 /** Creates the services of operators: profile, schedule, availability, available robots, certifications, overview, pre-flight, statistics. */
-export const createOperators = (core: CoreServices) => ({
-  operatorProfiles: createOperatorProfiles(core),
-  operatorStats: createOperatorStats(core),
-  schedules: createSchedules(core),
-  availability: createAvailability(core),
-  availableRobots: createAvailableRobots(core),
-  certifications: createCertifications(core),
-  operatorOverviews: createOperatorOverview(core),
-  preFlights: createPreFlights(core),
-})
+export function createOperators(core: CoreServices) {
+  const availableRobots = createAvailableRobots(core)
+  return {
+    operatorProfiles: createOperatorProfiles(core),
+    operatorStats: createOperatorStats(core),
+    schedules: createSchedules(core),
+    availability: createAvailability(core),
+    availableRobots,
+    certifications: createCertifications(core),
+    operatorOverviews: createOperatorOverview({ ...core, availableRobots }),
+    preFlights: createPreFlights(core),
+  }
+}
 export type Operators = ReturnType<typeof createOperators>
 
 /** Returns the routes below /api/operator, and those of certifications. */

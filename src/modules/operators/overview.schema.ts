@@ -4,6 +4,8 @@ import { timestamp } from '../../core/http/fields.ts'
 
 /** Most scheduled sessions of an overview. */
 export const PLANNED_MAX = 5
+/** Most free robots of an overview. */
+export const FREE_MAX = 6
 
 const robotFields = {
   robot_id: idOf('robot'),
@@ -34,6 +36,37 @@ const PlannedSession = z
   })
   .meta({ id: 'PlannedSession', description: 'A scheduled session of an operator.' })
 
+const FreeRobot = z
+  .object({
+    id: idOf('robot'),
+    name: z.string().meta({ examples: ['Warehouse arm'] }),
+    robot_type: z.string().meta({ examples: ['so-101'] }),
+    tags: z.array(z.string()).meta({ examples: [['site-a']] }),
+    battery: z
+      .number()
+      .nullable()
+      .meta({ description: 'Charge, 0 to 1; null when not reported.', examples: [0.83] }),
+    own_sessions: z
+      .number()
+      .int()
+      .meta({ description: 'Your completed sessions on it.', examples: [12] }),
+  })
+  .meta({ id: 'FreeRobot', description: 'A robot that you can drive now.' })
+
+const EarningsDay = z
+  .object({
+    day: z.string().meta({ description: 'YYYY-MM-DD, in UTC.', examples: ['2026-11-27'] }),
+    earnings_cents: z
+      .number()
+      .int()
+      .meta({ examples: [4_800] }),
+    driven_seconds: z
+      .number()
+      .int()
+      .meta({ examples: [9_600] }),
+  })
+  .meta({ id: 'EarningsDay' })
+
 /** Response of GET /api/operator/overview. */
 export const OperatorOverview = z
   .object({
@@ -41,6 +74,15 @@ export const OperatorOverview = z
     planned: z
       .array(PlannedSession)
       .meta({ description: `At most ${PLANNED_MAX} scheduled sessions, earliest first.` }),
+    free: z.array(FreeRobot).meta({
+      description: `At most ${FREE_MAX} robots that you can drive now; those that you drove most first.`,
+    }),
+    week: z
+      .array(EarningsDay)
+      .meta({ description: 'The seven days of this week, from Monday, by the ends of your sessions.' }),
   })
-  .meta({ id: 'OperatorOverview', description: 'The open session and the next sessions of an operator.' })
+  .meta({
+    id: 'OperatorOverview',
+    description: 'The open session, the next sessions, the free robots and the week of an operator.',
+  })
 export type OperatorOverview = z.infer<typeof OperatorOverview>

@@ -1,9 +1,15 @@
+import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { type OperatorOverview, PLANNED_MAX } from './overview.schema.ts'
+import type { AvailableRobots } from './available-robots.service.ts'
+import { FREE_MAX, type OperatorOverview, PLANNED_MAX } from './overview.schema.ts'
 
-/** Creates the service that reads an operator's open session and the next scheduled ones. */
-export function createOperatorOverview({ db }: { db: Db }) {
+const DAY_MS = 86_400_000
+
+/** Creates the service that reads what an operator needs to know now. Every list has a bound. */
+export function createOperatorOverview(deps: { db: Db; now: () => Date; availableRobots: AvailableRobots }) {
+  const { db, now, availableRobots } = deps
+
   const ownSessions = (operatorId: string) =>
     db
       .selectFrom('sessions')
@@ -38,10 +44,45 @@ export function createOperatorOverview({ db }: { db: Db }) {
     }))
   }
 
+  /** Sums the sessions that ended on each day of this week, from the index of completed sessions. */
+  async function week(operatorId: string): Promise<OperatorOverview['week']> {
+    const at = now()
+    // 1 January 1970 was a Thursday.
+    const today = Math.floor(at.getTime() / DAY_MS)
+    const monday = today - ((today + 3) % 7)
+    const day = sql<string>`to_char(ended_at at time zone 'UTC', 'YYYY-MM-DD')`
+    const rows = await db
+      .selectFrom('sessions')
+      .select([
+        day.as('day'),
+        sql<string>`coalesce(sum(operator_earnings_cents), 0)`.as('earnings_cents'),
+        sql<string>`coalesce(sum(active_ms), 0) / 1000`.as('driven_seconds'),
+      ])
+      .where('operator_id', '=', operatorId)
+      .where('status', '=', 'COMPLETED')
+      .where('ended_at', '>=', new Date(monday * DAY_MS))
+      .groupBy(day)
+      .execute()
+    return Array.from({ length: 7 }, (_, index) => {
+      const name = iso(new Date((monday + index) * DAY_MS)).slice(0, 10)
+      const row = rows.find(({ day }) => day === name)
+      return {
+        day: name,
+        earnings_cents: Number(row?.earnings_cents ?? 0),
+        driven_seconds: Math.floor(Number(row?.driven_seconds ?? 0)),
+      }
+    })
+  }
+
   return {
     async of(operatorId: string): Promise<OperatorOverview> {
-      const [open_session, next] = await Promise.all([openSession(operatorId), planned(operatorId)])
-      return { open_session, planned: next }
+      const [open_session, next, free, days] = await Promise.all([
+        openSession(operatorId),
+        planned(operatorId),
+        availableRobots.best(operatorId, FREE_MAX),
+        week(operatorId),
+      ])
+      return { open_session, planned: next, free, week: days }
     },
   }
 }

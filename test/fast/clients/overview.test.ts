@@ -25,6 +25,9 @@ test('an overview counts robots by state, sums the costs of today and knows the 
     low_batteries: [],
     went_offline: { count: 0, last_at: null, robots: [] },
     failed_invoices: [],
+    not_recorded: [],
+    failing_webhooks: [],
+    stuck_exports: [],
     today: { sessions: 0, minutes: 0, spend_cents: 0, running_cents: 0 },
     first_steps: { registered: false, connected: false, driven: false, driven_by_others: false },
   })
@@ -96,7 +99,11 @@ test("an operator's overview has the open session and the next scheduled ones, e
   const [arm, cart] = [await world.robot(owner, { name: 'Arm' }), await world.robot(owner, { name: 'Cart' })]
   for (const robot of [arm, cart]) (await world.connect(robot)).beat()
   const read = async () => (await operator.get('/api/operator/overview')).body
-  expect(await read()).toEqual({ open_session: null, planned: [] })
+  expect(await read()).toMatchObject({
+    open_session: null,
+    planned: [],
+    week: Array.from({ length: 7 }, () => ({ earnings_cents: 0, driven_seconds: 0 })),
+  })
   const at = (hours: number) =>
     new Date(Date.parse('2026-11-20T10:00:00Z') + aheadMs + hours * 3_600_000).toISOString()
   for (const hours of [5, 2]) {
@@ -112,5 +119,11 @@ test("an operator's overview has the open session and the next scheduled ones, e
       { robot_name: 'Cart', scheduled_for: at(5) },
     ],
   })
+  await performAction(owner, id, 'clear_stop')
+  aheadMs += 60_000
+  await performAction(operator, id, 'end')
+  const { free, week } = await read()
+  expect(free[0]).toMatchObject({ name: 'Arm', own_sessions: 1 })
+  expect(week.filter((day: { earnings_cents: number }) => day.earnings_cents > 0)).toHaveLength(1)
   expect((await owner.get('/api/operator/overview')).status).toBe(403)
 })

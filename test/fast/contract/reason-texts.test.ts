@@ -27,8 +27,8 @@ import {
   webhookOffTexts,
 } from '@wheelhouse/protocol'
 import { expect, test } from 'vitest'
-import { textOf } from '../../../packages/console/src/notifications/texts.ts'
 import { messageOf } from '../../../packages/console/src/base/message-of.ts'
+import { textOf } from '../../../packages/console/src/notifications/texts.ts'
 import { ApiError, NotConnectedError } from '../../../packages/sdk/errors.ts'
 import { InvoiceStatus } from '../../../src/modules/billing/invoice.schema.ts'
 import { MailLanguage } from '../../../src/modules/notifications/settings.schema.ts'

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import {
   forgiveSlowStops,
   openCockpit,
+  runCommand,
   SLOW_RELOADS,
   waitUntilDriving,
 } from '../../support/browser/cockpit.ts'
@@ -26,11 +27,9 @@ afterAll(async () => {
 /** Resolves after two animation frames, each of which polls the gamepads. */
 const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
 
-/** Opens the sheet of input devices. Where the window has no space for the tools, they are in a menu. */
+/** Opens the sheet of input devices. */
 async function openControls(page: Page): Promise<void> {
-  const more = page.getByRole('button', { name: 'More', exact: true })
-  if (await more.isVisible()) await more.click()
-  await page.getByRole('button', { name: 'Controls', exact: true }).click()
+  await runCommand(page, 'controls')
   await page.getByRole('dialog').getByText('Drive with the arrow keys').waitFor()
 }
 
@@ -39,7 +38,7 @@ async function closeSheet(page: Page): Promise<void> {
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 }
 
-const stopBar = (page: Page) => page.getByRole('region', { name: 'Remote stop' })
+const stopBar = (page: Page) => page.getByTestId('stop-banner')
 
 /** Replaces the gamepads of the browser by `window.pad`. */
 const CONNECT_PAD = `
@@ -53,7 +52,7 @@ test('a gamepad drives beyond its adjustable dead zone, and its button stops the
   await using fixture = await openCockpit(world, browser)
   const { page, robot } = fixture
   await page.evaluate(CONNECT_PAD)
-  await page.getByText(/Gamepad: Test pad/).waitFor()
+  await page.getByTitle(/Gamepad: Test pad/).waitFor()
   await page.evaluate('window.pad.axes = [0.1, -0.14]')
   await page.evaluate(TWO_FRAMES)
   expect(await fixture.commands()).toEqual({ moving: 0, zero: 0 })
@@ -73,12 +72,14 @@ test('a gamepad drives beyond its adjustable dead zone, and its button stops the
   expect(await fixture.commands()).toEqual(sent)
 
   await page.evaluate('window.pad.axes = [0, 0]')
-  await page.getByText(/Gamepad: Test pad/).waitFor()
+  await page.getByTitle(/Gamepad: Test pad/).waitFor()
   await page.evaluate('window.pad.axes = [0, -1]')
   await fixture.expectMoving()
   await page.evaluate('window.pad.buttons[1].pressed = true')
   await fixture.expectHalted()
-  await stopBar(page).getByText('Stopped by you:').waitFor()
+  await stopBar(page)
+    .getByText(/^You stopped/)
+    .waitFor()
   // The page shows the stop before the database has it.
   await waitFor(async () => expect((await fixture.read()).control.stop?.by).toBe(fixture.operator.id))
 })
@@ -113,7 +114,7 @@ test('axes and buttons of a gamepad are shown, detected and stored for the type 
   await page.reload()
   await waitUntilDriving(page)
   await page.evaluate(CONNECT_PAD)
-  await page.getByText(/Gamepad: Test pad/).waitFor()
+  await page.getByTitle(/Gamepad: Test pad/).waitFor()
   const pressed = () => page.evaluate('window.pad.axes = [0, 0, 0, 1]')
   await pressed()
   await page.evaluate(TWO_FRAMES)
@@ -133,7 +134,7 @@ test('a gamepad vibrates near an obstacle while it drives, unless the operator h
   await page.evaluate(`${CONNECT_PAD}
     window.effects = []
     window.pad.vibrationActuator = { playEffect: async (type, effect) => window.effects.push({ type, ...effect }) }`)
-  await page.getByText(/Gamepad: Test pad/).waitFor()
+  await page.getByTitle(/Gamepad: Test pad/).waitFor()
   const effects = () =>
     page.evaluate('window.effects') as Promise<{ type: string; strongMagnitude: number }[]>
   await page.evaluate('window.pad.axes = [-1, 0, 0, 0]')

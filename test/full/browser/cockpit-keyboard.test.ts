@@ -39,10 +39,10 @@ test('with the keyboard only: take a robot, drive, stop, clear, resume, end, and
   await waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.1))
   await page.keyboard.up('ArrowUp')
   await page.keyboard.press(']')
-  await page.getByTestId('speed').getByText('Limit 0.55').waitFor()
+  await page.getByTestId('speed').getByText('0.55 m/s').waitFor()
 
   await page.keyboard.press('p')
-  await page.getByText('Paused: press R to resume').waitFor()
+  await page.getByText('Press R to resume.').waitFor()
   await page.keyboard.press('r')
   await waitUntilDriving(page)
 
@@ -51,12 +51,11 @@ test('with the keyboard only: take a robot, drive, stop, clear, resume, end, and
   await page.keyboard.press('Escape')
   await waitFor(() => expect(isHalted(robot.state)).toBe(true))
   await page.keyboard.up('ArrowUp')
-  await page.getByRole('button', { name: 'Clear stop' }).waitFor()
-  await activate(page, 'Clear stop')
+  await page.getByTestId('clear-stop').waitFor()
   const clearing = await delayAction(page, 'clear_stop')
-  await activateInDialog(page, 'Clear stop')
+  await page.keyboard.down('c')
   await clearing.begun
-  await page.keyboard.press('r') // while the stop is being cleared
+  await page.keyboard.up('c')
   clearing.finish()
   await waitUntilDriving(page)
 
@@ -65,14 +64,16 @@ test('with the keyboard only: take a robot, drive, stop, clear, resume, end, and
   await page.keyboard.press('Shift+Enter')
   await page.keyboard.type('Thanks')
   await page.keyboard.press('Enter')
-  await page.getByTestId('chat-last').getByText('You: Thanks').waitFor()
+  await page.getByTestId('chat-last').getByText('Thanks').waitFor()
   await page.getByRole('log', { name: 'Chat' }).getByText('Stay clear', { exact: true }).waitFor()
   const { xM: xBeforeMessageM } = robot.state
   await page.keyboard.down('ArrowUp')
   await waitFor(() => expect(robot.state.xM).toBeGreaterThan(xBeforeMessageM + 0.1))
   await page.keyboard.up('ArrowUp')
 
-  await activate(page, 'End')
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('End')
+  await page.keyboard.press('Enter')
   await activateInDialog(page, 'End session')
   await page.getByText('Session ended').waitFor()
   await activate(page, 'View session')

@@ -5,9 +5,11 @@ import { WebSocket } from 'ws'
 import {
   connectRobot,
   forgiveSlowStops,
+  holdToClear,
   leaveCockpit,
   openCockpit,
   openDetails,
+  runCommand,
   SLOW_RELOADS,
   showValues,
   waitUntilDriving,
@@ -30,14 +32,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-/** Clears the stop and waits until it is no longer in force. */
-async function clearStop(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Clear stop' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Clear stop' }).click()
-  await page.getByRole('button', { name: 'Clear stop' }).first().waitFor({ state: 'hidden' })
-}
-
-const stopBar = (page: Page) => page.getByRole('region', { name: 'Remote stop' })
+const stopCall = (page: Page) => page.getByTestId('stop-banner')
 
 test('held keys drive the robot, except while a text field has the focus', async () => {
   await using fixture = await openCockpit(world, browser)
@@ -54,6 +49,7 @@ test('held keys drive the robot, except while a text field has the focus', async
   await page.keyboard.up('a')
   await fixture.expectHalted()
 
+  await page.keyboard.press('l')
   await page.keyboard.down('w')
   await fixture.expectMoving()
   await page.getByRole('textbox').first().focus()
@@ -92,7 +88,7 @@ test.each([
 })
 
 test('the stick drives within the speed limit, which the browser stores', async () => {
-  await using fixture = await openCockpit(world, browser)
+  await using fixture = await openCockpit(world, browser, { page: { hasTouch: true } })
   const { page, robot } = fixture
   const limit = page.getByRole('slider', { name: 'Speed limit' })
   const limitText = () => limit.getAttribute('aria-valuetext')
@@ -128,7 +124,7 @@ test('the cockpit says that the latency limits the speed, and slows its commands
     WebSocket: SilentSocket,
   })
   const { page, robot, owner, robotId } = fixture
-  const status = page.getByRole('region', { name: 'Status' })
+  const status = page.getByTestId('speed')
   await status.getByText('speed limited to 5 %: the latency is not known yet').waitFor()
   expect(await seriousIssues(page)).toEqual([])
   await page.keyboard.down('ArrowUp')
@@ -207,20 +203,28 @@ test('a stop by key is in force until cleared, and the robot moves only after th
   const { page } = fixture
   await page.keyboard.down('ArrowUp')
   await fixture.expectMoving()
-  await page.getByRole('button', { name: 'Pause' }).focus()
+  await page.getByTestId('menu').focus()
   await page.keyboard.press('Space')
   await fixture.expectHalted()
-  await stopBar(page).getByText('Stopped by you: from the cockpit.').waitFor()
+  await stopCall(page)
+    .getByText(/You stopped/)
+    .waitFor()
+  await stopCall(page)
+    .getByText(/from the cockpit\./)
+    .waitFor()
   await page.getByRole('region', { name: 'Status' }).getByText('Stopped', { exact: true }).waitFor()
   await waitFor(async () =>
     expect(await fixture.read()).toMatchObject({ status: 'PAUSED', pause_reason: 'emergency_stop' }),
   )
 
-  await clearStop(page)
-  expect(await fixture.read()).toMatchObject({ status: 'PAUSED', control: { stop: null } })
-  await page.getByRole('button', { name: 'Resume' }).click()
+  // A press is not enough.
+  await page.getByTestId('clear-stop').click()
+  expect((await fixture.read()).control.stop).not.toBeNull()
+  await holdToClear(page)
   await waitUntilDriving(page)
-  await waitFor(async () => expect((await fixture.read()).status).toBe('ACTIVE'))
+  await waitFor(async () =>
+    expect(await fixture.read()).toMatchObject({ status: 'ACTIVE', control: { stop: null } }),
+  )
 
   // The key was down all the time and must be pressed again.
   const sent = await fixture.commands()
@@ -231,14 +235,19 @@ test('a stop by key is in force until cleared, and the robot moves only after th
   await fixture.expectMoving()
   await page.getByRole('button', { name: /^STOP/ }).click()
   await fixture.expectHalted()
-  await stopBar(page).getByText('Stopped by you:').waitFor()
+  await stopCall(page)
+    .getByText(/You stopped/)
+    .waitFor()
 })
 
 test('the cockpit attributes a stop to the owner', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page, owner, sessionId } = fixture
   await owner.patch(`/api/sessions/${sessionId}`, { action: 'emergency_stop', reason: 'cat on the floor' })
-  await stopBar(page).getByText('Stopped by the owner: cat on the floor.').waitFor()
+  await stopCall(page).getByText('Stopped by the owner').waitFor()
+  await stopCall(page)
+    .getByText(/cat on the floor\./)
+    .waitFor()
 })
 
 test('an operator cannot clear a stop of the owner, but can ask the owner with one key', async () => {
@@ -246,16 +255,18 @@ test('an operator cannot clear a stop of the owner, but can ask the owner with o
   const { page, owner, sessionId } = fixture
   await owner.patch(`/api/sessions/${sessionId}`, { action: 'emergency_stop', reason: 'cat on the floor' })
   await page.getByRole('button', { name: 'Ask to clear' }).waitFor()
-  expect(await page.getByRole('button', { name: 'Clear stop' }).count()).toBe(0)
+  expect(await page.getByTestId('clear-stop').count()).toBe(0)
   await page.keyboard.press('c')
-  await page.getByText(/^Requested /).waitFor()
+  await stopCall(page)
+    .getByText(/Requested /)
+    .waitFor()
   const { notifications } = (await owner.get('/api/notifications?limit=1')).body
   expect(notifications).toMatchObject([{ type: 'session.stop_clear_requested' }])
 
   await owner.patch('/api/client/profile', { contact_email: 'owner@test.local' })
   const ownerBrowser = await browser.enter(owner, `/dashboard/sessions/${sessionId}`)
   await ownerBrowser.page.getByText('The operator asks you to clear the stop').waitFor()
-  await clearStop(ownerBrowser.page)
+  await owner.patch(`/api/sessions/${sessionId}`, { action: 'clear_stop' })
   await ownerBrowser.context.close()
   await page.getByRole('button', { name: 'Resume' }).click()
   await waitUntilDriving(page)
@@ -264,10 +275,10 @@ test('an operator cannot clear a stop of the owner, but can ask the owner with o
 test('an operator pauses, resumes and, after a confirmation, ends a session', async () => {
   await using fixture = await openCockpit(world, browser)
   const { page } = fixture
-  await page.getByRole('button', { name: 'Pause' }).click()
+  await runCommand(page, 'pause')
   await page.getByRole('button', { name: 'Resume' }).click()
   await waitUntilDriving(page)
-  await page.getByRole('button', { name: 'End', exact: true }).click()
+  await runCommand(page, 'end')
   expect((await fixture.read()).status).toBe('ACTIVE')
   await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
   await page.getByText('Session ended').waitFor()
@@ -287,7 +298,7 @@ test('the cockpit shows when the robot disconnects and reconnects', async () => 
   const reconnected = await connectRobot(world, { id, token })
   try {
     await status.getByText('Robot connected').waitFor()
-    await page.getByText('Paused: press R to resume').waitFor()
+    await page.getByText('Press R to resume.').waitFor()
     await page.getByRole('button', { name: 'Resume' }).click()
     await waitUntilDriving(page)
     const { xM } = reconnected.state
@@ -318,13 +329,14 @@ test('during a gateway outage the cockpit shows it, stops over another route, an
   await fixture.expectHalted()
   await page.getByText('Connection to the robot lost').waitFor()
   await page.getByRole('button', { name: /^STOP/ }).click()
-  await stopBar(page).getByText('Stopped by you: from the cockpit.').waitFor()
-  expect((await fixture.read()).control.stop.by).toBe(fixture.operator.id)
+  await stopCall(page)
+    .getByText(/You stopped/)
+    .waitFor()
+  await waitFor(async () => expect((await fixture.read()).control.stop?.by).toBe(fixture.operator.id))
 
-  await clearStop(page)
+  await holdToClear(page)
   network.restore()
   await page.getByText('Connected', { exact: true }).waitFor()
-  await page.getByRole('button', { name: 'Resume' }).click()
   await waitUntilDriving(page)
   await page.keyboard.up('ArrowUp')
   await page.keyboard.down('ArrowUp')
@@ -379,7 +391,7 @@ test.each([
   const overflow = () => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
   expect(await overflow()).toBeLessThanOrEqual(0)
   await page.getByRole('button', { name: /^STOP/ }).click()
-  await page.getByRole('button', { name: 'Clear stop' }).waitFor()
+  await page.getByTestId('clear-stop').waitFor()
   expect(await seriousIssues(page), 'stopped').toEqual([])
   expect(await overflow()).toBeLessThanOrEqual(0)
 })

@@ -43,7 +43,7 @@ async function driving() {
     ...fixture,
     network,
     trigger: () => fixture.page.getByRole('button', { name: /^STOP/ }).click(),
-    bar: fixture.page.getByRole('region', { name: 'Remote stop' }),
+    bar: fixture.page.getByTestId('stop-banner'),
     async [Symbol.asyncDispose]() {
       await fixture[Symbol.asyncDispose]()
       await network[Symbol.asyncDispose]()
@@ -68,7 +68,7 @@ test.concurrent.each(routes)('the stop is recorded when only the %s is reachable
   await waitUntilRecorded(fixture)
   await fixture.expectHalted()
   // The page shows the stop, whichever route it took.
-  await bar.getByText(/^Stopped( by you: from the cockpit|\. The stop is recorded)/).waitFor()
+  await bar.getByText(/^(You stopped|The stop is recorded)/).waitFor()
   expect(await stopCount(fixture)).toBe(1)
 })
 
@@ -78,7 +78,7 @@ test('a stop requested without a network is recorded once the network is back, e
   network.cutOff(routes.map(addressOf))
   await page.getByText('Connection to the robot lost').waitFor()
   await fixture.trigger()
-  await bar.getByText('Stop requested.').waitFor()
+  await bar.getByText('Stop sent, not confirmed').waitFor()
   await leaveCockpit(page, { asks: false })
   expect((await fixture.read()).control.stop).toBeNull()
   network.restore()

@@ -25,11 +25,8 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-const freshness = (page: Page) => page.getByTestId('freshness')
 const untilState = (page: Page, state: 'LIVE' | 'DELAYED' | 'BLIND') =>
-  freshness(page)
-    .and(page.getByText(state, { exact: true }))
-    .waitFor()
+  page.locator(`[data-testid=freshness][data-state=${state}]`).first().waitFor()
 /** Returns the age that covers the picture, in large digits. */
 const shownAge = (page: Page) => page.getByTestId('freshness-age')
 
@@ -38,7 +35,7 @@ const NOTE_STATES = `
   window.seen = {}
   let frame = 0
   const note = () => {
-    const state = document.querySelector('[data-testid="freshness"]')?.textContent
+    const state = document.querySelector('[data-testid="freshness"]')?.dataset.state
     if (state) window.seen[state] ??= frame
     if (document.body.innerText.includes('No connection')) window.seen.lost ??= frame
     frame++
@@ -76,7 +73,9 @@ test.each([[true], [false]])(
     await page.getByText('Picture frozen: driving held', { exact: true }).waitFor()
     const text = (await shownAge(page).textContent()) ?? ''
     expect(text).toMatch(/^\d+(\.\d)? s$/)
-    expect(await shownAge(page).evaluate((it) => getComputedStyle(it).fontSize)).toBe('64px')
+    expect(
+      await shownAge(page).evaluate((it) => Number.parseFloat(getComputedStyle(it).fontSize)),
+    ).toBeGreaterThanOrEqual(100)
     const before = await fixture.commands()
     await waitFor(async () => expect((await fixture.commands()).moving).toBeGreaterThan(before.moving + 5))
     await fixture.expectHalted() // although the key is held
@@ -115,7 +114,7 @@ test('a camera whose frames the browser does not report is never live, and holds
   await using camera = await createTestCamera({ readable: false })
   await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
   const { page } = fixture
-  await page.getByText('Video age unknown').waitFor()
+  await page.getByText('picture, age unknown').waitFor()
   await untilState(page, 'DELAYED')
   await page.keyboard.down('ArrowUp')
   await page.getByText('Picture age unknown: driving held').waitFor()

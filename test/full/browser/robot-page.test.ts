@@ -35,12 +35,12 @@ test('the robot page shows picture, state, operator, position and stop live', as
   const link = (await world.connect(robot)).beat()
   await page.getByText('Ready', { exact: true }).waitFor()
   // The owner sees the picture without a session.
-  await page.getByText(/^Last frame \d+ ms ago/).waitFor()
+  await page.getByRole('region', { name: 'Camera of Runner' }).waitFor()
   expect(await page.getByTestId('stop').count()).toBe(0)
 
   const sessionId = await start(operator, robot.id)
   await page.getByText('Driving', { exact: true }).waitFor()
-  await page.getByRole('link', { name: 'Watch', exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Watch in full view' }).waitFor()
   await waitFor(async () => {
     link.send({ type: 'telemetry', data: { pose: { x_m: 1.5, y_m: 2, heading_rad: 0 } } })
     expect(await page.getByRole('img', { name: /^Map: the robot is at/ }).count()).toBe(1)
@@ -66,7 +66,7 @@ test('the robot page shows picture, state, operator, position and stop live', as
 
   await performAction(owner, sessionId, 'end')
   await page.getByTestId('stop').waitFor({ state: 'detached' })
-  await page.getByRole('tab', { name: 'Live' }).click()
+  await page.getByRole('tab', { name: 'Overview' }).click()
   await page.getByText('Ready', { exact: true }).waitFor()
 })
 

@@ -161,7 +161,7 @@ test('one click on the front page leads into the cockpit, and other sites cannot
     const { page: owner } = await browser.visit()
     await owner.goto(baseUrl)
     await owner.getByRole('link', { name: 'See it as the owner' }).click()
-    await heading(owner, 'Welcome, Olive Owner')
+    await owner.getByRole('heading', { name: ', Olive Owner' }).waitFor()
 
     const { page: foreign } = await browser.visit()
     await foreign.goto(`${world.baseUrl.replace('localhost', '127.0.0.1')}/docs`)

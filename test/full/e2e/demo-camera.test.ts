@@ -76,14 +76,15 @@ test.runIf(process.platform === 'linux' && process.arch === 'x64')(
     await waitFor(async () => {
       const { cameras } = (await api(`/api/client/robots/${id}/cameras`, keys.owner)).body
       expect(cameras).toMatchObject([
-        { name: 'front', source: 'webrtc', live: true, codec: 'VP8' },
+        { name: 'front', source: 'webrtc', live: true, codec: 'H264' },
+        { name: 'rear', source: 'webrtc', live: true, codec: 'H264' },
         { name: 'stream-url', source: 'stream_url' },
       ])
     })
   },
 )
 
-test('two viewers see the robot drive, and the banner of a stop while it is latched', async () => {
+test('two viewers see the robot drive, and not move while a stop is latched', async () => {
   const robot = await robotNamed('Ronja')
   expect(new URL(robot.stream_url).origin).toBe(serving.baseUrl)
   const viewers = [await openMjpegStream(robot.stream_url), await openMjpegStream(robot.stream_url)] as const
@@ -97,7 +98,7 @@ test('two viewers see the robot drive, and the banner of a stop while it is latc
   const first = await fresh()
   for (const item of viewers) {
     const { format, width, height } = await sharp(item.newest()).metadata()
-    expect({ format, width, height }).toEqual({ format: 'jpeg', width: 640, height: 360 })
+    expect({ format, width, height }).toEqual({ format: 'jpeg', width: 1280, height: 720 })
   }
   expect(await imageDifference(first, await fresh()), 'the robot has halted').toBeLessThan(0.5)
 
@@ -112,12 +113,11 @@ test('two viewers see the robot drive, and the banner of a stop while it is latc
   const before = await fresh()
 
   expect((await api(session, keys.owner, 'PATCH', { action: 'emergency_stop' })).status).toBe(200)
-  await waitFor(async () => expect(await imageDifference(before, viewer.newest())).toBeGreaterThan(25))
-  const sign = await sharp(viewer.newest()).extract({ left: 0, top: 140, width: 100, height: 80 }).toBuffer()
-  const red = await sharp(sign).stats()
-  expect(red.channels.map(({ mean }) => Math.round(mean / 50))).toEqual([4, 0, 1])
+  const releaseStopped = await driveOn(body.sessionId, { linear_mps: 0.4, angular_radps: 0.5 })
+  for (let frames = 0; frames < 5; frames++)
+    expect(await imageDifference(before, await fresh())).toBeLessThan(0.5)
+  await releaseStopped()
   expect((await api(session, keys.owner, 'PATCH', { action: 'clear_stop' })).status).toBe(200)
-  await waitFor(async () => expect(await imageDifference(before, viewer.newest())).toBeLessThan(0.5))
   expect((await api(session, keys.operator, 'PATCH', { action: 'end' })).status).toBe(200)
   for (const item of viewers) await item.leave()
 })

@@ -82,15 +82,33 @@ export type CockpitFixture = Awaited<ReturnType<typeof openCockpit>>
 
 /** Waits until the gateway reports ACTIVE. Before that the cockpit ignores keys. */
 export const waitUntilDriving = (page: Page): Promise<void> =>
-  page.getByRole('region', { name: 'Status' }).getByText('Driving', { exact: true }).waitFor()
+  page
+    .getByRole('region', { name: 'Status' })
+    .getByText(/^(You drive|.* drives)$/)
+    .waitFor()
+
+/** Performs a command of the menu. @param id its test id */
+export async function runCommand(page: Page, id: string): Promise<void> {
+  await page.getByTestId('menu').click()
+  await page.getByRole('dialog').getByTestId(id).click()
+}
+
+/** Holds the button that clears a stop until the stop is cleared. In the cockpit of the operator, the session then goes on. */
+export async function holdToClear(page: Page): Promise<void> {
+  const button = page.getByTestId('clear-stop')
+  await button.hover()
+  await page.mouse.down()
+  await button.waitFor({ state: 'detached' })
+  await page.mouse.up()
+}
 
 /** Opens the details of the connection, which are part of the region "Status". */
 export const openDetails = (page: Page): Promise<void> => page.getByTestId('latency').click()
 
-/** Shows all values of the telemetry. */
+/** Shows all values of the telemetry in the dock. */
 export async function showValues(page: Page) {
   await page.keyboard.press('t')
-  return page.getByRole('region', { name: 'Telemetry' })
+  return page.getByTestId('dock').getByRole('region', { name: 'Telemetry' })
 }
 
 /** Leaves the cockpit for the page of the session, and confirms it if the robot can be driven. */

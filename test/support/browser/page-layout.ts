@@ -5,6 +5,7 @@ export const VIEWPORTS = [
   { width: 2560, height: 1440 },
   { width: 1920, height: 1080 },
   { width: 1440, height: 900 },
+  { width: 1280, height: 720 },
   { width: 1024, height: 768 },
   { width: 768, height: 1024 },
   { width: 844, height: 390 },
@@ -72,15 +73,59 @@ function isTooSmall(element: Element, others: readonly Element[]): boolean {
   })
 }
 
-/** Returns whether a part of the text is cut off. Headings may end names of robots with an ellipsis. */
-function isCut(element: Element): boolean {
-  const hasText = Array.from(element.childNodes).some(
+/** Returns whether an element has text of its own. */
+function hasOwnText(element: Element): boolean {
+  return Array.from(element.childNodes).some(
     (node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim(),
   )
-  const { overflowX, textOverflow } = getComputedStyle(element)
-  if (textOverflow === 'ellipsis' && /^H\d$/.test(element.tagName)) return false
-  const clips = overflowX === 'hidden' || overflowX === 'clip'
-  return hasText && clips && element.scrollWidth > element.clientWidth + 1
+}
+
+/**
+ * Returns whether a part of an element's text is cut off by itself or by what it lies in. Headings may end names of robots with an
+ * ellipsis, and messages of users after some lines; what scrolls by itself shows all of it.
+ */
+function isCut(element: Element): boolean {
+  const range = document.createRange()
+  range.selectNodeContents(element)
+  const text = range.getBoundingClientRect()
+  for (let box: Element | null = element; box && box !== document.body; box = box.parentElement) {
+    const { overflowX, overflowY, textOverflow, webkitLineClamp } = getComputedStyle(box)
+    if (/auto|scroll/.test(overflowX + overflowY)) return false
+    if (textOverflow === 'ellipsis' && /^H\d$/.test(box.tagName)) return false
+    if (webkitLineClamp !== 'none') return false
+    const { left, right, top, bottom } = box.getBoundingClientRect()
+    const isWide = overflowX !== 'visible' && (text.right > right + 1.5 || text.left < left - 1.5)
+    const isHigh = overflowY !== 'visible' && (text.bottom > bottom + 2 || text.top < top - 2)
+    if (isWide || isHigh) return true
+  }
+  return false
+}
+
+const SMALLEST_PX = 12
+
+/** Returns what is wrong with the instruments on a picture: they overlap, leave the window, or have text beyond their edges. */
+function findInstrumentProblems(): string[] {
+  const instruments = Array.from(document.querySelectorAll<HTMLElement>('[data-hud]')).filter(isShown)
+  const problems: string[] = []
+  const overlap = (a: DOMRect, b: DOMRect) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1
+  for (const [index, one] of instruments.entries()) {
+    const box = one.getBoundingClientRect()
+    const name = one.dataset.hud
+    if (box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1)
+      problems.push(`has ${name} outside of the window`)
+    for (const other of instruments.slice(index + 1)) {
+      if (one.contains(other) || other.contains(one)) continue
+      if (overlap(box, other.getBoundingClientRect())) problems.push(`has ${name} on ${other.dataset.hud}`)
+    }
+    for (const text of Array.from(one.querySelectorAll('*')).filter((it) => hasOwnText(it) && isShown(it))) {
+      const { left, right } = text.getBoundingClientRect()
+      if (left < box.left - 1.5 || right > box.right + 1.5)
+        problems.push(`has text beyond ${name}: ${describe(text)}`)
+    }
+  }
+  return problems
 }
 
 function findLayoutProblems(isPhone: boolean): string[] {
@@ -88,10 +133,15 @@ function findLayoutProblems(isPhone: boolean): string[] {
   const excess = document.documentElement.scrollWidth - innerWidth
   const problems = excess > 0 ? [`scrolls sideways by ${excess} pixels`] : []
   if (!all('h1').some(isShown)) problems.push('shows no heading')
-  const labels = all(
-    'button, button *, label, legend, th, h1, h2, h3, h4, [role=tab] *, .mantine-Badge-label',
-  ).filter(isShown)
-  for (const label of labels) if (isCut(label)) problems.push(`cuts ${describe(label)}`)
+  const texts = all('body *').filter(
+    (it) => !it.closest('svg, script, style') && hasOwnText(it) && isShown(it),
+  )
+  for (const text of texts) {
+    if (isCut(text)) problems.push(`cuts ${describe(text)}`)
+    const size = Number.parseFloat(getComputedStyle(text).fontSize)
+    if (size < SMALLEST_PX - 0.05) problems.push(`has text of ${size} pixels: ${describe(text)}`)
+  }
+  problems.push(...findInstrumentProblems())
   const controls = all(
     'a[href], button, input, select, textarea, summary, [role=button], [role=switch], [role=slider]',
   )
@@ -104,7 +154,18 @@ function findLayoutProblems(isPhone: boolean): string[] {
   return problems
 }
 
-const SCRIPT = [isShown, pressedFor, describe, isUncovered, isTooSmall, isCut, findLayoutProblems].join('\n')
+const SCRIPT = [
+  `const SMALLEST_PX = ${SMALLEST_PX}`,
+  isShown,
+  pressedFor,
+  describe,
+  isUncovered,
+  isTooSmall,
+  hasOwnText,
+  isCut,
+  findInstrumentProblems,
+  findLayoutProblems,
+].join('\n')
 
 /** Resolves after the browser has painted the latest change. */
 const PAINTED =
@@ -114,7 +175,7 @@ const ATTEMPTS = 10
 
 /**
  * Returns what is wrong with the layout of a page at the size of its window, one line each: horizontal scrolling, a missing heading,
- * cut labels, controls that are covered or out of view, and on phones targets that a finger may miss.
+ * cut or small text, instruments that overlap, controls that are covered or out of view, and on phones targets that a finger may miss.
  */
 export async function layoutProblems(page: Page): Promise<string[]> {
   const onPhone = isPhone(page.viewportSize() as { width: number; height: number })

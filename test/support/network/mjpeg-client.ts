@@ -54,7 +54,7 @@ export async function openMjpegStream(url: string) {
     },
   }
 }
-/** Returns how much the rooms in two pictures differ, 0 to 255 on average; excludes text and map. */
+/** Returns how much the lower two thirds of two pictures differ, 0 to 255 on average. */
 export async function imageDifference(item: Buffer, other: Buffer): Promise<number> {
   const [a, b] = await Promise.all([thumbnailOf(item), thumbnailOf(other)])
   let sum = 0
@@ -63,4 +63,9 @@ export async function imageDifference(item: Buffer, other: Buffer): Promise<numb
 }
 
 const thumbnailOf = (jpeg: Buffer) =>
-  sharp(jpeg).extract({ left: 0, top: 115, width: 640, height: 205 }).removeAlpha().raw().toBuffer()
+  sharp(jpeg)
+    .resize(640, 360)
+    .extract({ left: 0, top: 120, width: 640, height: 240 })
+    .removeAlpha()
+    .raw()
+    .toBuffer()

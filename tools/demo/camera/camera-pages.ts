@@ -13,7 +13,7 @@ export interface CameraPages {
   close(): Promise<void>
 }
 
-/** Serves the pictures of the demo's robots to everyone: they show only a made-up room. */
+/** Serves the pictures of the demo's robots to everyone: they show only a made-up warehouse. */
 export function createCameraPages(): CameraPages {
   const cameras = new Map<string, Camera>()
   return {

@@ -4,7 +4,7 @@ import { singleFlight } from '../../../src/core/concurrency/concurrency.ts'
 
 /** Maximum number of viewers of one camera; later ones are refused. */
 export const MAX_VIEWERS = 8
-const FRAME_MS = 100
+const FRAME_MS = 66
 /** A viewer that has read nothing for this long is disconnected. */
 const BLOCKED_MS = 10_000
 /** Time that viewers have at the end to read the last frames. */

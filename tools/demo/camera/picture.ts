@@ -1,11 +1,8 @@
-import { demoWorld, type SimulatedRobot } from '@wheelhouse/sdk'
+import type { SimulatedRobot } from '@wheelhouse/sdk'
 import sharp from 'sharp'
-import { Canvas } from './canvas.ts'
-import { drawOverlay } from './overlay.ts'
-import { drawRoom } from './room-renderer.ts'
+import { Renderer } from './renderer.ts'
+import { drawStamp } from './stamp.ts'
 
-const WIDTH = 640
-const HEIGHT = 360
 const QUALITY = 70
 
 /** The view of a simulated robot, drawn on demand. */
@@ -13,35 +10,43 @@ export interface View {
   readonly width: number
   readonly height: number
   /** Draws the present view. The next call reuses the pixels: four bytes each, in the order red, green, blue, opaque. */
-  draw(): { readonly width: number; readonly height: number; readonly pixels: Uint8Array<ArrayBuffer> }
+  draw(): Uint8Array<ArrayBuffer>
 }
 
-/** Creates the view of a simulated robot in the demo's room. Drawing takes about a millisecond. */
-export function createView(
-  robot: Pick<SimulatedRobot, 'state' | 'link'>,
-  name: string,
-  now: () => Date,
-): View {
-  const canvas = new Canvas(WIDTH, HEIGHT)
-  const pixels = new Uint8Array(canvas.pixels.buffer)
-  const size = { width: WIDTH, height: HEIGHT }
+export interface ViewOptions {
+  readonly robot: Pick<SimulatedRobot, 'state'>
+  /** In pixels; the height follows, as 16 to 9. Default: 1280. */
+  readonly width?: number
+  /** Looks backwards. */
+  readonly isRear?: boolean
+  /** Writes the robot's name and this time into the picture. */
+  readonly stamp?: { readonly name: string; readonly now: () => Date }
+}
+
+/** Creates the view of a simulated robot in the demo's warehouse. */
+export function createView({ robot, width = 1_280, isRear = false, stamp }: ViewOptions): View {
+  const height = (width * 9) / 16
+  let renderer: Renderer | undefined // many views are never watched
+  let drawn: SimulatedRobot['state'] | undefined
   return {
-    ...size,
+    width,
+    height,
     draw() {
-      const { state, link } = robot
-      // The last stop of an idle robot does not concern viewers any more.
-      const stopped = link.session && link.stop?.latched ? link.stop.reason : null
-      drawRoom(canvas, demoWorld, state)
-      drawOverlay(canvas, demoWorld, { name, at: now(), state, stopped })
-      return { ...size, pixels }
+      renderer ??= new Renderer(width, height)
+      const { xM, yM, headingRad } = robot.state
+      const isSame = drawn?.xM === xM && drawn.yM === yM && drawn.headingRad === headingRad
+      if (!isSame) renderer.draw({ xM, yM, headingRad: isRear ? headingRad + Math.PI : headingRad })
+      drawn = robot.state
+      if (stamp) drawStamp(renderer.pixels, width, stamp.name, stamp.now())
+      return new Uint8Array(renderer.pixels.buffer)
     },
   }
 }
 
 /** Returns a view as JPEG, compressed in another thread. Call it again only after it has settled, because it reuses the pixels. */
 export async function jpegOf(view: View): Promise<Buffer> {
-  const { width, height, pixels } = view.draw()
-  return await sharp(Buffer.from(pixels.buffer), { raw: { width, height, channels: 4 } })
+  const { width, height } = view
+  return await sharp(view.draw(), { raw: { width, height, channels: 4 } })
     .jpeg({ quality: QUALITY })
     .toBuffer()
 }

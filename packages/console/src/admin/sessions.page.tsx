@@ -83,7 +83,7 @@ function HoldToStop({ session: { id, robot_name: robot } }: { session: Session }
         className={styles.stop ?? ''}
         aria-label={t('admin.sessions.holdLabel', { robot })}
         holdMs={HOLD_MS}
-        onHeld={() => stop.mutate()}
+        onHold={() => stop.mutate()}
       >
         {t('admin.sessions.hold')}
       </HoldButton>

@@ -15,12 +15,11 @@ import { wallNavigation, wallRoutes } from '../wall/routes.ts'
 import { webhookRoutes } from '../webhooks/routes.ts'
 
 /** The routes of pages that fill the window. */
-export const fullWindowRoutes = [...driveRoutes, ...demoRoutes, ...replayRoutes] as const
+export const fullWindowRoutes = [...wallRoutes, ...driveRoutes, ...demoRoutes, ...replayRoutes] as const
 
 /** The routes of all other pages. */
 export const routes = [
   ...homeRoutes,
-  ...wallRoutes,
   ...sessionRoutes,
   ...exportRoutes,
   ...recordingRoutes,

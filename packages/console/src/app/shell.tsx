@@ -1,4 +1,4 @@
-import { Box, Drawer, Group } from '@mantine/core'
+import { Box, Group } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useMatches } from '@tanstack/react-router'
@@ -14,11 +14,12 @@ import { MeContext, type NavigationEntry, useMe, useNavigation, usePlatform } fr
 import { keys } from '../platform/queries.ts'
 import { ConnectionBadge } from '../status/connection-badge.tsx'
 import { t } from '../texts/texts.ts'
+import { AccountButton } from './account-button.tsx'
 import styles from './shell.module.css'
 import { SignInAgain, SignInPage } from './sign-in.tsx'
 
 // Parts of the header that the first view can do without for a moment.
-const UserMenu = lazy(() => import('./user-menu.tsx'))
+const MoreDrawer = lazy(() => import('./more-drawer.tsx'))
 const PaletteLauncher = lazy(() => import('./palette-launcher.tsx'))
 const DrivingBar = lazy(() => import('../operator/driving-bar.tsx'))
 
@@ -61,9 +62,7 @@ const Side = () => (
         <ConnectionBadge />
         <NotificationBell />
       </div>
-      <Suspense fallback={<Box h={50} />}>
-        <UserMenu />
-      </Suspense>
+      <AccountButton />
     </div>
   </header>
 )
@@ -97,12 +96,14 @@ function Phone() {
           <span>{t('app.shell.more')}</span>
         </button>
       </nav>
-      <Drawer opened={opened} onClose={close} position="bottom" size="auto" title={t('app.shell.navigation')}>
-        <Navigation />
-        <Suspense>
-          <UserMenu />
-        </Suspense>
-      </Drawer>
+      <Suspense>
+        {opened && (
+          <MoreDrawer onClose={close}>
+            <Navigation />
+            <AccountButton />
+          </MoreDrawer>
+        )}
+      </Suspense>
     </>
   )
 }

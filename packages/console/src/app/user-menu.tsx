@@ -1,22 +1,12 @@
-import {
-  Avatar,
-  type MantineColorScheme,
-  Menu,
-  Text,
-  UnstyledButton,
-  useMantineColorScheme,
-  VisuallyHidden,
-} from '@mantine/core'
+import { type MantineColorScheme, Menu, useMantineColorScheme } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { shortList } from '../base/format.ts'
+import type { ReactElement } from 'react'
 import { IconLogout, IconSettings } from '../base/icons.tsx'
 import { useMe } from '../platform/platform.ts'
 import { signOut } from '../platform/sign-out.ts'
 import { useSelectLanguage } from '../settings/use-profile-change.ts'
-import { roleTexts } from '../texts/code-texts.ts'
 import { LANGUAGES, type Language, languageOf } from '../texts/languages.ts'
 import { language, t } from '../texts/texts.ts'
-import styles from './shell.module.css'
 
 const schemes: readonly { readonly scheme: MantineColorScheme; readonly label: string }[] = [
   { scheme: 'light', label: t('app.userMenu.light') },
@@ -26,28 +16,15 @@ const schemes: readonly { readonly scheme: MantineColorScheme; readonly label: s
 
 const shownLanguage = languageOf([language])
 
-/** Shows the account menu: settings, colour scheme, language and sign-out. */
-export default function UserMenu() {
+/** Shows the account menu below its button, open: settings, colour scheme, language and sign-out. */
+export default function UserMenu({ children }: { children: ReactElement }) {
   const me = useMe()
   const navigate = useNavigate()
   const selectLanguage = useSelectLanguage()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
-    <Menu position="top-start" width={220}>
-      <Menu.Target>
-        <UnstyledButton className={styles.entry} w="100%" py={6}>
-          <VisuallyHidden>{t('app.userMenu.label', { name: me.display_name })}</VisuallyHidden>
-          <Avatar aria-hidden src={me.avatar_url} name={me.display_name} alt="" size={34} />
-          <span aria-hidden style={{ lineHeight: 1.25, minWidth: 0, overflowWrap: 'anywhere' }}>
-            <Text span c="var(--mantine-color-text)" inherit>
-              {me.display_name}
-            </Text>
-            <Text size="xs" c="dimmed">
-              {shortList.format(me.roles.map((role) => roleTexts[role]))}
-            </Text>
-          </span>
-        </UnstyledButton>
-      </Menu.Target>
+    <Menu defaultOpened position="top-start" width={220}>
+      <Menu.Target>{children}</Menu.Target>
       <Menu.Dropdown>
         <Menu.Label c="dimmed">{me.email ?? me.display_name}</Menu.Label>
         <Menu.Item

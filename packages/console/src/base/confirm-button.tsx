@@ -4,7 +4,10 @@ import { type FormEvent, type ReactNode, useState } from 'react'
 import { t } from '../texts/texts.ts'
 import { Problem } from './states.tsx'
 
-interface Props extends ButtonProps {
+/** Attributes for style sheets and tests. */
+type DataAttributes = { readonly [name: `data-${string}`]: string | number | boolean | undefined }
+
+interface Props extends ButtonProps, DataAttributes {
   readonly question: string
   readonly consequence: ReactNode
   /** The label of the confirm button: the action, such as "Revoke". */

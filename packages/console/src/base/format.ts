@@ -43,6 +43,12 @@ export const weekdayNames = (): string[] => {
   return Array.from({ length: 7 }, (_, day) => format.format(Date.UTC(2024, 0, 1 + day)))
 }
 
+/** Returns the short name of the weekday of a date such as `2026-11-27`. */
+export const shortWeekday = (day: string): string =>
+  new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' }).format(
+    new Date(`${day}T00:00:00Z`),
+  )
+
 /** Returns a label for use within a sentence. German nouns keep their capital. */
 export const labelInSentence = (label: string): string =>
   language.startsWith('de') ? label : label.toLowerCase()

@@ -105,6 +105,12 @@ export const IconMail = drawn(
   'M3 7a2 2 0 0 1 2 -2h14a2 2 0 0 1 2 2v10a2 2 0 0 1 -2 2h-14a2 2 0 0 1 -2 -2v-10',
   'M3 7l9 6l9 -6',
 )
+export const IconMaximize = drawn(
+  'M4 8v-2a2 2 0 0 1 2 -2h2',
+  'M4 16v2a2 2 0 0 0 2 2h2',
+  'M16 4h2a2 2 0 0 1 2 2v2',
+  'M16 20h2a2 2 0 0 0 2 -2v-2',
+)
 export const IconMessageCirclePlus = drawn(
   'M12.007 19.98a9.869 9.869 0 0 1 -4.307 -.98l-4.7 1l1.3 -3.9c-2.324 -3.437 -1.426 -7.872 2.1 -10.374c3.526 -2.501 8.59 -2.296 11.845 .48c1.992 1.7 2.93 4.04 2.747 6.34',
   'M16 19h6',
@@ -230,12 +236,6 @@ export const IconLock = drawn(
   'M8 11v-4a4 4 0 1 1 8 0v4',
 )
 export const IconMap = drawn('M3 7l6 -3l6 3l6 -3v13l-6 3l-6 -3l-6 3v-13', 'M9 4v13', 'M15 7v13')
-export const IconMaximize = drawn(
-  'M4 8v-2a2 2 0 0 1 2 -2h2',
-  'M4 16v2a2 2 0 0 0 2 2h2',
-  'M16 4h2a2 2 0 0 1 2 2v2',
-  'M16 20h2a2 2 0 0 0 2 -2v-2',
-)
 export const IconMenu = drawn('M4 6l16 0', 'M4 12l16 0', 'M4 18l16 0')
 export const IconMessage = drawn(
   'M3 20l1.3 -3.9c-2.324 -3.437 -1.426 -7.872 2.1 -10.374c3.526 -2.501 8.59 -2.296 11.845 .48c3.255 2.777 3.695 7.266 1.029 10.501c-2.666 3.235 -7.615 4.215 -11.574 2.293l-4.7 1',

@@ -1,9 +1,10 @@
-import { Card, Stack, Title } from '@mantine/core'
+import { Card, Group, Stack, Text, Title } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { ApiError } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
 import { Page } from './page.tsx'
+import styles from './section.module.css'
 import { Empty, QueryView } from './states.tsx'
 
 /** Renders a framed part of a page with a title. */
@@ -14,6 +15,55 @@ export const Section = (props: { title: string; id?: string; gap?: 'xs' | 'md'; 
       {props.children}
     </Stack>
   </Card>
+)
+
+/** Renders a part of a page whose title stands above its panel. @param props.note what belongs to the title, such as a number */
+export const Panel = (props: {
+  readonly title: string
+  readonly note?: ReactNode
+  /** A link to all of it. */
+  readonly more?: ReactNode
+  /** Whether the content needs no frame, because it has its own. */
+  readonly isPlain?: boolean
+  readonly children: ReactNode
+}) => (
+  <section aria-label={props.title} style={{ minWidth: 0, display: 'flex', flexDirection: 'column' }}>
+    <Group justify="space-between" gap="xs" mb={10}>
+      <Group gap="xs" align="baseline">
+        <Title order={2}>{props.title}</Title>
+        {props.note !== undefined && (
+          <Text size="sm" c="dimmed">
+            {props.note}
+          </Text>
+        )}
+      </Group>
+      {props.more}
+    </Group>
+    {props.isPlain ? (
+      props.children
+    ) : (
+      <Card withBorder p={0} flex={1}>
+        {props.children}
+      </Card>
+    )}
+  </section>
+)
+
+/** Renders figures, each with its name and what it is made of, as the content of a panel. */
+export const Figures = (props: {
+  readonly figures: readonly (readonly [label: string, value: ReactNode, note?: ReactNode])[]
+}) => (
+  <dl className={styles.figures}>
+    {props.figures.map(([label, value, note]) => (
+      <div key={label}>
+        <dt>{label}</dt>
+        <dd>
+          {value}
+          {note !== undefined && <small>{note}</small>}
+        </dd>
+      </div>
+    ))}
+  </dl>
 )
 
 /**

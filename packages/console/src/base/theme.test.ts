@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { DEFAULT_THEME, defaultCssVariablesResolver, mergeMantineTheme } from '@mantine/core'
 import { expect, test } from 'vitest'
 import { siteTheme } from '../../../../src/core/http/site-theme.ts'
@@ -49,4 +50,24 @@ test('pages have the fonts, sizes and corners of the console', () => {
   expect(siteTheme.font).toBe(merged.fontFamily)
   expect(siteTheme.title).toBe(theme.headings?.sizes?.h1?.fontSize)
   expect(merged.radius[String(theme.defaultRadius)]).toBe(siteTheme.radius)
+})
+
+test('the styles of every component that the console imports are part of it', () => {
+  const folder = new URL('../', import.meta.url)
+  const styles = new URL('../../../../node_modules/@mantine/core/styles/', import.meta.url)
+  const listed = readFileSync(new URL('mantine.css', import.meta.url), 'utf8')
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\.tsx?$/.test(path),
+  )
+  const imported = sources.flatMap((path) =>
+    [
+      ...readFileSync(new URL(path, folder), 'utf8').matchAll(/import \{([^}]*)\} from '@mantine\/core'/g),
+    ].flatMap(([, names = '']) => names.split(',').map((name) => name.trim())),
+  )
+  const missing = new Set(
+    imported.filter(
+      (name) => existsSync(new URL(`${name}.css`, styles)) && !listed.includes(`/${name}.css"`),
+    ),
+  )
+  expect([...missing]).toEqual([])
 })

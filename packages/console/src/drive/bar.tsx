@@ -6,6 +6,7 @@ import {
   IconChevronLeft,
   IconDevice,
   IconEye,
+  IconGamepad,
   IconHandStop,
   IconLock,
   IconMenu,
@@ -15,12 +16,12 @@ import {
 } from '../base/icons.tsx'
 import { LinkAnchor } from '../base/links.tsx'
 import { useNow, useTicker } from '../base/time.tsx'
-import { ageText } from '../freshness/freshness.ts'
+import { ageText, type Freshness } from '../freshness/freshness.ts'
 import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { estimate, useBillableSeconds } from '../session/session-time.ts'
 import { Shape } from '../status/shapes.tsx'
-import { type RobotFacts, type TrustState, trustOf, trustShapes } from '../status/trust.ts'
+import { type RobotFacts, type Trust, type TrustState, trustOf, trustShapes } from '../status/trust.ts'
 import { sourceTexts, trustTexts } from '../status/trust-badge.tsx'
 import { percent } from '../texts/percent.ts'
 import { t } from '../texts/texts.ts'
@@ -61,9 +62,12 @@ export function Identity(props: {
   /** Whether what the page shows is live. */
   isLive: boolean
   isWatching: boolean
+  /** The gamepad that drives; undefined without one. */
+  gamepad?: string | undefined
 }) {
-  const { session, holder, isLive, isWatching } = props
-  const HolderIcon = isWatching && holder === 'driving' ? IconEye : holderIcons[holder]
+  const { session, holder, isLive, isWatching, gamepad } = props
+  const drivingIcon = isWatching ? IconEye : gamepad === undefined ? IconSteeringWheel : IconGamepad
+  const HolderIcon = holder === 'driving' ? drivingIcon : holderIcons[holder]
   return (
     <div className={styles.identity} data-hud="identity">
       <LinkAnchor
@@ -80,7 +84,7 @@ export function Identity(props: {
         className={styles.holder}
         data-live={isLive && holder === 'driving'}
         data-testid={isWatching ? 'watching' : undefined}
-        title={isWatching ? t('drive.watch.mark') : undefined}
+        title={isWatching ? t('drive.watch.mark') : gamepad && t('drive.bar.gamepad', { gamepad })}
         role="status"
       >
         <HolderIcon size={ICON_SIZE} />
@@ -125,15 +129,7 @@ export function TrustChip(props: {
             {trustTexts[trust.state]}
           </span>
           <span className={styles.age}>
-            {trust.state === 'LIVE' ? (
-              <LiveAge readAges={readAges} />
-            ) : (
-              trust.ageMs !== undefined &&
-              t('drive.trust.age', {
-                source: trust.cause && trust.state !== 'CONNECTING' ? sourceTexts[trust.cause] : '',
-                age: ageText(trust.ageMs),
-              }).trim()
-            )}
+            {trust.state === 'LIVE' ? <LiveAge readAges={readAges} /> : ageOf(trust, freshness)}
           </span>
         </span>
       </button>
@@ -145,6 +141,13 @@ export function TrustChip(props: {
       </div>
     </div>
   )
+}
+
+/** Returns what is too old, and how old it is; undefined where an age says nothing. */
+function ageOf({ ageMs, cause }: Trust, { isPictureUnknown }: Freshness): string | undefined {
+  if (ageMs === undefined) return undefined
+  if (isPictureUnknown && cause === 'picture') return t('drive.trust.unknown')
+  return t('drive.trust.age', { source: cause ? sourceTexts[cause] : '', age: ageText(ageMs) }).trim()
 }
 
 const SAMPLE_MS = 50
@@ -295,12 +298,12 @@ export const MenuButton = (props: { waiting: number; isOpen: boolean; onOpen: ()
     className={styles.menu}
     data-hud="menu"
     data-testid="menu"
-    aria-label={t('drive.menu.open')}
     aria-haspopup="dialog"
     aria-expanded={props.isOpen}
     aria-keyshortcuts="Control+K"
     onClick={props.onOpen}
   >
+    <span className={styles.unseen}>{t('drive.menu.open')}</span>
     {props.waiting > 0 && <span className={styles.waiting}>{props.waiting}</span>}
     <IconMenu size="1.4em" />
     <span className={styles.key} aria-hidden="true">
@@ -318,8 +321,8 @@ export const Bar = (props: {
 }) => (
   <>
     <div className={styles.ground} />
-    {props.identity}
     <section className={styles.status} aria-label={t('drive.topBar.status')}>
+      {props.identity}
       {props.trust}
       <div className={styles.right}>
         {props.session}

@@ -130,10 +130,10 @@ export function ClearStop({
         data-primary
         data-testid="clear-stop"
         holdMs={CLEAR_MS}
-        holdKey="c"
+        pageKey="c"
         aria-keyshortcuts="C"
         disabled={action.isPending}
-        onHeld={clear}
+        onHold={clear}
       >
         {onResume ? t('drive.stop.clearAndResume') : t('drive.stop.clearOnly')}
         <KeyHint>{t('drive.stop.hold', { key: 'C' })}</KeyHint>

@@ -87,6 +87,8 @@ interface Props {
     readonly preferences: DrivePreferences
     readonly axes: Store<Axes>
     readonly stick: ReactNode
+    /** The gamepad that drives; undefined without one. */
+    readonly gamepad: string | undefined
     readonly inputs: ReactNode
     /** How to drive, until the robot was driven once. */
     readonly hint: string | undefined
@@ -149,6 +151,7 @@ export function CockpitFrame(props: Props) {
                   holder={holder}
                   isLive={isLiveState(trust.state)}
                   isWatching={isWatching}
+                  gamepad={driving?.gamepad}
                 />
               }
               trust={

@@ -19,12 +19,13 @@ import { dropTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { useSessionCameras } from '../video/use-cameras.ts'
 import { Detail } from './bar.tsx'
-import type { Call } from './call.tsx'
+import { type Call, CallButton } from './call.tsx'
 import { ClearStop, episodeCall, extensionCall, linkCall, lostCall, pausedCall, stopCall } from './calls.tsx'
 import { type Cockpit, openCockpit } from './cockpit.ts'
 import { CockpitFrame } from './cockpit-frame.tsx'
 import { CommandInputs, Stick } from './command-inputs.tsx'
-import { isAtRest } from './control-plan.ts'
+import { controlPlanOf, isAtRest } from './control-plan.ts'
+import type { PadState } from './gamepad.ts'
 import { createHud, type Hud } from './hud.ts'
 import { useDriveActions, useHudActions, useHudKeys } from './hud-actions.ts'
 import type { LatencySample } from './measurements.ts'
@@ -48,7 +49,7 @@ interface Props {
 /** Shows an open session to its operator: the picture in the whole window, and on it instruments and controls. */
 export function CockpitView(props: Props) {
   const cockpit = useCockpit(props.session, props.live)
-  const [hud] = useState(createHud)
+  const [hud] = useState(() => createHud({ hasInputs: hasInputs(props.session) }))
   useSafeArea()
   return cockpit ? <OperatorCockpit {...props} cockpit={cockpit} hud={hud} /> : <Loading />
 }
@@ -75,7 +76,9 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
   const [stop] = useState((): StopControl => ({ state: cockpit.stopState, request: cockpit.stop }))
   const robot = useRobotView(cockpit)
   const hasDriven = useHasDriven(cockpit)
-  const hasInputs = plan.inputs.length > 0 || plan.speeds.length > 0
+  const pad = useStore(cockpit.gamepad.state)
+  const isAwaitingRest = useStore(cockpit.isAwaitingRest)
+  const isRich = plan.inputs.length > 0 || plan.speeds.length > 0
   return (
     <>
       <CockpitFrame
@@ -92,7 +95,8 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
         calls={[
           ...useSafetyCalls({ cockpit, robot, session, live, actions }),
           ...[extensionCall(live), episodeCall(episodes)].filter((call) => call !== undefined),
-          ...(plan.drives || hasInputs ? [] : [noControlsCall]),
+          ...(plan.drives || isRich ? [] : [noControlsCall]),
+          ...inputCalls(pad, isAwaitingRest, () => hud.sheet.set('controls')),
         ]}
         perform={perform}
         commands={sessionCommands({
@@ -111,8 +115,9 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
           predict: cockpit.predict,
           preferences,
           axes: cockpit.axes,
+          gamepad: pad.phase === 'ready' ? pad.name : undefined,
           stick: plan.drives && <Stick cockpit={cockpit} />,
-          inputs: hasInputs && <CommandInputs cockpit={cockpit} />,
+          inputs: isRich && <CommandInputs cockpit={cockpit} />,
           hint: hasDriven || !plan.drives ? undefined : DRIVE_HINT,
           onControls: () => hud.sheet.set('controls'),
         }}
@@ -123,7 +128,32 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
   )
 }
 
+/** Returns whether a robot declares inputs beyond driving. */
+function hasInputs({ control_schema }: SessionDetail): boolean {
+  const { inputs, speeds } = controlPlanOf(ControlSchema.safeParse(control_schema).data ?? null)
+  return inputs.length > 0 || speeds.length > 0
+}
+
 const DRIVE_HINT = matchMedia('(any-pointer: coarse)').matches ? t('drive.hint.touch') : t('drive.hint.keys')
+
+/** Returns the calls about inputs that do not drive yet. */
+function inputCalls(pad: PadState, isAwaitingRest: boolean, openControls: () => void): readonly Call[] {
+  const common = { shape: 'paused', tone: 'off' } as const
+  if (pad.phase === 'unknown') {
+    const acts = <CallButton onClick={openControls}>{t('drive.menu.controls')}</CallButton>
+    return [{ ...common, id: 'pad', title: t('drive.bar.unknownGamepad'), text: pad.name, acts }]
+  }
+  if (pad.phase === 'waiting')
+    return [
+      {
+        ...common,
+        id: 'rest',
+        title: t('drive.call.rest'),
+        text: t('drive.call.restPad', { gamepad: pad.name }),
+      },
+    ]
+  return isAwaitingRest ? [{ ...common, id: 'rest', title: t('drive.call.rest') }] : []
+}
 
 const noControlsCall: Call = {
   id: 'no-controls',

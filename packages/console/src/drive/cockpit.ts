@@ -67,6 +67,8 @@ export interface Cockpit {
   readonly preferences: DrivePreferences
   /** The sum of all inputs. */
   readonly axes: Store<Axes>
+  /** Whether an input must have been at rest before it drives again. */
+  readonly isAwaitingRest: Store<boolean>
   /** Releases all inputs and stops the robot. */
   stop(): void
   /** Releases all inputs, and so halts the robot. */
@@ -87,6 +89,7 @@ interface CockpitOptions {
 export function openCockpit({ rest, room, robotId, robotType, controlSchema }: CockpitOptions): Cockpit {
   const preferences = loadPreferences(robotId, robotType)
   const axes = createStore(atRest)
+  const isAwaitingRest = createStore(false)
   const plan = controlPlanOf(controlSchema)
   const inputValues = createStore<ReadonlyMap<ControlInput, InputValue>>(new Map())
   const deflections = createStore<Deflections>(new Map())
@@ -111,6 +114,7 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
     limit: preferences.limit.get,
     onAxes: axes.set,
     onDeflections: deflections.set,
+    onAwaitingRest: isAwaitingRest.set,
   })
   const canStop = () =>
     operatorConnection.link.get().phase !== 'online' || operatorConnection.state.get()?.stop?.latched !== true
@@ -159,6 +163,7 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
     gamepad,
     preferences,
     axes,
+    isAwaitingRest,
     stop,
     release,
     stopState: operatorStop.state,

@@ -23,6 +23,8 @@ interface CommandSenderOptions {
   readonly onAxes?: (axes: Axes) => void
   /** Receives the deflections of the inputs of speeds whenever they change. */
   readonly onDeflections?: (deflections: Deflections) => void
+  /** Receives whether an input must have been at rest before it drives again, whenever that changes. */
+  readonly onAwaitingRest?: (isAwaiting: boolean) => void
 }
 
 /** The inputs that the operator holds at present. */
@@ -54,6 +56,7 @@ export function createCommandSender({
   limit,
   onAxes,
   onDeflections,
+  onAwaitingRest,
 }: CommandSenderOptions): CommandSender {
   const inputs = new Map<InputSource, Axes>()
   const awaitingRest = new Set<InputSource | ControlInput>()
@@ -64,6 +67,15 @@ export function createCommandSender({
   let dueMs = 0
   let changes = { sinceMs: Number.NEGATIVE_INFINITY, count: 0 }
   let currentAxes = atRest
+
+  function ignoreUntilRest(source: InputSource | ControlInput): void {
+    awaitingRest.add(source)
+    onAwaitingRest?.(true)
+  }
+
+  function rested(source: InputSource | ControlInput): void {
+    if (awaitingRest.delete(source)) onAwaitingRest?.(awaitingRest.size > 0)
+  }
 
   function applyInputs(): void {
     const axes = combined(inputs.values())
@@ -112,9 +124,9 @@ export function createCommandSender({
   }
 
   function release(): void {
-    for (const [source, axes] of inputs) if (!isAtRest(axes)) awaitingRest.add(source)
+    for (const [source, axes] of inputs) if (!isAtRest(axes)) ignoreUntilRest(source)
     inputs.clear()
-    for (const [input, deflection] of deflections) if (deflection !== 0) awaitingRest.add(input)
+    for (const [input, deflection] of deflections) if (deflection !== 0) ignoreUntilRest(input)
     if (isDeflected()) setDeflections([...deflections].map(([input]) => [input, 0]))
     isHeld = false
     applyInputs()
@@ -129,10 +141,10 @@ export function createCommandSender({
       sendChange()
     },
     deflect(input, deflection) {
-      if (deflection === 0) awaitingRest.delete(input)
+      if (deflection === 0) rested(input)
       else if (awaitingRest.has(input)) return
       else if (!allowed()) {
-        awaitingRest.add(input)
+        ignoreUntilRest(input)
         return
       }
       if ((deflections.get(input) ?? 0) === deflection) return
@@ -140,10 +152,10 @@ export function createCommandSender({
       sendChange()
     },
     steer(source, axes) {
-      if (isAtRest(axes)) awaitingRest.delete(source)
+      if (isAtRest(axes)) rested(source)
       else if (awaitingRest.has(source)) return
       else if (!allowed()) {
-        awaitingRest.add(source)
+        ignoreUntilRest(source)
         inputs.delete(source)
         return applyInputs()
       }

@@ -29,11 +29,15 @@ export interface Hud {
 /** On a phone, the whole picture would be too small. The same as in the style sheets. */
 const PHONE = '(aspect-ratio <= 3/4), (height <= 480px)'
 
-export const createHud = (): Hud => ({
+/** @param options.hasInputs whether the robot declares inputs beyond driving, which the dock then shows where it has space */
+export const createHud = ({ hasInputs = false } = {}): Hud => ({
   isBare: createStore(false),
   mainView: createStore<'camera' | 'map'>('camera'),
   isFilled: createPersisted('wheelhouse-fill-picture', matchMedia(PHONE).matches, (text) => text === 'true'),
-  dock: createPersisted<DockTab | ''>('wheelhouse-dock', '', (text) => (isDockTab(text) ? text : '')),
+  dock:
+    hasInputs && !matchMedia(PHONE).matches
+      ? createStore<DockTab | ''>('inputs')
+      : createPersisted<DockTab | ''>('wheelhouse-dock', '', (text) => (isDockTab(text) ? text : '')),
   sheet: createStore<HudSheet | undefined>(undefined),
 })
 

@@ -60,7 +60,7 @@ interface ViewerProps extends Props {
 }
 
 function ViewerCockpit({ session, fetchedAtMs, live, observerConnection, observerState }: ViewerProps) {
-  const [hud] = useState(createHud)
+  const [hud] = useState(() => createHud())
   const [hand] = useState(loadHand)
   const cameras = useSessionCameras(session, 'watch')
   const stop = useStop(live.room, observerConnection)

@@ -9,8 +9,7 @@ import { ChatView } from '../session/chat-panel.tsx'
 import type { LiveRobot } from '../status/live-robots.tsx'
 import type { StopResult } from '../stop/fleet-stop.ts'
 import { VideoView } from '../video/video-view.tsx'
-import { LiveTileView } from '../wall/live-tile.tsx'
-import wall from '../wall/wall.module.css'
+import { LiveTileView, TileTrust } from '../wall/live-tile.tsx'
 import { ago, chatting, liveRobot, OPERATOR_ID } from './fixtures.ts'
 import { Column, FakePicture, type GalleryBlock, inColumn, ON_PICTURE } from './frames.tsx'
 
@@ -96,25 +95,27 @@ interface Options {
   readonly robot?: LiveRobot
   readonly ages?: Partial<FreshnessAges>
   readonly stopResult?: StopResult
+  readonly isUnknown?: boolean
 }
 
-function tile({ robot = liveRobot, ages, stopResult }: Options = {}) {
+function tile({ robot = liveRobot, ages, stopResult, isUnknown = false }: Options = {}) {
   const freshness = freshnessOf({ pictureMs: 40, telemetryMs: undefined, linkMs: 0, ...ages })
   return (
-    <ul className={wall.wall} style={{ width: 288 }}>
+    <div style={{ width: 400 }}>
       <LiveTileView
         robot={robot}
-        heartbeatAt={robot.last_heartbeat}
+        isUnknown={isUnknown}
+        number={robot.session ? 1 : undefined}
         picture={
-          <FakePicture width="100%">
-            <FreshnessOverlay freshness={freshness} />
-          </FakePicture>
+          <div style={{ position: 'absolute', inset: 0 }}>
+            <FakePicture width="100%" />
+          </div>
         }
-        freshness={<FreshnessBadge freshness={freshness} />}
+        trust={<TileTrust robot={robot} isUnknown={isUnknown} hasPicture freshness={freshness} />}
         stopResult={stopResult}
         onStop={() => undefined}
       />
-    </ul>
+    </div>
   )
 }
 
@@ -132,7 +133,6 @@ const lost: LiveRobot = {
   ...liveRobot,
   state: 'LOST',
   battery: null,
-  last_heartbeat: ago(42),
   session: { ...liveRobot.session, status: 'PAUSED', pause_reason: 'robot_lost' },
 }
 
@@ -149,7 +149,8 @@ export const tileBlocks: readonly GalleryBlock[] = [
         render: () => tile({ stopResult: { robotName: 'Ronja', phase: 'requested' } }),
       },
       { id: 'tile-stopped', label: 'Stopped', render: () => tile({ robot: stopped }) },
-      { id: 'tile-lost', label: 'Lost', render: () => tile({ robot: lost, ages: { linkMs: 42_000 } }) },
+      { id: 'tile-unknown', label: 'No connection to the hub', render: () => tile({ isUnknown: true }) },
+      { id: 'tile-lost', label: 'Lost', render: () => tile({ robot: lost }) },
       {
         id: 'tile-ready',
         label: 'No session',

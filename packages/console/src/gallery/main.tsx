@@ -1,4 +1,4 @@
-import '@mantine/core/styles.css'
+import '../base/mantine.css'
 import '../base/app.css'
 import { createTheme, MantineProvider, mergeThemeOverrides } from '@mantine/core'
 import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } from '@tanstack/react-router'

@@ -1,8 +1,7 @@
-import { Group, List, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Section } from '../base/section.tsx'
-import type { ShapeName } from '../status/shapes.tsx'
-import { StateLabel } from '../status/state-label.tsx'
+import { Panel } from '../base/section.tsx'
+import { Shape, type ShapeName } from '../status/shapes.tsx'
+import styles from './home.module.css'
 
 /** One thing that needs the user's attention. */
 export interface AttentionItem {
@@ -14,40 +13,48 @@ export interface AttentionItem {
   readonly subject: ReactNode
   /** Why, as a sentence or a phrase. */
   readonly detail?: ReactNode
+  /** How long already. */
+  readonly since?: ReactNode
   readonly action?: ReactNode
 }
 
 /** Items that are shown at once. Their pages list all. */
 const SHOWN = 20
 
+const tones: Partial<Record<ShapeName, string>> = {
+  delayed: 'delayed',
+  blind: 'blind',
+  stopped: 'blind',
+  lost: 'blind',
+  paused: 'paused',
+  request: 'request',
+}
+
 /** Lists what needs the user's attention, most urgent first. */
 export const Attention = (props: { title: string; none: string; items: readonly AttentionItem[] }) => (
-  <Section title={props.title} gap="xs">
+  <Panel title={props.title}>
     {props.items.length === 0 ? (
-      <Text>{props.none}</Text>
+      <p className={styles.none}>
+        <Shape name="live" /> {props.none}
+      </p>
     ) : (
-      <List
-        listStyleType="none"
-        spacing="xs"
-        styles={{ itemWrapper: { width: '100%' }, itemLabel: { width: '100%' } }}
-      >
-        {props.items.slice(0, SHOWN).map(({ id, label, shape, subject, detail, action }) => (
-          <List.Item key={id}>
-            <Group justify="space-between" gap="xs">
-              <Group gap="xs">
-                <StateLabel shape={shape}>{label}</StateLabel>
-                {subject}
-                {detail && (
-                  <Text size="sm" c="dimmed">
-                    {detail}
-                  </Text>
-                )}
-              </Group>
-              {action}
-            </Group>
-          </List.Item>
+      <ul className={styles.attention}>
+        {props.items.slice(0, SHOWN).map(({ id, label, shape, subject, detail, since, action }) => (
+          <li key={id} data-tone={tones[shape]}>
+            <span className={styles.sign}>
+              <Shape name={shape} />
+            </span>
+            <div className={styles.what}>
+              <div>
+                {subject} <span className={styles.state}>{label}</span>
+              </div>
+              {detail !== undefined && <div className={styles.detail}>{detail}</div>}
+            </div>
+            {since !== undefined && <span className={styles.since}>{since}</span>}
+            {action}
+          </li>
         ))}
-      </List>
+      </ul>
     )}
-  </Section>
+  </Panel>
 )

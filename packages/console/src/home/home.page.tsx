@@ -1,5 +1,6 @@
 import { Stack } from '@mantine/core'
 import { lazy, Suspense } from 'react'
+import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Loading } from '../base/states.tsx'
 import { useMe } from '../platform/platform.ts'
@@ -9,19 +10,36 @@ import { t } from '../texts/texts.ts'
 const AdminHome = lazy(() => import('./admin-home.tsx'))
 const OperatorHome = lazy(() => import('./operator-home.tsx'))
 const OwnerHome = lazy(() => import('./owner-home.tsx'))
+const OwnerSentence = lazy(async () => ({ default: (await import('./owner-home.tsx')).OwnerSentence }))
 
 /** Shows what needs the user's attention now, for each of their roles. */
 export function HomePage() {
   const { display_name, roles } = useMe()
+  const isOwner = roles.includes('client')
   return (
-    <Page title={t('home.page.title', { name: display_name })}>
+    <Page
+      title={greeting(new Date().getHours(), display_name)}
+      description={<Suspense fallback=" ">{isOwner && <OwnerSentence />}</Suspense>}
+      actions={
+        isOwner && (
+          <LinkButton to="/live" variant="default">
+            {t('home.page.wall')}
+          </LinkButton>
+        )
+      }
+    >
       <Suspense fallback={<Loading />}>
         <Stack gap="lg">
           {roles.includes('admin') && <AdminHome />}
           {roles.includes('operator') && <OperatorHome />}
-          {roles.includes('client') && <OwnerHome />}
+          {isOwner && <OwnerHome />}
         </Stack>
       </Suspense>
     </Page>
   )
+}
+
+function greeting(hour: number, name: string): string {
+  if (hour >= 5 && hour < 12) return t('home.page.morning', { name })
+  return hour >= 12 && hour < 18 ? t('home.page.afternoon', { name }) : t('home.page.evening', { name })
 }

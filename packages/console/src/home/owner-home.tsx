@@ -1,44 +1,58 @@
-import { Group, List, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Group, List, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { RobotState } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type ReactNode, useState } from 'react'
-import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
-import { money, shortList, timeOfDay } from '../base/format.ts'
+import { type ReactNode, useMemo, useState } from 'react'
+import { Band, BandKey } from '../base/band.tsx'
+import { duration, money, shortList, timeOfDay } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { sentence } from '../base/message-of.ts'
 import { CopyableSecret } from '../base/secret.tsx'
-import { Section } from '../base/section.tsx'
-import { Empty, QueryView } from '../base/states.tsx'
+import { Figures, Panel, Section } from '../base/section.tsx'
+import { QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { type Activity, bandPartsOf, useActivity } from '../status/activity.ts'
 import type { LiveRobot } from '../status/live-robots.tsx'
 import { StateLabel } from '../status/state-label.tsx'
-import { useFleetStop } from '../stop/fleet-stop.ts'
-import { StopResults } from '../stop/stop-all.tsx'
-import { reasonText, robotStateTexts } from '../texts/code-texts.ts'
+import { gapText, robotStateTexts } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
-import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { LiveTile } from '../wall/live-tile.tsx'
+import { lineOf, StripTile } from '../wall/live-tile.tsx'
 import { createPictureSlots } from '../wall/picture-slots.ts'
-import styles from '../wall/wall.module.css'
 import { Attention, type AttentionItem } from './attention.tsx'
+import styles from './home.module.css'
 
-/** Events announce stops, pauses and losses. Batteries and costs arrive with the next poll. */
 type ClientOverview = Schemas['ClientOverview']
 
+/** Events announce stops, pauses and losses. Batteries and costs arrive with the next poll. */
 const POLL_MS = 5_000
 
-/** Shows an owner what needs attention, the live robots, all robots by state and the costs of today. */
-export default function OwnerHome() {
+function useOwnerOverview() {
   const { rest } = usePlatform()
-  const query = useQuery({
+  return useQuery({
     // Below the robots, because their events and those of sessions change it.
     queryKey: [...keys.robots, 'overview'],
     queryFn: ({ signal }) => answerOf(rest.GET('/api/client/overview', { signal })),
     refetchInterval: POLL_MS,
   })
+}
+
+/** Says in one sentence what is going on. */
+export function OwnerSentence() {
+  const { data } = useOwnerOverview()
+  if (!data?.first_steps.registered) return null
+  const needs = attentionOf(data).length
+  return [
+    needs === 0 ? t('home.owner.nothing') : t('home.owner.needs', { count: needs }),
+    t('home.owner.driving', { count: data.robots.DRIVING }),
+  ].join(' ')
+}
+
+/** Shows an owner what needs attention, the day in figures, the live robots and the sessions of today. */
+export default function OwnerHome() {
+  const query = useOwnerOverview()
+  const activity = useActivity()
   return (
     <QueryView query={query}>
       {(overview) => (
@@ -46,12 +60,16 @@ export default function OwnerHome() {
           <FirstSteps steps={overview.first_steps} />
           {overview.first_steps.registered && (
             <>
-              <OwnerAttention overview={overview} />
-              <LiveNow robots={overview.live} />
-              <SimpleGrid cols={{ base: 1, md: 2 }}>
-                <RobotsByState robots={overview.robots} />
-                <Today today={overview.today} />
-              </SimpleGrid>
+              <div className={styles.two}>
+                <Attention
+                  title={t('home.attention.title')}
+                  none={t('home.attention.none')}
+                  items={attentionOf(overview)}
+                />
+                <Today overview={overview} activity={activity} />
+              </div>
+              <LiveStrip overview={overview} />
+              {activity && activity.sessions.length > 0 && <Days activity={activity} />}
             </>
           )}
         </Stack>
@@ -62,89 +80,111 @@ export default function OwnerHome() {
 
 const count = new Intl.NumberFormat(language)
 
-const states: readonly RobotState[] = ['READY', 'DRIVING', 'PAUSED', 'STOPPED', 'LOST', 'OFFLINE']
+function Today({ overview, activity }: { overview: ClientOverview; activity: Activity | undefined }) {
+  const { today, robots } = overview
+  const sessions = activity?.sessions ?? []
+  const drivenS = sessions.reduce((sum, { driven_seconds }) => sum + driven_seconds, 0)
+  const stops = sessions.flatMap(({ spans }) => spans.filter(({ state }) => state === 'STOPPED')).length
+  const total = Object.values(robots).reduce((sum, number) => sum + number, 0)
+  return (
+    <Panel title={t('home.owner.today')} note={t('home.owner.since')}>
+      <Figures
+        figures={[
+          [
+            t('home.owner.driven'),
+            activity ? duration(drivenS / 60) : '–',
+            t('home.owner.sessions', { count: sessions.length }),
+          ],
+          [
+            t('home.owner.cost'),
+            money(today.spend_cents + today.running_cents),
+            t('home.owner.running', { cost: money(today.running_cents) }),
+          ],
+          [t('home.owner.stops'), activity ? count.format(stops) : '–', t('home.owner.stopsNote')],
+          [
+            t('home.owner.online'),
+            count.format(total - robots.OFFLINE),
+            t('home.owner.offline', { count: robots.OFFLINE }),
+          ],
+        ]}
+      />
+    </Panel>
+  )
+}
 
-const RobotsByState = ({ robots }: { robots: ClientOverview['robots'] }) => (
-  <Section title={t('home.owner.robots')}>
-    <DescriptionList cols={{ base: 2, xs: 3 }}>
-      {states.map((state) => (
-        <DescriptionItem key={state} label={robotStateTexts[state]} size="lg">
-          {count.format(robots[state])}
-        </DescriptionItem>
-      ))}
-    </DescriptionList>
-    <div>
-      <LinkButton to="/robots" variant="default" size="xs">
-        {t('home.owner.allRobots')}
-      </LinkButton>
-    </div>
-  </Section>
+const attentionOf = (overview: ClientOverview): AttentionItem[] => [
+  ...overview.live.flatMap(ofRobot),
+  ...overview.not_recorded.map(ofRecording),
+  ...ofOffline(overview.went_offline),
+  ...overview.low_batteries.map(ofBattery),
+  ...overview.on_hold.map(ofHold),
+  ...overview.failing_webhooks.map(ofWebhook),
+  ...overview.stuck_exports.map(ofExport),
+  ...overview.failed_invoices.map(ofInvoice),
+]
+
+const robotLink = (id: string, name: string) => (
+  <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600} c="var(--mantine-color-text)">
+    {name}
+  </LinkAnchor>
 )
 
-const Today = ({ today }: { today: ClientOverview['today'] }) => (
-  <Section title={t('home.owner.today')}>
-    <DescriptionList cols={{ base: 2, xs: 3 }}>
-      <DescriptionItem label={t('home.owner.endedSessions')} size="lg">
-        {count.format(today.sessions)}
-      </DescriptionItem>
-      <DescriptionItem label={t('home.owner.cost')} size="lg">
-        {money(today.spend_cents)}
-      </DescriptionItem>
-      <DescriptionItem label={t('home.owner.openSessions')} size="lg">
-        {money(today.running_cents)}
-      </DescriptionItem>
-    </DescriptionList>
-    <Text size="sm" c="dimmed">
-      {t('home.owner.since')}
-    </Text>
-  </Section>
-)
+const LOOK = { size: 'xs', variant: 'default' } as const
 
-/** Lists stopped, lost and paused robots, those that went offline, low batteries, robots on hold, and invoices whose payment failed. */
-const OwnerAttention = ({ overview }: { overview: ClientOverview }) => (
-  <Attention
-    title={t('home.attention.title')}
-    none={t('home.attention.none')}
-    items={[
-      ...overview.live.flatMap(ofRobot),
-      ...ofOffline(overview.went_offline),
-      ...overview.low_batteries.map(ofBattery),
-      ...overview.on_hold.map(ofHold),
-      ...overview.failed_invoices.map(ofInvoice),
-    ]}
-  />
-)
-
-function ofRobot({ id, name, state, session }: LiveRobot): AttentionItem[] {
-  if (!session || state === 'DRIVING' || state === 'READY') return []
+/** Stopped first, and what waits for a decision, as links to the page where it is taken. */
+function ofRobot(robot: LiveRobot): AttentionItem[] {
+  const { id, name, state, session } = robot
+  if (!session) return []
+  const asks = session.requested_minutes !== null || session.stop?.clear_requested_at != null
+  if (!asks && (state === 'DRIVING' || state === 'READY')) return []
   return [
     {
       id,
       label: robotStateTexts[state],
-      shape: state === 'PAUSED' ? 'paused' : state === 'STOPPED' ? 'stopped' : 'lost',
-      subject: (
-        <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600}>
-          {name}
-        </LinkAnchor>
-      ),
-      detail: detailOf(session),
+      shape: asks
+        ? 'request'
+        : state === 'PAUSED'
+          ? 'paused'
+          : state === 'STOPPED'
+            ? 'stopped'
+            : state === 'LOST'
+              ? 'lost'
+              : 'live',
+      subject: robotLink(id, name),
+      detail: session.stop?.by_name
+        ? t('home.attention.stoppedBy', { name: session.stop.by_name, line: lineOf(robot) })
+        : lineOf(robot),
+      since: <Time at={session.stop?.at ?? session.paused_at ?? session.started_at} />,
       action: (
-        <LinkButton to="/sessions/$sessionId" params={{ sessionId: session.id }} size="xs" variant="default">
-          {t('home.attention.openSession')}
+        <LinkButton
+          {...LOOK}
+          {...(asks && { variant: 'filled' })}
+          to="/sessions/$sessionId"
+          params={{ sessionId: session.id }}
+        >
+          {t('live.tile.review')}
         </LinkButton>
       ),
     },
   ]
 }
 
-function detailOf({ stop, pause_reason, operator_name, ends_at }: NonNullable<LiveRobot['session']>): string {
-  if (ends_at !== null) return t('home.attention.operatorGone', { time: timeOfDay(new Date(ends_at)) })
-  const reason = reasonText(stop ? stop.reason : pause_reason)
-  if (stop?.by_name) return t('home.attention.stoppedBy', { name: stop.by_name, reason })
-  return reason === ''
-    ? t('home.attention.operatedBy', { operator: operator_name })
-    : t('home.attention.operatedByFor', { operator: operator_name, reason })
-}
+const ofRecording = ({
+  session_id,
+  robot_name,
+  reason,
+}: ClientOverview['not_recorded'][number]): AttentionItem => ({
+  id: `recording ${session_id}`,
+  label: t('home.attention.notRecorded'),
+  shape: 'delayed',
+  subject: <b>{robot_name}</b>,
+  detail: sentence(gapText(reason)),
+  action: (
+    <LinkButton {...LOOK} to="/sessions/$sessionId" params={{ sessionId: session_id }}>
+      {t('live.tile.review')}
+    </LinkButton>
+  ),
+})
 
 function ofOffline({ count, last_at, robots }: ClientOverview['went_offline']): AttentionItem[] {
   const [first] = robots
@@ -154,24 +194,20 @@ function ofOffline({ count, last_at, robots }: ClientOverview['went_offline']): 
     {
       id: 'offline',
       label: robotStateTexts.OFFLINE,
-      shape: 'blind',
-      subject:
-        count === 1 ? (
-          <LinkAnchor to="/robots/$robotId" params={{ robotId: first.id }} fw={600}>
-            {first.name}
-          </LinkAnchor>
-        ) : (
-          <LinkAnchor to="/robots" fw={600}>
-            {t('home.attention.robots', { count })}
-          </LinkAnchor>
-        ),
-      detail: textParts('home.attention.wentOffline', {
-        time: <Time at={last_at} />,
-        names:
-          count > robots.length
+      shape: 'off',
+      subject: count === 1 ? robotLink(first.id, first.name) : <b>{t('home.attention.robots', { count })}</b>,
+      detail:
+        count === 1
+          ? t('home.attention.lostConnection')
+          : count > robots.length
             ? t('home.attention.andMore', { names, count: count - robots.length })
             : names,
-      }),
+      since: <Time at={last_at} />,
+      action: (
+        <LinkButton {...LOOK} to="/robots" search={{ status: 'OFFLINE' }}>
+          {t('home.attention.details')}
+        </LinkButton>
+      ),
     },
   ]
 }
@@ -180,36 +216,75 @@ const ofBattery = ({ id, name, battery }: ClientOverview['low_batteries'][number
   id: `battery ${id}`,
   label: t('home.attention.lowBattery'),
   shape: 'delayed',
-  subject: (
-    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600}>
-      {name}
-    </LinkAnchor>
-  ),
+  subject: robotLink(id, name),
   detail: t('home.attention.charge', { charge: percent(battery) }),
+  action: toRobot(id),
 })
+
+const toRobot = (robotId: string) => (
+  <LinkButton {...LOOK} to="/robots/$robotId" params={{ robotId }}>
+    {t('home.attention.details')}
+  </LinkButton>
+)
 
 const ofHold = ({ id, name }: ClientOverview['on_hold'][number]): AttentionItem => ({
   id: `hold ${id}`,
   label: t('home.attention.onHold'),
-  shape: 'delayed',
-  subject: (
-    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600}>
-      {name}
-    </LinkAnchor>
-  ),
+  shape: 'off',
+  subject: robotLink(id, name),
   detail: t('home.attention.onHoldText'),
+  action: toRobot(id),
+})
+
+const ofWebhook = ({
+  id,
+  url,
+  enabled,
+  since,
+}: ClientOverview['failing_webhooks'][number]): AttentionItem => ({
+  id,
+  label: t(enabled ? 'home.attention.failing' : 'home.attention.turnedOff'),
+  shape: 'blind',
+  subject: <b>{t('home.attention.webhook')}</b>,
+  detail: url,
+  since: since && <Time at={since} />,
+  action: (
+    <LinkButton {...LOOK} to="/settings/webhooks/$webhookId" params={{ webhookId: id }}>
+      {t('home.attention.details')}
+    </LinkButton>
+  ),
+})
+
+const ofExport = ({
+  id,
+  name,
+  failed,
+  created_at,
+}: ClientOverview['stuck_exports'][number]): AttentionItem => ({
+  id,
+  label: t(failed ? 'home.attention.failed' : 'home.attention.stuck'),
+  shape: failed ? 'blind' : 'delayed',
+  subject: <b>{t('home.attention.export', { name })}</b>,
+  detail: t(failed ? 'home.attention.exportFailed' : 'home.attention.exportStuck'),
+  since: <Time at={created_at} />,
+  action: (
+    <LinkButton {...LOOK} to="/datasets/exports">
+      {t('home.attention.details')}
+    </LinkButton>
+  ),
 })
 
 const ofInvoice = ({ id, month }: ClientOverview['failed_invoices'][number]): AttentionItem => ({
   id,
   label: t('home.attention.unpaid'),
-  shape: 'blind',
-  subject: (
-    <LinkAnchor to="/invoices/$invoiceId" params={{ invoiceId: id }} fw={600}>
-      {t('home.attention.invoice', { month: monthText(month) })}
-    </LinkAnchor>
-  ),
+  shape: 'delayed',
+  subject: <b>{t('home.attention.invoice', { month: monthText(month) })}</b>,
   detail: t('home.attention.paymentFailed'),
+  action: (
+    <LinkButton {...LOOK} to="/invoices/$invoiceId" params={{ invoiceId: id }}>
+      {t('home.attention.details')}
+    </LinkButton>
+  ),
 })
 
 /** Returns a month such as `2026-10` in the viewer's language. */
@@ -217,6 +292,97 @@ const monthText = (month: string) =>
   new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', timeZone: 'UTC' }).format(
     new Date(`${month}-01T00:00:00Z`),
   )
+
+/** Pictures on the home page. The wall shows all. */
+const SHOWN = 6
+
+/** Shows the first live robots, those that need attention first. The wall has their stops. */
+function LiveStrip({ overview: { live, robots } }: { overview: ClientOverview }) {
+  const [slots] = useState(createPictureSlots)
+  const total = Object.values(robots).reduce((sum, number) => sum + number, 0)
+  if (live.length === 0) return null
+  const shown = live.slice(0, SHOWN)
+  return (
+    <Panel
+      title={t('home.live.title')}
+      note={t('home.live.shown', { shown: count.format(shown.length), total: count.format(total) })}
+      more={<LinkAnchor to="/robots">{t('home.live.all')}</LinkAnchor>}
+      isPlain
+    >
+      <div className={styles.strip}>
+        {shown.map((robot) => (
+          <StripTile key={robot.id} robot={robot} slots={slots} />
+        ))}
+      </div>
+    </Panel>
+  )
+}
+
+/** Shows when each robot was in a session today. */
+function Days({ activity }: { activity: Activity }) {
+  const nowMs = Date.parse(activity.at)
+  const fromMs = nowMs - (nowMs % DAY_MS)
+  const byRobot = useMemo(() => [...Map.groupBy(activity.sessions, ({ robot_id }) => robot_id)], [activity])
+  return (
+    <Panel
+      title={t('home.owner.sessionsToday')}
+      note={t('home.owner.utc')}
+      more={<LinkAnchor to="/sessions">{t('home.owner.allSessions')}</LinkAnchor>}
+    >
+      <div className={`${styles.day} ${styles.head}`} aria-hidden="true">
+        <span />
+        <div className={styles.axis}>
+          {['00', '06', '12', '18', '24'].map((hour) => (
+            <span key={hour}>{hour}</span>
+          ))}
+        </div>
+        <span className={styles.number}>{t('home.owner.driven')}</span>
+        <span className={styles.number}>{t('home.owner.cost')}</span>
+      </div>
+      <ul className={styles.days}>
+        {byRobot.slice(0, DAYS_SHOWN).map(([robotId, sessions]) => {
+          const parts = sessions.flatMap((session) => bandPartsOf(session, nowMs))
+          const sum = (of: (session: (typeof sessions)[number]) => number) =>
+            sessions.reduce((all, session) => all + of(session), 0)
+          return (
+            <li key={robotId} className={styles.day}>
+              <div>
+                {robotLink(robotId, sessions[0]?.robot_name ?? '')}
+                <small>{shortList.format(new Set(sessions.map(({ operator_name }) => operator_name)))}</small>
+              </div>
+              <Band
+                label={t('home.owner.band', {
+                  times: shortList.format(
+                    parts.map(
+                      ({ state, fromMs }) => `${robotStateTexts[state]} ${timeOfDay(new Date(fromMs))}`,
+                    ),
+                  ),
+                })}
+                fromMs={fromMs}
+                toMs={fromMs + DAY_MS}
+                nowMs={nowMs}
+                parts={parts}
+              />
+              <span className={styles.number}>{duration(sum((session) => session.driven_seconds) / 60)}</span>
+              <span className={styles.number}>{money(sum((session) => session.cost_cents))}</span>
+            </li>
+          )
+        })}
+      </ul>
+      <div className={styles.keys}>
+        {(['DRIVING', 'PAUSED', 'STOPPED'] as const).map((state) => (
+          <BandKey key={state} state={state}>
+            {robotStateTexts[state]}
+          </BandKey>
+        ))}
+      </div>
+    </Panel>
+  )
+}
+
+const DAY_MS = 86_400_000
+/** Robots with a line of their own. The list of sessions has all. */
+const DAYS_SHOWN = 12
 
 /** Guides a new owner: register, connect, drive, invite. Gone once an invited operator has driven. */
 function FirstSteps({ steps }: { steps: ClientOverview['first_steps'] }) {
@@ -284,33 +450,3 @@ const DriveStep = () =>
       </LinkButton>
     </>
   )
-
-/** Tiles on the home page. The wall shows all. */
-const TILES = 6
-
-/** Shows the first live robots, those that need attention first, with a stop for each. */
-function LiveNow({ robots }: { robots: readonly LiveRobot[] }) {
-  const fleetStop = useFleetStop()
-  const [slots] = useState(createPictureSlots)
-  return (
-    <Section title={t('home.live.title')}>
-      <StopResults fleetStop={fleetStop} />
-      {robots.length === 0 ? (
-        <Empty title={t('home.live.none')} />
-      ) : (
-        <>
-          <ul className={styles.wall} aria-label={t('home.live.label')}>
-            {robots.slice(0, TILES).map((robot) => (
-              <LiveTile key={robot.id} robot={robot} slots={slots} fleetStop={fleetStop} />
-            ))}
-          </ul>
-          <Group>
-            <LinkButton to="/live" variant="default" size="xs">
-              {t('home.live.all')}
-            </LinkButton>
-          </Group>
-        </>
-      )}
-    </Section>
-  )
-}

@@ -143,27 +143,31 @@ export function RobotHold({ robot }: { robot: RobotDetail }) {
 }
 
 /** Sets a robot on hold, so that no session can start on it. */
-function HoldRobot({ robot }: { robot: RobotDetail }) {
+export function HoldRobotButton({ robot }: { robot: RobotDetail }) {
   const hold = useHold(robot.id)
-  if (robot.on_hold) return <Text c="dimmed">{t('robots.hold.alreadyOnHold')}</Text>
   return (
-    <Group justify="space-between">
-      <Text c="dimmed" maw={640}>
-        {t('robots.hold.note')}
-      </Text>
-      <ConfirmButton
-        variant="default"
-        question={t('robots.hold.holdQuestion', { robot: robot.name })}
-        consequence={t('robots.hold.holdConsequence')}
-        confirmLabel={t('robots.hold.holdConfirm')}
-        confirmColor="orange.9"
-        onConfirm={() => hold.mutateAsync(true)}
-      >
-        {t('robots.hold.hold')}
-      </ConfirmButton>
-    </Group>
+    <ConfirmButton
+      variant="default"
+      question={t('robots.hold.holdQuestion', { robot: robot.name })}
+      consequence={t('robots.hold.holdConsequence')}
+      confirmLabel={t('robots.hold.holdConfirm')}
+      confirmColor="blue"
+      onConfirm={() => hold.mutateAsync(true)}
+    >
+      {t('robots.hold.hold')}
+    </ConfirmButton>
   )
 }
+
+/** Explains the hold, with its button. */
+const HoldRobot = ({ robot }: { robot: RobotDetail }) =>
+  robot.on_hold ? (
+    <Text c="dimmed">{t('robots.hold.alreadyOnHold')}</Text>
+  ) : (
+    <Text c="dimmed" maw={640}>
+      {t('robots.hold.note')}
+    </Text>
+  )
 
 type Session = Schemas['ClientSession'] | Schemas['OperatorSession']
 

@@ -1,31 +1,20 @@
 import { Stack, Table } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { dateTime } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { Section } from '../base/section.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
-import { keys } from '../platform/queries.ts'
 import { reasonText } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
+import { useRobotHealth } from './robot-health.ts'
 import type { RobotDetail } from './use-robots.ts'
-
-/** Samples arrive every five minutes. Stops are announced and refetch at once. */
-const POLL_MS = 60_000
 
 /** Shows battery, connection, stops and losses of the last 24 hours. */
 export function HealthTab({ robot }: { robot: RobotDetail }) {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: [...keys.robots, 'health', robot.id],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/client/robots/{id}/health', { params: { path: { id: robot.id } }, signal })),
-    refetchInterval: POLL_MS,
-  })
+  const query = useRobotHealth(robot.id)
   return (
     <QueryView query={query}>
       {(health) => (

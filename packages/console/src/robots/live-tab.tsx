@@ -1,186 +1,459 @@
-import { Group, Paper, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { Card, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
+import { useInViewport } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
-import { useState } from 'react'
-import { DataTable, DescriptionItem, DescriptionList, MoreButton } from '../base/data-table.tsx'
+import type { RobotState } from '@wheelhouse/protocol'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { DataTable, MoreButton } from '../base/data-table.tsx'
+import { clockText, dataSize, decimals, duration, money } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
-import { Section } from '../base/section.tsx'
+import { messageOf } from '../base/message-of.ts'
+import { Figures, Panel, Section } from '../base/section.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
-import { Time } from '../base/time.tsx'
+import { useStore } from '../base/store.ts'
+import { Time, useNow, useTicker } from '../base/time.tsx'
 import { useIsSilent, useReportOutdated } from '../freshness/use-freshness.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { type LiveSession, useLiveSession } from '../platform/use-live.ts'
+import { type LiveSession, useConnection, useLiveSession } from '../platform/use-live.ts'
 import { RecordingMark } from '../recording/recording-mark.tsx'
 import { useStopText } from '../session/clear-stop.tsx'
 import { LevelLabel, lineTime } from '../session/event-log.tsx'
-import { LiveStatus, SessionStatusLine } from '../session/live-status.tsx'
 import { AbandonedNotice, ReleaseRobot } from '../session/notices.tsx'
-import { useObserverConnection, useObserverState } from '../session/observer-connection.ts'
+import {
+  type ObserverConnection,
+  useObserverConnection,
+  useObserverState,
+} from '../session/observer-connection.ts'
 import { SessionActions } from '../session/session-actions.tsx'
 import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
-import { StopBar, useStop } from '../session/stop-bar.tsx'
-import type { LiveRobot } from '../status/live-robots.tsx'
-import { SessionStatusLabel } from '../status/session-status.tsx'
+import { StopBar, useStop, useStopKey } from '../session/stop-bar.tsx'
+import { type Activity, useActivity } from '../status/activity.ts'
+import { type LiveRobot, RobotStateLabel } from '../status/live-robots.tsx'
+import { StopSign } from '../status/shapes.tsx'
+import { TrustBadge } from '../status/trust-badge.tsx'
+import type { StopControl } from '../stop/stop.ts'
+import { createSampleReader } from '../telemetry/sample-reader.ts'
 import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { robotStateTexts } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { textParts } from '../texts/text-parts.tsx'
-import { language, t } from '../texts/texts.ts'
+import { t } from '../texts/texts.ts'
 import { useRobotCameras } from '../video/use-cameras.ts'
-import { VideoView } from '../video/video-view.tsx'
-import { HeartbeatAge } from './robot-status.tsx'
-import { type Robot, type RobotDetail, useLiveRobots } from './use-robots.ts'
+import { useReadAges } from '../video/video-view.tsx'
+import type { VideoWatch } from '../video/watch-video.ts'
+import tile from '../wall/tile.module.css'
+import { TileVideo } from '../wall/tile-picture.tsx'
+import { LastDay } from './last-day.tsx'
+import styles from './overview.module.css'
+import type { RobotDetail } from './use-robots.ts'
 
-/** Shows what a robot does now: picture, open session with position and stop, log. */
-export const LiveTab = ({ robot, live }: { robot: RobotDetail; live: LiveRobot | null | undefined }) => (
-  <Stack>
-    <SimpleGrid cols={{ base: 1, md: 2 }}>
-      <VideoView
-        source={useRobotCameras(robot).main?.source}
-        title={t('robots.live.camera', { robot: robot.name })}
-      />
-      {live?.session ? (
-        <LivePanel key={live.session.id} sessionId={live.session.id} robot={robot} />
-      ) : (
-        <Section title={t('robots.live.now')}>
-          <RobotDetails robot={robot} />
-        </Section>
-      )}
-    </SimpleGrid>
-    <Section title={t('robots.live.logs')}>
-      <RobotLogs robotId={robot.id} />
-    </Section>
-  </Stack>
-)
-
-function LivePanel({ sessionId, robot }: { sessionId: string; robot: RobotDetail }) {
-  const { rest } = usePlatform()
-  const query = useQuery(sessionQuery(rest, sessionId))
-  const live = useLiveSession(sessionId)
-  if (!query.data || !live) return null
-  return (
-    <OpenPanel
-      key={sessionId}
-      robot={robot}
-      session={query.data}
-      fetchedAtMs={query.dataUpdatedAt}
-      live={live}
-    />
-  )
+interface Props {
+  readonly robot: RobotDetail
+  readonly live: LiveRobot | null | undefined
+  /** Undefined until it is known. */
+  readonly state: RobotState | undefined
 }
 
-/** Shows the open session of the robot over a connection to its gateway. */
-function OpenPanel(props: {
-  robot: RobotDetail
-  session: SessionDetail
-  fetchedAtMs: number
-  live: LiveSession
-}) {
-  const { robot, session, fetchedAtMs, live } = props
-  const observerConnection = useObserverConnection(session.id, true)
-  const observerState = useObserverState(observerConnection)
-  const telemetrySchema = useTelemetrySchema(session.telemetry_schema)
-  const stop = useStop(live.room, observerConnection)
-  const recordedStopText = useStopText(session)
-  const isOutdated = useIsSilent(observerConnection?.ages)
-  useReportOutdated(isOutdated)
-  const latchedText = observerState?.drive?.stop?.latched ? t('robots.live.stopInForce') : undefined
+/** Shows what a robot does now, its last day, and the newest of what its other tabs have. */
+export function LiveTab({ robot, live, state }: Props) {
+  const activity = useActivity(robot.id)
   return (
-    <Stack>
-      <OpenSession robot={robot} />
-      <AbandonedNotice session={session} />
-      <SessionStatusLine session={session} live={live} observerState={observerState} isOutdated={isOutdated}>
-        <RecordingMark sessionId={session.id} isUnknown={isOutdated} />
-      </SessionStatusLine>
-      <LiveStatus
-        session={session}
-        fetchedAtMs={fetchedAtMs}
-        live={live}
-        observerState={observerState}
-        isOutdated={isOutdated}
-      />
-      <SessionActions live={live} />
-      <Paper withBorder p="md">
-        {observerConnection && (
-          <TelemetryView subscribe={observerConnection.subscribe} schema={telemetrySchema} />
-        )}
-      </Paper>
-      <StopBar stop={stop} inForce={recordedStopText || latchedText} />
+    <Stack gap="lg">
+      {live?.session ? (
+        <OpenOverview
+          key={live.session.id}
+          sessionId={live.session.id}
+          robot={robot}
+          live={live}
+          activity={activity}
+        />
+      ) : (
+        <Overview robot={robot} state={state} activity={activity} />
+      )}
+      <LastDay robot={robot} activity={activity} />
+      <div className={styles.three}>
+        <LatestSessions robot={robot} activity={activity} />
+        <LatestRecordings robot={robot} />
+        <MainSettings robot={robot} />
+      </div>
+      <Section title={t('robots.live.logs')}>
+        <RobotLogs robotId={robot.id} />
+      </Section>
     </Stack>
   )
 }
 
-/** Lists the last known state of a robot. */
-function RobotDetails({ robot }: { robot: RobotDetail }) {
-  const { last_heartbeat, status } = useLiveRobots()(robot)
+interface OverviewProps {
+  readonly robot: RobotDetail
+  readonly state: RobotState | undefined
+  readonly activity: Activity | undefined
+  readonly session?: NonNullable<LiveRobot['session']> | null | undefined
+  readonly observer?: ObserverConnection | undefined
+  readonly detail?: SessionDetail | undefined
+  /** What lies on the picture, at its lower left. */
+  readonly stop?: ReactNode
+}
+
+/** Shows the picture of a robot and its figures. */
+function Overview({ robot, state, activity, session, observer, detail, stop }: OverviewProps) {
+  const source = useRobotCameras(robot).main?.source
+  const [watch, setWatch] = useState<VideoWatch>()
+  const readAges = useReadAges(watch, observer?.ages)
+  const isUnknown = useConnection() !== 'live'
+  const isIdle = state === undefined || state === 'READY' || state === 'OFFLINE'
   return (
-    <DescriptionList cols={{ base: 1, xs: 2 }}>
-      <DescriptionItem label={t('robots.details.lastHeartbeat')}>
-        <HeartbeatAge at={last_heartbeat} />
-      </DescriptionItem>
-      <DescriptionItem label={t('robots.details.battery')}>
-        <Battery robot={robot} />
-      </DescriptionItem>
-      {status === 'OFFLINE' && (
-        <DescriptionItem label={t('robots.details.lastOnline')}>
-          {robot.last_online ? <Time at={robot.last_online} /> : t('robots.details.never')}
-        </DescriptionItem>
-      )}
-      <DescriptionItem label={t('robots.details.driveTime')}>{hours(robot.total_hours)}</DescriptionItem>
-    </DescriptionList>
+    <div className={styles.top}>
+      <section className={styles.hero} aria-label={t('robots.live.now')}>
+        <div className={tile.picture}>
+          {source && state !== 'OFFLINE' ? (
+            <TileVideo
+              source={source}
+              title={t('robots.live.camera', { robot: robot.name })}
+              onWatch={setWatch}
+            />
+          ) : (
+            <Text>{state === 'OFFLINE' ? <LastOnline robot={robot} /> : t('live.tile.noCamera')}</Text>
+          )}
+        </div>
+        {state && (
+          <div className={styles.chip}>
+            {isIdle || isUnknown ? (
+              <RobotStateLabel state={state} isUnknown={isUnknown} isOnPicture />
+            ) : (
+              <TrustBadge
+                readAges={readAges}
+                robot={{
+                  isConnected: state !== 'LOST',
+                  isStopped: state === 'STOPPED',
+                  isPaused: state === 'PAUSED',
+                }}
+                isOnPicture
+                detail={state === 'DRIVING' ? robotStateTexts.DRIVING : undefined}
+              />
+            )}
+          </div>
+        )}
+        {stop}
+        {session && (
+          <div className={styles.who}>
+            <b>{t('live.tile.drives', { operator: session.operator_name })}</b>{' '}
+            <Clock startedAt={session.started_at} />
+          </div>
+        )}
+      </section>
+      <Card withBorder p={0}>
+        <NowFigures robot={robot} activity={activity} observer={observer} detail={detail} />
+      </Card>
+    </div>
   )
 }
 
-const hours = (value: number) =>
-  new Intl.NumberFormat(language, {
-    style: 'unit',
-    unit: 'hour',
-    minimumFractionDigits: 1,
-    maximumFractionDigits: 1,
-  }).format(value)
+const Clock = ({ startedAt }: { startedAt: string }) => (
+  <span data-testid="session-clock">{clockText((useNow() - Date.parse(startedAt)) / 1_000)}</span>
+)
 
-function Battery({ robot: { battery, battery_at: at } }: { robot: RobotDetail }) {
-  if (battery === null || at === null) return t('robots.details.notReported')
-  return textParts('robots.details.charge', { charge: percent(battery), time: <Time at={at} /> })
+const LastOnline = ({ robot }: { robot: RobotDetail }) =>
+  robot.last_online
+    ? textParts('robots.details.offlineSince', { time: <Time at={robot.last_online} /> })
+    : t('robots.details.neverOnline')
+
+/** Telemetry arrives many times a second. */
+const FIGURES_MS = 250
+
+function NowFigures(props: Pick<OverviewProps, 'robot' | 'activity' | 'observer' | 'detail'>) {
+  const { robot, activity, observer, detail } = props
+  const schema = useTelemetrySchema(detail?.telemetry_schema ?? null)
+  const reader = useMemo(() => createSampleReader(schema), [schema])
+  const sample = useRef<unknown>(undefined)
+  useEffect(
+    () =>
+      observer?.subscribe(({ data }) => {
+        sample.current = data
+      }),
+    [observer],
+  )
+  const observerState = useObserverState(observer)
+  const isOutdated = useIsSilent(observer?.ages)
+  useTicker(observer && FIGURES_MS)
+  const isLive = observerState?.connection === 'online' && !isOutdated
+  const speed = isLive ? reader.speedMps(sample.current) : undefined
+  const nearest = isLive ? reader.nearest(sample.current) : undefined
+  const latency = isLive ? observerState.driveLatency : undefined
+  const command =
+    latency?.operator_ms == null || latency.robot_ms == null
+      ? undefined
+      : latency.operator_ms + latency.robot_ms
+  const today = todayOf(activity)
+  const charge = observerState?.battery?.battery ?? robot.battery
+  return (
+    <Figures
+      figures={[
+        [
+          t('robots.figures.speed'),
+          speed === undefined ? NONE : t('robots.figures.metersPerSecond', { speed: decimals(speed, 2) }),
+        ],
+        [
+          t('robots.details.battery'),
+          <span key="battery" data-testid="battery">
+            {charge === null ? NONE : percent(charge)}
+          </span>,
+          robot.battery_at === null ? (
+            t('robots.details.notReported')
+          ) : (
+            <Time key="at" at={robot.battery_at} />
+          ),
+        ],
+        [
+          t('robots.figures.commands'),
+          command === undefined ? NONE : t('home.operator.latency', { ms: Math.round(command) }),
+          t('robots.figures.thereAndBack'),
+        ],
+        [
+          t('robots.figures.nearest'),
+          nearest ? t('robots.figures.meters', { distance: decimals(nearest.distanceM, 1) }) : NONE,
+        ],
+        [
+          t('robots.figures.drivenToday'),
+          duration(today.drivenS / 60),
+          t('robots.figures.sessions', { count: today.count }),
+        ],
+        [t('robots.figures.costToday'), money(today.cents), t('robots.figures.soFar')],
+      ]}
+    />
+  )
 }
 
-/** Shows the open session of a robot. The owner may end it at any time. */
-function OpenSession({ robot }: { robot: Robot }) {
+const NONE = '–'
+
+/** Sums the sessions that were open today, in UTC. */
+function todayOf(activity: Activity | undefined) {
+  const day = activity?.at.slice(0, 10) ?? ''
+  const sessions = activity?.sessions.filter(({ spans }) => (spans.at(-1)?.to ?? activity.at) >= day) ?? []
+  return {
+    count: sessions.length,
+    drivenS: sessions.reduce((sum, { driven_seconds }) => sum + driven_seconds, 0),
+    cents: sessions.reduce((sum, { cost_cents }) => sum + cost_cents, 0),
+  }
+}
+
+/** Shows the open session of a robot over a connection to its gateway. */
+function OpenOverview(
+  props: { sessionId: string; live: LiveRobot } & Pick<OverviewProps, 'robot' | 'activity'>,
+) {
+  const { sessionId, robot, live, activity } = props
   const { rest } = usePlatform()
-  const { data: session } = useQuery({
-    queryKey: [...keys.sessions, 'open-on', robot.id],
-    queryFn: () => findOpen(rest, robot.id),
-  })
-  if (!session) return null
+  const { data: detail } = useQuery(sessionQuery(rest, sessionId))
+  const room = useLiveSession(sessionId)
+  if (!detail || !room)
+    return <Overview robot={robot} state={live.state} session={live.session} activity={activity} />
+  return <SessionOverview robot={robot} live={live} detail={detail} room={room} activity={activity} />
+}
+
+function SessionOverview(props: {
+  robot: RobotDetail
+  live: LiveRobot
+  detail: SessionDetail
+  room: LiveSession
+  activity: Activity | undefined
+}) {
+  const { robot, live, detail, room, activity } = props
+  const observer = useObserverConnection(detail.id, true)
+  const observerState = useObserverState(observer)
+  const telemetrySchema = useTelemetrySchema(detail.telemetry_schema)
+  const stop = useStop(room.room, observer)
+  const recordedStopText = useStopText(detail)
+  const isOutdated = useIsSilent(observer?.ages)
+  useReportOutdated(isOutdated)
+  const { ref, inViewport } = useInViewport<HTMLDivElement>()
+  const inForce =
+    recordedStopText || (observerState?.drive?.stop?.latched ? t('robots.live.stopInForce') : undefined)
   return (
-    <Section title={t('robots.openSession.title')}>
-      <Group justify="space-between">
-        <Group gap="xs">
-          <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }}>
-            {t('robots.openSession.operator', { operator: session.operator_name })}
-          </LinkAnchor>
-          <SessionStatusLabel status={session.status} />
-        </Group>
-        <ReleaseRobot sessionId={session.id} robotName={robot.name}>
-          {t('robots.openSession.release')}
-        </ReleaseRobot>
-      </Group>
-      <Text size="sm" c="dimmed">
-        {t('robots.openSession.note')}
-      </Text>
-    </Section>
+    <>
+      <Overview
+        robot={robot}
+        state={inForce === undefined ? live.state : 'STOPPED'}
+        session={live.session}
+        activity={activity}
+        observer={observer}
+        detail={detail}
+        stop={
+          <div ref={ref} className={styles.stop}>
+            {/* Scrolled away, it stays in its corner of the window. */}
+            {inViewport ? (
+              <PictureStop stop={stop} inForce={inForce} />
+            ) : (
+              <StopBar stop={stop} inForce={inForce} />
+            )}
+          </div>
+        }
+      />
+      <div className={styles.below}>
+        <Card withBorder>
+          {observer && <TelemetryView subscribe={observer.subscribe} schema={telemetrySchema} />}
+        </Card>
+        <Stack>
+          <AbandonedNotice session={detail} />
+          <RecordingMark sessionId={detail.id} isUnknown={isOutdated} />
+          <Group align="flex-start">
+            <SessionActions live={room} />
+            <ReleaseRobot sessionId={detail.id} robotName={robot.name}>
+              {t('robots.openSession.release')}
+            </ReleaseRobot>
+          </Group>
+        </Stack>
+      </div>
+    </>
   )
 }
 
-/** Returns the ACTIVE or PAUSED session of a robot. There is at most one. */
-async function findOpen(rest: RestClient, robotId: string) {
-  const lists = await Promise.all(
-    (['ACTIVE', 'PAUSED'] as const).map((status) =>
-      answerOf(rest.GET('/api/sessions', { params: { query: { robotId, status, limit: 1 } } })),
-    ),
+/** The stop at the lower left of the picture, with its state. Escape stops too. */
+function PictureStop({ stop, inForce }: { stop: StopControl; inForce: string | undefined }) {
+  const request = useStore(stop.state)
+  useStopKey(stop)
+  const text =
+    request.phase === 'rejected'
+      ? t('session.stopBar.rejected', { error: messageOf(request.error) })
+      : request.phase === 'requested'
+        ? t('session.stopBar.requested')
+        : inForce
+  return (
+    <>
+      <button
+        type="button"
+        className={styles.stopButton}
+        data-in-force={inForce !== undefined}
+        data-testid="stop"
+        aria-keyshortcuts="Escape"
+        aria-label={t('session.stopBar.buttonLabel')}
+        onClick={stop.request}
+      >
+        <StopSign />
+        {t('session.stopBar.button')}
+      </button>
+      <span className={styles.stopText} role="alert">
+        {text}
+      </span>
+    </>
   )
-  return lists.flatMap(({ sessions }) => sessions)[0] ?? null
 }
+
+function LatestSessions({ robot, activity }: Pick<OverviewProps, 'robot' | 'activity'>) {
+  const sessions = activity?.sessions.slice(0, LATEST) ?? []
+  return (
+    <Panel
+      title={t('robots.page.sessions')}
+      more={
+        <LinkAnchor to="/sessions" search={{ robot: robot.id }}>
+          {t('robots.latest.all')}
+        </LinkAnchor>
+      }
+    >
+      <Rows
+        empty={t('robots.latest.noSessions')}
+        rows={sessions.map(({ id, operator_name, spans, driven_seconds, cost_cents }) => [
+          id,
+          <LinkAnchor key="name" to="/sessions/$sessionId" params={{ sessionId: id }}>
+            {operator_name}
+          </LinkAnchor>,
+          spans[0] && <Time key="time" at={spans[0].from} />,
+          t('robots.latest.drivenFor', { time: duration(driven_seconds / 60), cost: money(cost_cents) }),
+        ])}
+      />
+    </Panel>
+  )
+}
+
+/** Entries of each panel. */
+const LATEST = 4
+
+function LatestRecordings({ robot }: { robot: RobotDetail }) {
+  const { rest } = usePlatform()
+  const { data } = useQuery({
+    queryKey: [...keys.recordings, 'latest', robot.id],
+    queryFn: ({ signal }) =>
+      answerOf(
+        rest.GET('/api/recordings', { params: { query: { robot_id: robot.id, limit: LATEST } }, signal }),
+      ),
+  })
+  return (
+    <Panel
+      title={t('robots.latest.recordings')}
+      more={<LinkAnchor to="/recordings">{t('robots.latest.all')}</LinkAnchor>}
+    >
+      <Rows
+        empty={t('robots.latest.noRecordings')}
+        rows={(data?.recordings ?? []).map(({ id, session_id, started_at, mode, size_bytes }) => [
+          id,
+          <LinkAnchor key="name" to="/sessions/$sessionId/replay" params={{ sessionId: session_id }}>
+            <Time at={started_at} />
+          </LinkAnchor>,
+          recordingTexts[mode],
+          dataSize(size_bytes / 1e6),
+        ])}
+      />
+    </Panel>
+  )
+}
+
+const recordingTexts: Record<RobotDetail['recording'], string> = {
+  off: t('robots.latest.off'),
+  control: t('robots.latest.control'),
+  video: t('robots.latest.video'),
+}
+
+const MainSettings = ({ robot }: { robot: RobotDetail }) => (
+  <Panel
+    title={t('robots.page.settings')}
+    more={
+      <LinkAnchor to="/robots/$robotId" params={{ robotId: robot.id }} search={{ tab: 'settings' }}>
+        {t('robots.latest.change')}
+      </LinkAnchor>
+    }
+  >
+    <Rows
+      empty=""
+      rows={[
+        [
+          'latency',
+          t('robots.latest.latency'),
+          null,
+          t('home.operator.latency', { ms: robot.latency_limit_ms }),
+        ],
+        [
+          'picture',
+          t('robots.latest.picture'),
+          null,
+          robot.video_limit_ms === null ? NONE : t('home.operator.latency', { ms: robot.video_limit_ms }),
+        ],
+        ['recording', t('robots.latest.recording'), null, recordingTexts[robot.recording]],
+        ['battery', t('home.attention.lowBattery'), null, percent(robot.low_battery_threshold)],
+        ['hold', t('live.tile.onHold'), null, t(robot.on_hold ? 'robots.latest.yes' : 'robots.latest.no')],
+      ]}
+    />
+  </Panel>
+)
+
+type Row = readonly [key: string, name: ReactNode, note: ReactNode, value: ReactNode]
+
+const Rows = ({ rows, empty }: { rows: readonly Row[]; empty: string }) =>
+  rows.length === 0 ? (
+    <Text p="md" c="dimmed">
+      {empty}
+    </Text>
+  ) : (
+    <ul className={styles.rows}>
+      {rows.map(([key, name, note, value]) => (
+        <li key={key}>
+          <div>
+            {name}
+            {note && <small>{note}</small>}
+          </div>
+          <b>{value}</b>
+        </li>
+      ))}
+    </ul>
+  )
 
 type LogLevel = Schemas['RobotLogLine']['level']
 

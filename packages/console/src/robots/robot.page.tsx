@@ -19,9 +19,8 @@ import { useStopText } from '../session/clear-stop.tsx'
 import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
 import { StopBar, useStop } from '../session/stop-bar.tsx'
 import { type LiveRobot, RobotStateLabel, useLiveRobot } from '../status/live-robots.tsx'
-import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
-import { AccessTab, RobotHold, RobotSessions } from './access-tab.tsx'
+import { AccessTab, HoldRobotButton, RobotHold, RobotSessions } from './access-tab.tsx'
 import { ConnectRobot, PairRobot } from './connect-robot.tsx'
 import { HealthTab } from './health-tab.tsx'
 import { LiveTab } from './live-tab.tsx'
@@ -46,7 +45,7 @@ export function RobotPage() {
         <Page
           key={robot.id}
           title={robot.name}
-          description={robot.robot_type}
+          description={[robot.robot_type, ...robot.tags].join(' · ')}
           actions={<RobotHeader robot={robot} live={live} />}
         >
           <StalenessNote asOfMs={query.dataUpdatedAt} />
@@ -100,9 +99,10 @@ function TabContent(props: {
   live: LiveRobot | null | undefined
 }): ReactNode {
   const { tab, robot, live } = props
+  const state = useRobotState(robot, live)
   switch (tab) {
     case 'live':
-      return <LiveTab robot={robot} live={live} />
+      return <LiveTab robot={robot} live={live} state={state} />
     case 'sessions':
       return (
         <Section title={t('robots.page.sessions')}>
@@ -131,25 +131,22 @@ function TabContent(props: {
   }
 }
 
-/** Shows state, battery and operator of a robot, with a link to its open session. */
+/** Offers what an owner does with a robot: a look, a message to its operator, a hold. The overview shows its state itself. */
 function RobotHeader({ robot, live }: { robot: RobotDetail; live: LiveRobot | null | undefined }) {
+  const { tab } = useSearch({ from: '/shell/robots/$robotId' })
   const state = useRobotState(robot, live)
   const session = live?.session
+  const params = { sessionId: session?.id ?? '' }
   return (
     <Group gap="sm">
-      {state && <RobotStateLabel state={state} />}
-      <Text data-testid="battery">
-        {robot.battery === null
-          ? t('robots.header.batteryUnknown')
-          : t('robots.header.battery', { charge: percent(robot.battery) })}
-      </Text>
+      {tab !== undefined && state && <RobotStateLabel state={state} />}
+      {!robot.on_hold && <HoldRobotButton robot={robot} />}
       {session && (
         <>
-          <Text>{session.operator_name}</Text>
-          <LinkButton to="/sessions/$sessionId" params={{ sessionId: session.id }}>
-            {t('robots.header.watch')}
+          <LinkButton to="/sessions/$sessionId" params={params} variant="default">
+            {t('robots.header.message', { operator: session.operator_name })}
           </LinkButton>
-          <LinkButton to="/watch/$sessionId" params={{ sessionId: session.id }} variant="default">
+          <LinkButton to="/watch/$sessionId" params={params}>
             {t('robots.header.fullView')}
           </LinkButton>
         </>

@@ -3,7 +3,6 @@ import type { RobotState } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useRobotStatuses } from '../platform/use-live.ts'
 import { robotStateTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import type { ShapeName } from './shapes.tsx'
@@ -34,17 +33,6 @@ export function useLiveRobot(robotId: string): LiveRobot | null | undefined {
     refetchInterval: POLL_MS,
   })
   return data && (data.robots[0] ?? null)
-}
-
-/** Returns the newest known heartbeat of a robot: of the query or of the live connection. */
-export function useLastHeartbeat({ id, last_heartbeat }: Pick<LiveRobot, 'id' | 'last_heartbeat'>) {
-  const live = useRobotStatuses()?.get(id)?.last_heartbeat ?? null
-  return (
-    [last_heartbeat, live]
-      .filter((at) => at !== null)
-      .sort()
-      .at(-1) ?? null
-  )
 }
 
 const shapes: Record<RobotState, ShapeName> = {

@@ -1,79 +1,102 @@
-import { type ComponentProps, type CSSProperties, type ReactNode, useEffect, useRef, useState } from 'react'
+import {
+  type ComponentProps,
+  type CSSProperties,
+  type KeyboardEvent as ReactKeyboardEvent,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import { isTyping, latinKey } from '../base/keys.ts'
 import styles from './hold-button.module.css'
 
 interface Props extends Omit<ComponentProps<'button'>, 'onClick'> {
-  readonly children: ReactNode
   /** How long it must be held. */
   readonly holdMs: number
-  /** The key of the page that does the same while it is held, in lower case. */
-  readonly holdKey?: string | undefined
-  readonly onHeld: () => void
+  readonly onHold: () => void
+  /** A letter that holds it like the space bar, while it has the focus. */
+  readonly holdKey?: string
+  /** A letter that holds it wherever the focus is, except in fields and dialogs. */
+  readonly pageKey?: string
 }
 
 /**
- * Renders a button whose action needs a hold, by pointer, by Enter, or by a key of the page. It fills while it is held; letting go
- * cancels. Its label must say that it is held.
+ * Renders a button that acts when it has been held, with the progress as its background. Letting go cancels. A click without a
+ * pointer or a key, which only assistive technology sends, acts at once, because it cannot hold.
  */
-export function HoldButton({ children, holdMs, holdKey, onHeld, className = '', ...button }: Props) {
+export function HoldButton({ holdMs, onHold, holdKey, pageKey, className = '', style, ...button }: Props) {
   const [isHeld, setHeld] = useState(false)
-  const latest = useRef(onHeld)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const act = useRef(onHold)
   useEffect(() => {
-    latest.current = onHeld
+    act.current = onHold
   })
-  useEffect(() => {
-    if (!isHeld) return
-    const timer = setTimeout(() => {
-      setHeld(false)
-      latest.current()
+  const release = () => {
+    clearTimeout(timer.current)
+    timer.current = undefined
+    setHeld(false)
+  }
+  const hold = () => {
+    if (timer.current !== undefined) return
+    setHeld(true)
+    timer.current = setTimeout(() => {
+      release()
+      act.current()
     }, holdMs)
-    return () => clearTimeout(timer)
-  }, [isHeld, holdMs])
-  useHoldKey(holdKey, setHeld)
-  const release = () => setHeld(false)
+  }
+  useEffect(() => () => clearTimeout(timer.current), [])
+  usePageKey(pageKey, hold, release)
+  // The browser would click at the end of the key press.
+  const byKey = (event: ReactKeyboardEvent, then: () => void) => {
+    if (![' ', 'Enter', holdKey].includes(event.key.toLowerCase().replace('enter', 'Enter'))) return
+    event.preventDefault()
+    event.stopPropagation()
+    then()
+  }
   return (
     <button
       type="button"
       {...button}
       className={`${styles.hold} ${className}`}
-      style={{ '--hold': `${holdMs}ms` } as CSSProperties}
       data-held={isHeld}
+      style={{ '--hold': `${holdMs}ms`, ...style } as CSSProperties}
       onPointerDown={(event) => {
-        event.currentTarget.focus()
-        setHeld(true)
+        if (event.button !== 0) return
+        // A finger that moves a little still holds.
+        event.currentTarget.setPointerCapture(event.pointerId)
+        hold()
       }}
       onPointerUp={release}
-      onPointerLeave={release}
       onPointerCancel={release}
-      onContextMenu={(event) => event.preventDefault()}
-      onKeyDown={(event) => event.key === 'Enter' && !event.repeat && setHeld(true)}
-      onKeyUp={release}
       onBlur={release}
-    >
-      {children}
-    </button>
+      onContextMenu={(event) => event.preventDefault()}
+      onKeyDown={(event) => byKey(event, () => !event.repeat && hold())}
+      onKeyUp={(event) => byKey(event, release)}
+      onClick={({ detail }) => detail === 0 && act.current()}
+    />
   )
 }
 
 /** Holds while a key of the page is down. */
-function useHoldKey(holdKey: string | undefined, setHeld: (isHeld: boolean) => void): void {
+function usePageKey(pageKey: string | undefined, hold: () => void, release: () => void): void {
+  const latest = useRef({ hold, release })
   useEffect(() => {
-    if (holdKey === undefined) return
+    latest.current = { hold, release }
+  })
+  useEffect(() => {
+    if (pageKey === undefined) return
     const listening = new AbortController()
     const options = { signal: listening.signal }
-    const isOurs = (event: KeyboardEvent) =>
-      latinKey(event) === holdKey && !isTyping() && document.querySelector('[role=dialog]') === null
-    window.addEventListener(
-      'keydown',
-      (event) => {
-        if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || !isOurs(event)) return
-        event.preventDefault()
-        setHeld(true)
-      },
-      options,
-    )
-    window.addEventListener('keyup', (event) => latinKey(event) === holdKey && setHeld(false), options)
-    window.addEventListener('blur', () => setHeld(false), options)
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || latinKey(event) !== pageKey)
+        return
+      if (isTyping() || document.querySelector('[role=dialog]') !== null) return
+      event.preventDefault()
+      latest.current.hold()
+    }
+    const onKeyUp = (event: KeyboardEvent) => latinKey(event) === pageKey && latest.current.release()
+    window.addEventListener('keydown', onKeyDown, options)
+    window.addEventListener('keyup', onKeyUp, options)
+    window.addEventListener('blur', () => latest.current.release(), options)
     return () => listening.abort()
-  }, [holdKey, setHeld])
+  }, [pageKey])
 }

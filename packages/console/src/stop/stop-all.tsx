@@ -1,26 +1,30 @@
 import { Button, Group, List, Paper, Stack, Text } from '@mantine/core'
 import { useStore } from '../base/store.ts'
+import { StopSign } from '../status/shapes.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { type FleetStop, type StopTarget, stopResultText } from './fleet-stop.ts'
+import { HoldButton } from './hold-button.tsx'
 
-/** Stops all robots in a session at once, without a confirmation. */
-export const StopAllButton = ({
-  targets,
-  fleetStop,
-}: {
+/** How long the stop of all robots must be held. */
+const HOLD_ALL_MS = 1_000
+
+/** Stops all robots in a session when it has been held. */
+export const StopAllButton = (props: {
   targets: readonly StopTarget[]
   fleetStop: FleetStop
+  className?: string | undefined
 }) => (
-  <Button
-    color="red.9"
-    size="md"
-    disabled={targets.length === 0}
+  <HoldButton
+    holdMs={HOLD_ALL_MS}
+    className={props.className ?? ''}
+    disabled={props.targets.length === 0}
     data-testid="stop-all"
-    onClick={() => fleetStop.stop(targets)}
+    onHold={() => props.fleetStop.stop(props.targets)}
   >
-    {t('live.stop.all')}
-  </Button>
+    <StopSign />
+    {t('live.stop.all')} <small>{t('live.stop.holdAll')}</small>
+  </HoldButton>
 )
 
 /** Shows the result of every requested stop. */
@@ -35,7 +39,7 @@ export function StopResults({ fleetStop }: { fleetStop: FleetStop }) {
       aria-label={t('live.stop.results')}
       withBorder
       p="sm"
-      style={{ borderColor: `var(--mantine-color-${isComplete ? 'teal' : 'red'}-9)` }}
+      style={{ borderColor: `var(--status-${isComplete ? 'live' : 'blind'})` }}
     >
       <Stack gap="xs">
         <div role="status">

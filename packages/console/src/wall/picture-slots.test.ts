@@ -24,3 +24,14 @@ test('shows a preferred picture in place of the last one', () => {
   slots.prefer('c')
   expect(shown(slots)).toEqual(['a', 'c'])
 })
+
+test('idle tiles come after the others, and take turns', () => {
+  const slots = createPictureSlots({ total: 2, perOrigin: 2 })
+  for (const id of ['a', 'b', 'c']) slots.request(id, 'https://hub.test', true)
+  slots.request('d', 'https://hub.test')
+  expect(shown(slots)).toEqual(['a', 'd'])
+  slots.turn()
+  expect(shown(slots)).toEqual(['b', 'd'])
+  slots.turn()
+  expect(shown(slots)).toEqual(['c', 'd'])
+})

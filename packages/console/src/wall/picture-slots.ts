@@ -5,16 +5,24 @@ const MAX_PICTURES = 9
 /** Browsers open six connections to an origin over HTTP/1.1. Endless pictures must leave some for requests and stops. */
 const MAX_PICTURES_PER_ORIGIN = 4
 
+/** How long an idle tile keeps its picture while others wait. */
+export const TURN_MS = 4_000
+
 /** Shares a limited number of pictures among the visible tiles. */
 export interface PictureSlots {
   /** The robots whose pictures are loaded. */
   readonly shown: Store<ReadonlySet<string>>
-  /** Requests the picture of a visible tile. It is shown as soon as there is a free slot. */
-  request(id: string, origin: string): void
+  /**
+   * Requests the picture of a visible tile. It is shown as soon as there is a free slot.
+   * @param isIdle whether it comes after the others, and gives its slot to the next idle one from time to time
+   */
+  request(id: string, origin: string, isIdle?: boolean): void
   /** Releases the slot of a tile that is no longer visible. */
   release(id: string): void
   /** Shows the picture of a waiting tile now, in place of the one that was requested last. */
   prefer(id: string): void
+  /** Gives the slots of idle tiles to those that wait for longest. */
+  turn(): void
 }
 
 /** Creates the slots of one page. Earlier requests come first. */
@@ -22,10 +30,10 @@ export function createPictureSlots(
   limits: { total: number; perOrigin: number } = { total: MAX_PICTURES, perOrigin: MAX_PICTURES_PER_ORIGIN },
 ): PictureSlots {
   const shown = createStore<ReadonlySet<string>>(new Set())
-  let requests: { id: string; origin: string }[] = []
+  let requests: { id: string; origin: string; isIdle: boolean }[] = []
 
   function update(next: typeof requests): void {
-    requests = next
+    requests = [...next.filter(({ isIdle }) => !isIdle), ...next.filter(({ isIdle }) => isIdle)]
     const granted = new Set<string>()
     const byOrigin = new Map<string, number>()
     for (const { id, origin } of requests) {
@@ -42,11 +50,16 @@ export function createPictureSlots(
 
   return {
     shown,
-    request: (id, origin) => update([...without(id), { id, origin }]),
+    request: (id, origin, isIdle = false) => update([...without(id), { id, origin, isIdle }]),
     release: (id) => update(without(id)),
     prefer(id) {
       const preferred = requests.find((request) => request.id === id)
-      if (preferred) update([preferred, ...without(id)])
+      if (preferred) update([{ ...preferred, isIdle: false }, ...without(id)])
+    },
+    turn() {
+      const isResting = ({ id, isIdle }: (typeof requests)[number]) => isIdle && shown.get().has(id)
+      if (requests.length > shown.get().size)
+        update([...requests.filter((request) => !isResting(request)), ...requests.filter(isResting)])
     },
   }
 }

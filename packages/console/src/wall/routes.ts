@@ -1,13 +1,16 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { IconActivity } from '../base/icons.tsx'
 import type { NavigationEntry } from '../platform/platform.ts'
-import { shellRoute } from '../platform/root-routes.tsx'
+import { fullWindowRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
+import { readWallSearch } from './wall-search.ts'
 
+/** The wall fills the window: it is made for a large screen, and for many pictures. */
 export const wallRoutes = [
   createRoute({
-    getParentRoute: () => shellRoute,
+    getParentRoute: () => fullWindowRoute,
     path: '/live',
+    validateSearch: readWallSearch,
     component: lazyRouteComponent(() => import('./wall.page.tsx'), 'WallPage'),
   }),
 ] as const

@@ -1,64 +1,221 @@
 import { Text } from '@mantine/core'
-import { useState } from 'react'
-import { LinkButton } from '../base/links.tsx'
-import { Page } from '../base/page.tsx'
+import { useElementSize } from '@mantine/hooks'
+import { useSearch } from '@tanstack/react-router'
+import { type CSSProperties, Fragment, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useDarkPage } from '../base/dark-page.ts'
+import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
+import { useStore } from '../base/store.ts'
+import { useTicker } from '../base/time.tsx'
+import { useConnection } from '../platform/use-live.ts'
 import { StalenessNote } from '../robots/robot-status.tsx'
-import { type LiveRobot, useLiveRobotList } from '../status/live-robots.tsx'
-import { type StopTarget, useFleetStop } from '../stop/fleet-stop.ts'
+import { type LiveRobot, RobotStateLabel, useLiveRobotList } from '../status/live-robots.tsx'
+import type { TrustState } from '../status/trust.ts'
+import { type FleetStop, type StopTarget, useFleetStop } from '../stop/fleet-stop.ts'
 import { StopAllButton, StopResults } from '../stop/stop-all.tsx'
+import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
-import { LiveTile } from './live-tile.tsx'
-import { createPictureSlots } from './picture-slots.ts'
+import { LiveTile, lineOf } from './live-tile.tsx'
+import { createPictureSlots, TURN_MS } from './picture-slots.ts'
+import { type Counts, layoutOf, type Placed, placed, type SectionName, type Seen } from './sections.ts'
+import { useSounds } from './sound.ts'
+import { tileSize } from './tile-size.ts'
 import styles from './wall.module.css'
+import { KeyHints, WallHeader } from './wall-header.tsx'
+import { useWallKeys, watchAttention } from './wall-keys.ts'
+import { wallFilters } from './wall-search.ts'
 
-/** Shows all live robots of the owner as tiles, each with a stop, and a stop for all of them. */
+const NONE: readonly LiveRobot[] = []
+
+/** Shows all live robots of the owner, those that need the owner first, each with a stop, and a stop for all of them. */
 export function WallPage() {
+  useDarkPage()
+  useEffect(() => {
+    document.title = `${t('live.page.title')} · Wheelhouse`
+  }, [])
   const query = useLiveRobotList()
+  const robots = query.data?.robots ?? NONE
+  const page = useRef<HTMLDivElement>(null)
+  useWallKeys(page)
+  const [seen, onSeen] = useSeen()
+  useSounds(useMemo(() => query.data && alarmsOf(query.data.robots, seen), [query.data, seen]))
+  const places = usePlaces(page, robots, seen)
+  const [find, setFind] = useState('')
+  const { show = 'all', tag } = useSearch({ from: '/full-window/live' })
+  const sections: readonly SectionName[] = wallFilters[show]
+  const isShown = ({ robot: { name, tags }, section }: Placed) =>
+    sections.includes(section) &&
+    (tag === undefined || tags.includes(tag)) &&
+    name.toLowerCase().includes(find.trim().toLowerCase())
   const fleetStop = useFleetStop()
-  const [slots] = useState(createPictureSlots)
-  const robots = query.data?.robots ?? []
+  const targets = stopTargets(robots)
   return (
-    <Page
-      title={t('live.page.title')}
-      description={t('live.page.description')}
-      actions={<StopAllButton targets={stopTargets(robots)} fleetStop={fleetStop} />}
-    >
-      {query.data && <StalenessNote asOfMs={query.dataUpdatedAt} />}
-      <StopResults fleetStop={fleetStop} />
-      <QueryView
-        query={query}
-        isEmpty={({ total }) => total === 0}
-        empty={
-          <Empty
-            title={t('live.page.emptyTitle')}
-            action={<LinkButton to="/robots">{t('live.page.allRobots')}</LinkButton>}
-          >
-            {t('live.page.emptyText')}
-          </Empty>
-        }
-      >
-        {({ robots, total }) => (
-          <>
-            {total > robots.length && (
-              <Text size="sm">{t('live.page.notAll', { shown: robots.length, total })}</Text>
-            )}
-            <ul className={styles.wall} aria-label={t('live.page.label')}>
-              {[...robots].sort(byName).map((robot) => (
-                <LiveTile key={robot.id} robot={robot} slots={slots} fleetStop={fleetStop} />
-              ))}
-            </ul>
-          </>
-        )}
-      </QueryView>
-    </Page>
+    <div ref={page} className={styles.page}>
+      <WallHeader
+        counts={countsOf(places)}
+        tags={[...new Set(robots.flatMap(({ tags }) => tags))].sort()}
+        find={find}
+        onFind={setFind}
+        onOpen={() => page.current?.querySelector<HTMLElement>('[data-robot] a')?.click()}
+      />
+      <div className={styles.middle}>
+        {query.data && <StalenessNote asOfMs={query.dataUpdatedAt} />}
+        <QueryView
+          query={query}
+          isEmpty={({ total }) => total === 0}
+          empty={
+            <Empty
+              title={t('live.page.emptyTitle')}
+              action={<LinkButton to="/robots">{t('live.page.allRobots')}</LinkButton>}
+            >
+              {t('live.page.emptyText')}
+            </Empty>
+          }
+        >
+          {({ total }) => (
+            <>
+              {total > robots.length && (
+                <Text size="sm">{t('live.page.notAll', { shown: robots.length, total })}</Text>
+              )}
+              <Tiles places={places.filter(isShown)} fleetStop={fleetStop} onSeen={onSeen} />
+            </>
+          )}
+        </QueryView>
+      </div>
+      <div className={styles.results}>
+        <StopResults fleetStop={fleetStop} />
+      </div>
+      <footer className={styles.bar}>
+        <StopAllButton targets={targets} fleetStop={fleetStop} className={styles.stopAll} />
+        <span className={styles.reach}>{t('live.wall.reach', { count: targets.length })}</span>
+        <KeyHints />
+      </footer>
+    </div>
   )
+}
+
+const sectionTexts: Record<SectionName, string> = {
+  needs: t('live.wall.needs'),
+  driving: t('live.wall.driving'),
+  ready: t('live.wall.ready'),
+  rows: t('live.wall.withoutPicture'),
+}
+
+interface TilesProps {
+  readonly places: readonly Placed[]
+  readonly fleetStop: FleetStop
+  readonly onSeen: (robotId: string, state: TrustState) => void
+}
+
+/** Lists the robots in their sections. All are in one list, so that a tile which changes its section keeps its picture. */
+function Tiles({ places, fleetStop, onSeen }: TilesProps) {
+  const { ref, width, height } = useElementSize<HTMLDivElement>()
+  const [slots] = useState(createPictureSlots)
+  useEffect(() => {
+    const timer = setInterval(slots.turn, TURN_MS)
+    return () => clearInterval(timer)
+  }, [slots])
+  const counts = countsOf(places)
+  const layout = layoutOf(counts, useStore(tileSize), { widthPx: width, heightPx: height })
+  const fills = layout.tilePx !== undefined
+  return (
+    <div ref={ref} className={styles.scroll}>
+      <section className={styles.tiles} aria-label={t('live.page.label')} data-fills={fills}>
+        {places.length === 0 && width > 0 && <Empty title={t('live.wall.noMatch')} />}
+        {places.map(({ robot, section }, index) => (
+          <Fragment key={robot.id}>
+            {section !== places[index - 1]?.section && !fills && (
+              <h2>
+                {sectionTexts[section]} <b>{counts[section].toLocaleString(language)}</b>
+              </h2>
+            )}
+            <div
+              className={styles.cell}
+              style={{ '--columns': layout.columns[section], height: layout.tilePx } as CSSProperties}
+            >
+              {section === 'rows' ? (
+                <Row robot={robot} />
+              ) : (
+                <LiveTile
+                  robot={robot}
+                  section={section}
+                  number={robot.session && index < 9 ? index + 1 : undefined}
+                  slots={slots}
+                  fleetStop={fleetStop}
+                  onSeen={onSeen}
+                />
+              )}
+            </div>
+          </Fragment>
+        ))}
+      </section>
+    </div>
+  )
+}
+
+/** Shows an idle robot without a picture in one line. */
+function Row({ robot }: { robot: LiveRobot }) {
+  const isUnknown = useConnection() !== 'live'
+  return (
+    <article className={styles.row} aria-label={robot.name} data-testid="live-tile" data-robot={robot.id}>
+      <RobotStateLabel state={robot.state} isUnknown={isUnknown} />
+      <LinkAnchor to="/robots/$robotId" params={{ robotId: robot.id }} truncate>
+        {robot.name}
+      </LinkAnchor>
+      <span className={styles.rowText}>{robot.on_hold && lineOf(robot)}</span>
+      {robot.battery !== null && <span data-testid="battery">{percent(robot.battery)}</span>}
+    </article>
+  )
+}
+
+/** Returns what the tiles have seen of their pictures for a while, and the function that notes it. */
+function useSeen(): [Seen, TilesProps['onSeen']] {
+  const [seen, setSeen] = useState<Seen>(new Map())
+  const onSeen = useCallback((id: string, state: TrustState) => {
+    setSeen((old) =>
+      old.get(id)?.state === state ? old : new Map(old).set(id, { state, sinceMs: Date.now() }),
+    )
+  }, [])
+  return [seen, onSeen]
+}
+
+const ATTENTION_CHECK_MS = 1_000
+
+/** Returns the robots in their places. Nothing moves while somebody points at the wall, or has the focus on it. */
+function usePlaces(page: { readonly current: HTMLElement | null }, robots: readonly LiveRobot[], seen: Seen) {
+  const [attention, setAttention] = useState<ReturnType<typeof watchAttention>>()
+  useEffect(() => {
+    if (!page.current) return
+    const watched = watchAttention(page.current)
+    setAttention(watched)
+    return watched.end
+  }, [page])
+  useTicker(ATTENTION_CHECK_MS)
+  const last = useRef<readonly Placed[]>([])
+  const places = placed(robots, seen, attention?.isAttended() ? last.current : undefined)
+  useEffect(() => {
+    last.current = places
+  })
+  return places
+}
+
+const countsOf = (places: readonly Placed[]): Counts => {
+  const counts = { needs: 0, driving: 0, ready: 0, rows: 0 }
+  for (const { section } of places) counts[section] += 1
+  return counts
+}
+
+/** Returns which robots sound. */
+const alarmsOf = (robots: readonly LiveRobot[], seen: Seen) => {
+  const idsOf = (is: (robot: LiveRobot) => boolean) => robots.filter(is).map(({ id }) => id)
+  return {
+    stopped: idsOf(({ state }) => state === 'STOPPED'),
+    lost: idsOf(
+      ({ id, state, session }) => state === 'LOST' || (!!session && seen.get(id)?.state === 'BLIND'),
+    ),
+  }
 }
 
 /** Returns the stops of all robots in a session. */
 const stopTargets = (robots: readonly LiveRobot[]): StopTarget[] =>
   robots.flatMap(({ name, session }) => (session ? [{ sessionId: session.id, robotName: name }] : []))
-
-const collator = new Intl.Collator(language, { numeric: true })
-/** Orders by name, so that no tile moves under the pointer when its robot changes. */
-const byName = (a: LiveRobot, b: LiveRobot) => collator.compare(a.name, b.name) || (a.id < b.id ? -1 : 1)
