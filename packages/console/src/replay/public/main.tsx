@@ -1,4 +1,4 @@
-import '../base/mantine.css'
+import '../../base/mantine.css'
 import '../../base/app.css'
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
