@@ -5,8 +5,8 @@ type Texts<Code extends string> = Readonly<Record<Code, string>>
 
 /** Labels of robot statuses. Labels of the protocol's codes are typed by the protocol, all others by the REST API. */
 export const robotStatusTexts: Texts<RobotStatus> = {
-  AVAILABLE: 'Online',
-  IN_SESSION: 'In a session',
+  AVAILABLE: 'Ready',
+  IN_SESSION: 'In session',
   OFFLINE: 'Offline',
 }
 

@@ -1344,7 +1344,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the robots that you could start a session on now, newest first
+         * Lists the robots that you could start a session on now, or those that others drive, newest first
          * @description This needs the operator role, and a session token or an API key.
          */
         get: operations["getOperatorAvailableRobots"];
@@ -2834,6 +2834,33 @@ export interface components {
              */
             tags: string[];
             last_heartbeat: string | null;
+            /**
+             * @description Last reported charge, 0 to 1; null until the robot reports it.
+             * @example 0.83
+             */
+            battery: number | null;
+            /** @example Ada */
+            owner_name: string;
+            /**
+             * @description Your earnings for each started minute, at the present price.
+             * @example 35
+             */
+            earnings_cents_per_minute: number;
+            /**
+             * @description WebSocket origin of the gateway that the robot is connected to, for a measurement of the round trip; null while the robot is offline.
+             * @example wss://gateway.example.com
+             */
+            gateway_url: string | null;
+            /**
+             * @description When its open session started; null without one.
+             * @example null
+             */
+            busy_since: string | null;
+            /**
+             * @description The planned end of its open session; null without one, or if no end is planned.
+             * @example null
+             */
+            free_at: string | null;
         };
         /** @description The number of available robots for each type. */
         AvailableRobotCounts: {
@@ -5485,6 +5512,18 @@ export interface components {
              */
             tags: string[];
             last_heartbeat: string | null;
+            /** @example Ada */
+            owner_name: string;
+            /**
+             * @description Your earnings for each started minute, at the present price.
+             * @example 35
+             */
+            earnings_cents_per_minute: number;
+            /**
+             * @description WebSocket origin of the gateway that the robot is connected to, for a measurement of the round trip; null while the robot is offline.
+             * @example wss://gateway.example.com
+             */
+            gateway_url: string | null;
             /** @description The supported model of this type; null for a type that the platform does not know. */
             model: components["schemas"]["RobotModel"] | null;
             /** @description Whether you need a certification, and yours. */
@@ -5529,16 +5568,6 @@ export interface components {
              * @example true
              */
             has_camera: boolean;
-            /**
-             * @description WebSocket origin of the gateway that the robot is connected to, for a measurement of the round trip; null while the robot is offline.
-             * @example wss://gateway.example.com
-             */
-            gateway_url: string | null;
-            /**
-             * @description Your earnings for each started minute, at the present price.
-             * @example 35
-             */
-            earnings_cents_per_minute: number;
             /**
              * @description Mean of the ratings that the owner gave to operators; null without ratings.
              * @example 4.6
@@ -15088,6 +15117,11 @@ export interface operations {
                 cursor?: string;
                 /** @example name */
                 sort?: "-created_at" | "created_at" | "name" | "-name";
+                /**
+                 * @description IN_SESSION: the robots that you could start a session on if they were not in one.
+                 * @example AVAILABLE
+                 */
+                status?: "AVAILABLE" | "IN_SESSION";
                 /** @example warehouse */
                 search?: string;
                 /** @example so-101 */
@@ -15122,7 +15156,13 @@ export interface operations {
                      *             "arm",
                      *             "berlin"
                      *           ],
-                     *           "last_heartbeat": "2026-11-20T09:30:00.000Z"
+                     *           "last_heartbeat": "2026-11-20T09:30:00.000Z",
+                     *           "battery": 0.83,
+                     *           "owner_name": "Ada",
+                     *           "earnings_cents_per_minute": 35,
+                     *           "gateway_url": "wss://gateway.example.com",
+                     *           "busy_since": null,
+                     *           "free_at": null
                      *         }
                      *       ]
                      *     }
@@ -15625,6 +15665,9 @@ export interface operations {
                      *         "berlin"
                      *       ],
                      *       "last_heartbeat": "2026-11-20T09:30:00.000Z",
+                     *       "owner_name": "Ada",
+                     *       "earnings_cents_per_minute": 35,
+                     *       "gateway_url": "wss://gateway.example.com",
                      *       "model": {
                      *         "id": "so-101",
                      *         "name": "SO-101",
@@ -15649,8 +15692,6 @@ export interface operations {
                      *       "operator_notes": "Keep away from the shelf on the left.",
                      *       "recording": "control",
                      *       "has_camera": true,
-                     *       "gateway_url": "wss://gateway.example.com",
-                     *       "earnings_cents_per_minute": 35,
                      *       "owner_rating_average": 4.6,
                      *       "owner_rating_count": 12,
                      *       "latency_limit_ms": 400,

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { encodeCursor, pageOf } from '../../core/http/cursor.ts'
+import { planTerms } from '../billing/index.ts'
 import {
   AVAILABLE_COUNT_MAX,
   type AvailableRobot,
@@ -24,12 +25,12 @@ interface AvailableRobotPage {
   readonly next: string | undefined
 }
 
-/** Reads the robots that operators can start a session on now, by the conditions of `claimRobot`. */
+/** Reads the robots that operators can start a session on, now or after another one, by the conditions of `claimRobot`. */
 export function createAvailableRobots({ db }: { db: Db }) {
-  const available = (operatorId: string) =>
+  const available = (operatorId: string, status: ListAvailableRobots['status'] = 'AVAILABLE') =>
     db
       .selectFrom('robots')
-      .where('robots.status', '=', 'AVAILABLE')
+      .where('robots.status', '=', status)
       .where('robots.deleted_at', 'is', null)
       .where('robots.on_hold', '=', false)
       .where(ownedByClient)
@@ -51,17 +52,46 @@ export function createAvailableRobots({ db }: { db: Db }) {
   return {
     /** @throws 400 for a cursor of another list or order. */
     async page(operatorId: string, query: ListAvailableRobots): Promise<AvailableRobotPage> {
-      const { limit, sort } = query
-      const robots = available(operatorId)
+      const { limit, sort, status } = query
+      const { client_rate_cents_per_minute, operator_share_percent } = planTerms(sql.ref('robots.owner_id'))
+      const robots = available(operatorId, status)
         .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+        .innerJoin('users as owner', 'owner.id', 'robots.owner_id')
+        .leftJoin('gateway_nodes as node', (join) =>
+          join
+            .onRef('node.id', '=', 'robot_presence.node_id')
+            .on('robot_presence.connected', '=', true)
+            .on('node.draining', '=', false),
+        )
+        .leftJoin('sessions as open', (join) =>
+          join.onRef('open.robot_id', '=', 'robots.id').on('open.status', 'in', ['ACTIVE', 'PAUSED']),
+        )
+        // Restricts the busy robots by the index of open sessions: the index of robots covers the available ones only.
+        .$if(status === 'IN_SESSION', (busy) => busy.where('open.id', 'is not', null))
         .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.status', 'robots.tags'])
-        .select('robot_presence.last_heartbeat')
+        .select(['robot_presence.last_heartbeat', 'robot_presence.battery', 'node.url as gateway_url'])
+        .select(['owner.display_name as owner_name', 'open.started_at as busy_since'])
+        .select(
+          sql<Date | null>`least(open.scheduled_for, open.started_at) + make_interval(mins => open.planned_minutes)`.as(
+            'free_at',
+          ),
+        )
+        .select(
+          sql<number>`${client_rate_cents_per_minute} * ${operator_share_percent} / 100.0::float8`.as(
+            'earnings_cents_per_minute',
+          ),
+        )
       const rows = await sortedPage(applyOperatorFilters(robots, query), query)
         .limit(limit + 1)
         .execute()
       const { page, last } = pageOf(rows, limit)
       return {
-        robots: page.map(({ sort_key: _, ...row }) => ({ ...row, last_heartbeat: iso(row.last_heartbeat) })),
+        robots: page.map(({ sort_key: _, ...row }) => ({
+          ...row,
+          last_heartbeat: iso(row.last_heartbeat),
+          busy_since: iso(row.busy_since),
+          free_at: iso(row.free_at),
+        })),
         next: last && encodeCursor(sort, last.sort_key, last.id),
       }
     },

@@ -106,7 +106,8 @@ export function availableRobotEndpoints({
       method: 'get',
       path: '/api/operator/available-robots',
       list: true,
-      summary: 'Lists the robots that you could start a session on now, newest first',
+      summary:
+        'Lists the robots that you could start a session on now, or those that others drive, newest first',
       access,
       query: ListAvailableRobots,
       response: [200, z.object({ robots: z.array(AvailableRobot) })],

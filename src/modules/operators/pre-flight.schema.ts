@@ -14,6 +14,9 @@ export const PreFlight = AvailableRobot.pick({
   status: true,
   tags: true,
   last_heartbeat: true,
+  owner_name: true,
+  earnings_cents_per_minute: true,
+  gateway_url: true,
 })
   .extend({
     model: RobotModelView.nullable().meta({
@@ -55,18 +58,6 @@ export const PreFlight = AvailableRobot.pick({
       description: 'Whether the robot has a camera. Its address is part of a session.',
       examples: [true],
     }),
-    gateway_url: z
-      .string()
-      .nullable()
-      .meta({
-        description:
-          'WebSocket origin of the gateway that the robot is connected to, for a measurement of the round trip; null while ' +
-          'the robot is offline.',
-        examples: ['wss://gateway.example.com'],
-      }),
-    earnings_cents_per_minute: z
-      .number()
-      .meta({ description: 'Your earnings for each started minute, at the present price.', examples: [35] }),
     owner_rating_average: z
       .number()
       .nullable()

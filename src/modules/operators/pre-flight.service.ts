@@ -21,6 +21,8 @@ export function createPreFlights({ db }: { db: Db }) {
           .on('node.draining', '=', false),
       )
       .leftJoin('robot_models as model', 'model.robot_type', 'robots.robot_type')
+      .innerJoin('users as owner', 'owner.id', 'robots.owner_id')
+      .select('owner.display_name as owner_name')
       .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.status', 'robots.tags'])
       .select(['robots.owner_id', 'robots.on_hold', 'robots.require_certification', 'robots.operator_notes'])
       .select([

@@ -113,6 +113,9 @@ export const ListAvailableRobots = z.strictObject({
   limit: queryInteger(1, AVAILABLE_MAX).default(AVAILABLE_MAX),
   cursor: queryCursor.optional(),
   sort: AvailableSort.default('-created_at'),
+  status: z.enum(['AVAILABLE', 'IN_SESSION']).default('AVAILABLE').meta({
+    description: 'IN_SESSION: the robots that you could start a session on if they were not in one.',
+  }),
   ...availableFilters,
 })
 export type ListAvailableRobots = z.output<typeof ListAvailableRobots>

@@ -236,5 +236,32 @@ export const AvailableRobot = z
     status: RobotStatus,
     tags: z.array(z.string()).meta(examples.tags),
     last_heartbeat: timestamp.nullable(),
+    battery: z
+      .number()
+      .nullable()
+      .meta({
+        description: 'Last reported charge, 0 to 1; null until the robot reports it.',
+        examples: [0.83],
+      }),
+    owner_name: z.string().meta({ examples: ['Ada'] }),
+    earnings_cents_per_minute: z
+      .number()
+      .meta({ description: 'Your earnings for each started minute, at the present price.', examples: [35] }),
+    gateway_url: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'WebSocket origin of the gateway that the robot is connected to, for a measurement of the round trip; null while ' +
+          'the robot is offline.',
+        examples: ['wss://gateway.example.com'],
+      }),
+    busy_since: timestamp
+      .nullable()
+      .meta({ description: 'When its open session started; null without one.', examples: [null] }),
+    free_at: timestamp.nullable().meta({
+      description: 'The planned end of its open session; null without one, or if no end is planned.',
+      examples: [null],
+    }),
   })
   .meta({ id: 'AvailableRobot', description: 'A robot as operators see it.' })

@@ -51,6 +51,7 @@ test('shows an operator the robot before a session: state, notes, price, limits 
     has_camera: true,
     gateway_url: world.gatewayUrl,
     earnings_cents_per_minute: 35,
+    owner_name: owner.name,
     owner_rating_average: null,
     owner_rating_count: 0,
     latency_limit_ms: 400,

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectTo } from '../../support/database/sql.ts'
 import { everyPage } from '../../support/world/pages.ts'
+import { performAction, start } from '../../support/world/session-fixtures.ts'
 import type { Reply, TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const ROBOTS = '/api/client/robots'
@@ -282,8 +284,34 @@ describe('GET /api/operator/available-robots', () => {
     })
   })
 
+  test('robots show what an operator chooses by, and move to those in a session', async () => {
+    const find = async (query: string) =>
+      (await operator.get(`${AVAILABLE}?search=chosen&${query}`)).body.robots
+    const robot = await world.robot(owner, { name: 'Chosen' })
+    ;(await world.connect(robot)).send({ type: 'heartbeat', seq: 1, battery: 0.62 })
+    const shown = {
+      id: robot.id,
+      owner_name: owner.name,
+      earnings_cents_per_minute: 35,
+      gateway_url: world.gatewayUrl,
+    }
+    await waitFor(async () => expect(await find('')).toMatchObject([{ ...shown, battery: 0.62 }]))
+    expect(await find('')).toMatchObject([{ status: 'AVAILABLE', busy_since: null, free_at: null }])
+    expect(await find('status=IN_SESSION')).toEqual([])
+
+    const rival = await world.operator()
+    const sessionId = await start(rival, robot.id)
+    expect(await find('')).toEqual([])
+    const busy = await find('status=IN_SESSION')
+    expect(busy).toMatchObject([{ ...shown, status: 'IN_SESSION', free_at: null }])
+    expect(Date.parse(busy[0].busy_since)).toBeLessThanOrEqual(Date.now())
+    expect(JSON.stringify(busy)).not.toContain(rival.name)
+    await performAction(rival, sessionId, 'end')
+    expect(await find('status=IN_SESSION')).toEqual([])
+  })
+
   test('unknown parameters are a 400', async () => {
-    for (const query of ['offset=1', 'limit=201', 'sort=total_hours', 'cursor=x'])
+    for (const query of ['status=OFFLINE', 'offset=1', 'limit=201', 'sort=total_hours', 'cursor=x'])
       expect((await operator.get(`${AVAILABLE}?${query}`)).status, query).toBe(400)
   })
 })

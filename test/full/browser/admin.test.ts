@@ -180,7 +180,7 @@ test('the overview shows open sessions, stops a robot with one click and links t
     const card = page.getByRole('article', { name: `Session on ${fixture.name}` })
     await card.getByText(`Operator ${fixture.operator.name}, owner ${fixture.owner.name}`).waitFor()
     const robots = page.getByRole('region', { name: 'Robots' })
-    expect(await robots.locator('dl > div').first().textContent()).toBe('In a session1')
+    expect(await robots.locator('dl > div').first().textContent()).toBe('In session1')
     const gateway = page.getByRole('row', { name: world.gatewayUrl })
     await gateway.getByText(/^\d+ s ago$/).waitFor()
     expect(isHalted(fixture.robot)).toBe(false)
@@ -197,6 +197,24 @@ test('the overview shows open sessions, stops a robot with one click and links t
     await card.getByRole('link', { name: fixture.name }).click()
     await page.waitForURL(`**/dashboard/sessions/${fixture.sessionId}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
+  } finally {
+    await fixture.end()
+  }
+})
+
+test('the list of sessions stops a robot after a hold, not by a click', async () => {
+  const fixture = await driving()
+  try {
+    const page = await adminAt('/sessions?status=ACTIVE')
+    const stop = page.getByRole('button', { name: `Hold to stop ${fixture.name}` })
+    await stop.click()
+    expect(isHalted(fixture.robot)).toBe(false)
+    await stop.hover()
+    await page.mouse.down()
+    await waitFor(() => expect(isHalted(fixture.robot)).toBe(true))
+    await page.mouse.up()
+    const { body } = await fixture.owner.get(`/api/sessions/${fixture.sessionId}`)
+    expect(body.control.stop).toMatchObject({ by: admin.id, reason: 'Stopped by an administrator' })
   } finally {
     await fixture.end()
   }

@@ -57,7 +57,7 @@ test('a month of sessions becomes an invoice with lines, is paid at the provider
   expect(await spending.getByRole('row').count()).toBe(12)
   await page
     .getByRole('table', { name: 'Drive time by month' })
-    .getByRole('row', { name: /Jan 2026\s*29 min/ })
+    .getByRole('row', { name: /Jan 2026\s*0:29 h/ })
     .waitFor()
   await page
     .getByRole('table', { name: 'Sessions' })
@@ -65,7 +65,7 @@ test('a month of sessions becomes an invoice with lines, is paid at the provider
     .waitFor()
   await page
     .getByRole('table', { name: 'Robots now' })
-    .getByRole('row', { name: /Online\s*1/ })
+    .getByRole('row', { name: /Ready\s*1/ })
     .waitFor()
   await page.locator('.recharts-bar-rectangle path').first().waitFor()
 

@@ -98,14 +98,15 @@ test('an owner registers a robot, connects it with the shown code and sees its s
 
   await heading(page, 'Connect Warehouse arm')
   await page.getByText('You will not see it again').waitFor()
-  expect(await page.evaluate('document.activeElement.textContent')).toContain('Save this token now')
   await page.getByText('Waiting for Warehouse arm to connect').waitFor()
+  expect(await page.evaluate('document.activeElement.textContent')).toContain('Pairing code')
   await expectAccessibleLayout(page, 'the token')
-  const [token = '', url = '', install = '', program = ''] = await page.locator('pre').allTextContents()
+  const shown = page.getByRole('region', { name: 'Token and programs' })
+  const [token = '', url = '', install = '', program = ''] = await shown.locator('pre').allTextContents()
   expect(install).toContain(`${world.baseUrl}/downloads/wheelhouse-sdk.tgz`)
   expect(program).toContain(token)
-  await page.getByRole('button', { name: 'Copy' }).first().click()
-  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await shown.getByRole('button', { name: 'Copy' }).first().click()
+  await shown.getByRole('button', { name: 'Copied' }).waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(token)
 
   {
@@ -121,8 +122,8 @@ test('an owner registers a robot, connects it with the shown code and sees its s
       .getByText(/Last heartbeat \d+ s ago/)
       .waitFor()
     for (const tab of ['Real robot', 'Python']) {
-      await page.getByRole('tab', { name: tab }).click()
-      const code = page.getByRole('tabpanel').locator('pre')
+      await shown.getByRole('tab', { name: tab }).click()
+      const code = shown.getByRole('tabpanel').locator('pre')
       await waitFor(async () => expect(await code.textContent()).toContain(token))
       expect(await code.textContent()).toContain(url)
       expect(await seriousIssues(page), tab).toEqual([])
@@ -132,7 +133,7 @@ test('an owner registers a robot, connects it with the shown code and sees its s
     await page.getByText('Ready', { exact: true }).waitFor()
     expect((await pageTraces(page)).includes(token)).toBe(false)
     await page.getByRole('link', { name: 'Robots', exact: true }).click()
-    await page.getByRole('row', { name: /Warehouse arm.*Online.*berlin/ }).waitFor()
+    await page.getByRole('row', { name: /Warehouse arm.*Ready.*berlin/ }).waitFor()
   }
   await page.getByRole('row', { name: /Warehouse arm.*Offline/ }).waitFor()
   await expectNoTokenInHistory(page, context, token)
@@ -192,6 +193,7 @@ test('an owner changes a robot and removes it once it has no open session', asyn
   await settings.getByLabel('Latency limit').fill('300')
   await settings.getByLabel('Latency budget').fill('150')
   await settings.getByLabel('Picture age limit').fill('900')
+  await settings.getByText('Schemas of commands and telemetry').click()
   await settings.getByRole('textbox', { name: 'Control schema' }).fill('{')
   await settings.getByText('This is not valid JSON.').waitFor()
   await settings.getByRole('textbox', { name: 'Control schema' }).fill(JSON.stringify(schema))
@@ -267,7 +269,7 @@ test('the robot list filters by name, tag and status, and shows its age while of
   await page.getByLabel('Search').fill('')
   await page
     .getByRole('group', { name: 'Status' })
-    .getByRole('button', { name: /^Online/ })
+    .getByRole('button', { name: /^Ready/ })
     .click()
   await waitFor(async () => expect(await names()).toEqual(['Arm one']))
   await page.getByLabel('Search').fill('nothing like it')

@@ -144,7 +144,7 @@ test('filters have counts, and follow each other', async () => {
   const online = await world.robot(user, { name: 'Online rover', robot_type: 'rover' })
   const link = (await world.connect(online)).beat()
   const { page } = await browser.enter(user, '/dashboard/robots')
-  await chip(page, 'Status', /^Online\s*1$/).waitFor()
+  await chip(page, 'Status', /^Ready\s*1$/).waitFor()
   await chip(page, 'Status', /^Offline\s*14$/).waitFor()
   await chip(page, 'Type', /^arm\s*12$/).waitFor()
   await chip(page, 'Type', /^rover\s*3$/).click()

@@ -45,6 +45,13 @@ test('a new operator completes onboarding and arrives at the requested page', as
   await heading(page, 'Settings')
   expect(new URL(page.url()).pathname).toBe('/dashboard/settings')
   expect(await page.getByLabel('Headline').inputValue()).toBe('Steady hands')
+  // Routine is not sent to new users.
+  const box = (group: string) => page.getByRole('checkbox', { name: `${group}: E-mail`, exact: true })
+  await box('Remote stops').waitFor()
+  expect(await box('Remote stops').isChecked()).toBe(true)
+  expect(await box('Money').isChecked()).toBe(true)
+  expect(await box('Sessions').isChecked()).toBe(false)
+  expect(await box('Pauses').isChecked()).toBe(false)
 })
 
 test('a new owner enters contact data', async () => {
@@ -215,7 +222,7 @@ test('a different user who signs in gets a fresh page, and the pending form is n
 
 test('scripts cannot read the session cookie, and the page has no inline scripts', async () => {
   const { context, page } = await operatorAt('/dashboard')
-  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+  await page.getByRole('status').getByText('Connected', { exact: true }).waitFor()
   const session = (await context.cookies()).find(({ name }) => name === '__session')
   expect(session).toMatchObject({ httpOnly: true })
   const readable = await page.evaluate(
@@ -234,7 +241,7 @@ test('scripts cannot read the session cookie, and the page has no inline scripts
 
 test('notifications arrive live, are counted and can be marked as read', async () => {
   const { page, operator } = await operatorAt('/dashboard')
-  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+  await page.getByRole('status').getByText('Connected', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Notifications', exact: true }).click()
   const drawer = page.getByRole('dialog', { name: 'Notifications' })
   await drawer.getByText('No notifications yet').waitFor() // what the loaded list contains does not pop up
@@ -256,11 +263,11 @@ test('notifications arrive live, are counted and can be marked as read', async (
 test('the page shows when the network is down and up', async () => {
   const { context, page } = await operatorAt('/dashboard')
   const status = page.getByRole('status')
-  await status.getByText('Live', { exact: true }).waitFor()
+  await status.getByText('Connected', { exact: true }).waitFor()
   await context.setOffline(true)
   await status.getByText('Offline').waitFor()
   await context.setOffline(false)
-  await status.getByText('Live', { exact: true }).waitFor()
+  await status.getByText('Connected', { exact: true }).waitFor()
 })
 
 test('a keyboard user skips to the content, opens the account menu and signs out', async () => {

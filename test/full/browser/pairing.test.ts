@@ -30,8 +30,17 @@ test('a phone opens the address of the QR code and becomes the robot, which the 
   const pairing = page.getByRole('region', { name: 'Connect in one line' })
   await pairing.getByRole('button', { name: 'Create pairing code' }).click()
   await pairing.getByText(/^Works once, for another \d+:\d\d\.$/).waitFor()
-  await pairing.getByText(`curl -fsS ${world.baseUrl}/connect/robot.mjs`).waitFor()
+  await pairing.getByText(`curl -fsS ${world.baseUrl}/api/pairing`).waitFor()
   await pairing.getByText('Waiting for Pocket to connect…').waitFor()
+  for (const [tab, command] of [
+    ['ROS 2', 'run-robot-bridge.ts'],
+    ['Docker', 'docker run --rm -it'],
+    ['Raspberry Pi', `curl -fsS ${world.baseUrl}/connect/robot.py`],
+    ['Simulated', `curl -fsS ${world.baseUrl}/connect/robot.mjs`],
+  ] as const) {
+    await pairing.getByRole('tab', { name: tab }).click()
+    await pairing.getByText(command).waitFor()
+  }
   await expectAccessibleLayout(page, 'the code')
   await pairing.getByRole('tab', { name: 'Phone' }).click()
   await pairing.getByRole('img', { name: 'QR code with the address for your phone' }).waitFor()

@@ -47,7 +47,7 @@ async function registered(name: string, fields: Record<string, unknown> = {}) {
   }
 }
 
-const takeTheWheel = (page: Page) => page.getByRole('button', { name: 'Take the wheel' })
+const driveNow = (page: Page) => page.getByRole('button', { name: 'Drive now' })
 
 /** Replaces the gamepads of the browser. */
 const CONNECT_PAD = `
@@ -57,7 +57,7 @@ const CONNECT_PAD = `
   }
   navigator.getGamepads = () => [null, window.pad]`
 
-test('an operator checks a robot and takes the wheel by keyboard only', async () => {
+test('an operator checks a robot and drives off by keyboard only, the next time without the checks', async () => {
   const robot = await registered('Checked')
   await owner.patch(`/api/client/robots/${robot.id}`, { operator_notes: 'Mind the cat\non the shelf' })
   await robot.connect()
@@ -67,12 +67,17 @@ test('an operator checks a robot and takes the wheel by keyboard only', async ()
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/dashboard/available/${robot.id}`)
   await heading(page, 'Checked')
-  await page.getByText('Online', { exact: true }).waitFor()
+  await page.getByText('Ready', { exact: true }).waitFor()
   await page.getByText('Mind the cat').waitFor()
-  await page.getByText(/^\d+ ms, slowest \d+ ms$/).waitFor()
+  await page
+    .getByText(/^\d+ ms$/)
+    .first()
+    .waitFor()
+  await page.getByText('Good: the robot moves at full speed.').waitFor()
   await page.getByText('€0.35 per started minute').waitFor()
-  await page.getByText('Not required', { exact: true }).waitFor()
   await page.getByText('None. You drive by the map.').waitFor()
+  await page.getByText('Commands, terms and model').click()
+  await page.getByText('Not required', { exact: true }).waitFor()
   await page.getByText(/^Drives with keys, stick and gamepad/).waitFor()
   await expectAccessibleLayout(page, 'pre-flight')
 
@@ -89,13 +94,19 @@ test('an operator checks a robot and takes the wheel by keyboard only', async ()
   // Nothing was sent: the robot has no session.
   expect(robots.at(-1)?.state).toMatchObject({ leftMps: 0, rightMps: 0 })
 
-  await takeTheWheel(page).focus()
+  await driveNow(page).focus()
   await page.keyboard.press('Enter')
   await page.waitForURL('**/dashboard/drive/*')
   await page.getByTestId('cockpit-picture').waitFor()
   const { sessions } = (await operator.get('/api/sessions')).body
   expect(sessions).toMatchObject([{ status: 'ACTIVE', robot_name: 'Checked' }])
   await operator.patch(`/api/sessions/${sessions[0].id}`, { action: 'end' })
+
+  await page.goto(`${world.baseUrl}/dashboard/available`)
+  await page.getByRole('button', { name: 'Drive now: Checked' }).click()
+  await page.waitForURL('**/dashboard/drive/*')
+  const again = (await operator.get('/api/sessions')).body.sessions
+  await operator.patch(`/api/sessions/${again[0].id}`, { action: 'end' })
 })
 
 test('the page says live why a robot cannot be driven, and what to do', async () => {
@@ -103,13 +114,13 @@ test('the page says live why a robot cannot be driven, and what to do', async ()
   const [operator, rival] = [await readyOperator(world), await readyOperator(world)]
   const { page } = await browser.enter(operator, `/dashboard/available/${robot.id}`)
   await page.getByText('The robot is offline').waitFor()
-  expect(await takeTheWheel(page).isDisabled()).toBe(true)
+  expect(await driveNow(page).isDisabled()).toBe(true)
   await robot.connect()
-  await waitFor(async () => expect(await takeTheWheel(page).isEnabled()).toBe(true))
+  await waitFor(async () => expect(await driveNow(page).isEnabled()).toBe(true))
   const { sessionId } = (await rival.post('/api/sessions', { robotId: robot.id })).body
   await page.getByText('The robot is in a session').waitFor()
   await rival.patch(`/api/sessions/${sessionId}`, { action: 'end' })
-  await waitFor(async () => expect(await takeTheWheel(page).isEnabled()).toBe(true))
+  await waitFor(async () => expect(await driveNow(page).isEnabled()).toBe(true))
   await owner.patch(`/api/client/robots/${robot.id}`, { on_hold: true })
   await page.getByText('The robot is on hold').waitFor()
 
@@ -139,7 +150,7 @@ test('a start that another operator wins says so on the page', async () => {
     await taken.promise
     await route.continue()
   })
-  await takeTheWheel(page).click()
+  await driveNow(page).click()
   await page.getByRole('alert').getByText('The robot is not available').waitFor()
   await rival.patch(`/api/sessions/${await taken.promise}`, { action: 'end' })
 })

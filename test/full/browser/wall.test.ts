@@ -55,7 +55,7 @@ test('the wall shows live robots with state, operator, clock and age, and follow
   expect(await tile(page, 'Arm').getByTestId('session-clock').textContent()).toMatch(/^\d+:\d\d$/)
   await tile(page, 'Arm').getByText('No camera').waitFor()
   await tile(page, 'Cart').getByText('Ready', { exact: true }).waitFor()
-  await tile(page, 'Cart').getByText('Online', { exact: true }).waitFor()
+  await tile(page, 'Cart').getByText('Ready', { exact: true }).waitFor()
   expect(await page.getByTestId('live-tile').count()).toBe(2)
   expect(await tile(page, 'Cart').getByTestId('stop').count()).toBe(0)
   await expectAccessibleLayout(page, 'the wall')

@@ -50,6 +50,7 @@ const ownerPages = ({ names, robots, sessions, ...data }: ConsoleData): ConsoleP
   page('/watch/$sessionId', names.driven, `/watch/${sessions.open}`),
   page('/watch/$sessionId', names.driven, `/watch/${sessions.ended}`),
   page('/drive-demo'), // says that owners do not drive
+  page('/$', undefined, '/no-such-page'),
 ]
 
 const operatorPages = ({ names, robots, sessions }: ConsoleData): ConsolePage[] => [

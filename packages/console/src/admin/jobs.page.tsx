@@ -16,10 +16,12 @@ import { Empty, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { AdminPage } from './admin-page.tsx'
 import { Freshness, shortTime } from './freshness.tsx'
+import { LATE_JOB_S, queuesQuery } from './queries.ts'
 
 /** Shows the queues of background work, and the jobs that need attention. */
 export const JobsPage = () => (
@@ -215,8 +217,6 @@ function DiscardJob({ job: { id, queue, state } }: { job: Job }) {
   )
 }
 
-const QUEUES_INTERVAL_MS = 5_000
-
 const columns = [
   t('admin.queues.queue'),
   ...[
@@ -232,11 +232,7 @@ const columns = [
 /** Lists the queues with the number of their unfinished jobs. */
 function Queues() {
   const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: [...keys.jobs, 'queues'],
-    queryFn: async ({ signal }) => (await answerOf(rest.GET('/api/admin/jobs/queues', { signal }))).queues,
-    refetchInterval: QUEUES_INTERVAL_MS,
-  })
+  const query = useQuery(queuesQuery(rest))
   return (
     <>
       <Freshness query={query} />
@@ -253,7 +249,10 @@ function Queues() {
                   <Text fw={600}>{queue.name}</Text>
                   <Text size="sm" c="dimmed">
                     {queue.cron
-                      ? t('admin.queues.scheduled', { description: queue.description, cron: queue.cron })
+                      ? t('admin.queues.scheduled', {
+                          description: queue.description,
+                          schedule: scheduleText(queue.cron),
+                        })
                       : queue.description}
                   </Text>
                 </Table.Td>
@@ -263,7 +262,7 @@ function Queues() {
                 <Count value={queue.due} />
                 <Count value={queue.later} />
                 <Table.Td ta="right">
-                  {queue.due > 0 ? shortTime(queue.oldest_due_seconds * 1_000) : ''}
+                  {queue.due > 0 && <OldestDue seconds={queue.oldest_due_seconds} />}
                 </Table.Td>
               </Table.Tr>
             ))}
@@ -272,6 +271,28 @@ function Queues() {
       </QueryView>
     </>
   )
+}
+
+/** Shows for how long a job has waited, and whether its queue is stuck. */
+const OldestDue = ({ seconds }: { seconds: number }) =>
+  seconds > LATE_JOB_S ? (
+    <StateLabel shape="delayed" detail={shortTime(seconds * 1_000)}>
+      {t('admin.queues.stuck')}
+    </StateLabel>
+  ) : (
+    shortTime(seconds * 1_000)
+  )
+
+/** Returns a cron expression in UTC in words; one of another form as it is. */
+function scheduleText(cron: string): string {
+  const [minute = '', hour = ''] = cron.split(' ')
+  if (!/^[\d*/]+ [\d*]+ \* \* \*$/.test(cron)) return cron
+  if (minute === '*') return t('admin.queues.everyMinute')
+  if (minute.startsWith('*/')) return t('admin.queues.everyMinutes', { minutes: minute.slice(2) })
+  const twoDigits = (part: string) => part.padStart(2, '0')
+  return hour === '*'
+    ? t('admin.queues.everyHour', { minute: twoDigits(minute) })
+    : t('admin.queues.everyDay', { time: `${twoDigits(hour)}:${twoDigits(minute)}` })
 }
 
 const Count = ({ value, alarming = false }: { value: number; alarming?: boolean }) => (

@@ -1,24 +1,24 @@
-import { Button, Card, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ApiError, answerOf } from '@wheelhouse/sdk'
+import { Button, Card, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { DataTable } from '../base/data-table.tsx'
-import { IconHandStop } from '../base/icons.tsx'
+import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { LinkAnchor } from '../base/links.tsx'
+import { Section } from '../base/section.tsx'
 import { Empty, Problem, QueryView } from '../base/states.tsx'
 import { Time, useNow } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
-import { keys } from '../platform/queries.ts'
 import { useSessionAction } from '../session/session-query.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
+import { StopSign } from '../status/shapes.tsx'
 import { StateLabel } from '../status/state-label.tsx'
-import { reasonText, stopReasons } from '../texts/code-texts.ts'
+import { gapText, reasonText, robotStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { AdminPage } from './admin-page.tsx'
 import { Freshness, shortTime } from './freshness.tsx'
-import { type OpenSession, type Overview, overviewQuery } from './queries.ts'
+import { LATE_JOB_S, type OpenSession, type Overview, overviewQuery, queuesQuery } from './queries.ts'
+import { useAdminStop } from './use-admin-stop.ts'
 
 /** Shows the state of the platform, with a stop button for every open session. */
 export const OverviewPage = () => (
@@ -36,6 +36,9 @@ function Live() {
       <QueryView query={query}>
         {(overview) => (
           <>
+            <Section title={t('admin.services.title')}>
+              <Services overview={overview} />
+            </Section>
             <Section title={t('admin.overview.robots')}>
               <RobotCounts robots={overview.robots} />
             </Section>
@@ -51,13 +54,6 @@ function Live() {
     </>
   )
 }
-
-const Section = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Stack component="section" aria-label={title} gap="sm">
-    <Title order={2}>{title}</Title>
-    {children}
-  </Stack>
-)
 
 function OpenSessions({ sessions: { total, open } }: { sessions: Overview['sessions'] }) {
   if (open.length === 0) return <Empty title={t('admin.overview.noSessions')} />
@@ -172,33 +168,9 @@ function stopText({ at, by_name: name, reason }: NonNullable<OpenSession['stop']
   return textParts(name ? 'admin.openSession.stoppedByFor' : 'admin.openSession.stoppedFor', parts)
 }
 
-const RETRIES = 3
-const RETRY_MS = 300
-/** A hanging connection must not block the button. */
-const REQUEST_TIMEOUT_MS = 3_000
-
-/**
- * Stops the robot without a confirmation and retries unanswered requests. Stays enabled while a stop is in force, so
- * that an admin who sees the robot move can send the stop again.
- */
+/** Stops the robot without a confirmation. Stays enabled while a stop is in force, so that an admin who sees the robot move can send the stop again. */
 function StopButton({ session }: { session: OpenSession }) {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  const stop = useMutation({
-    mutationFn: () =>
-      answerOf(
-        rest.PATCH('/api/sessions/{id}', {
-          params: { path: { id: session.id } },
-          body: { action: 'emergency_stop', reason: stopReasons.admin },
-          signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-        }),
-      ),
-    // Without a network the request must fail now and not run later.
-    networkMode: 'always',
-    retry: (count, error) => count < RETRIES && !(error instanceof ApiError && isRejection(error.status)),
-    retryDelay: RETRY_MS,
-    onSuccess: () => void queries.invalidateQueries({ queryKey: keys.sessions }),
-  })
+  const stop = useAdminStop(session.id)
   return (
     <>
       {stop.isPending && stop.failureCount > 0 && <b role="status">{t('admin.stop.retrying')}</b>}
@@ -212,7 +184,7 @@ function StopButton({ session }: { session: OpenSession }) {
         color="red.9"
         size="md"
         fullWidth
-        leftSection={<IconHandStop size={20} />}
+        leftSection={<StopSign />}
         loading={stop.isPending}
         onClick={() => stop.mutate()}
         aria-label={t(session.stop ? 'admin.stop.againLabel' : 'admin.stop.label', {
@@ -224,8 +196,6 @@ function StopButton({ session }: { session: OpenSession }) {
     </>
   )
 }
-
-const isRejection = (status: number) => status >= 400 && status < 500 && status !== 429
 
 /** A gateway renews its row every few seconds. After this silence the platform is about to declare it dead. */
 const SILENT_MS = 15_000
@@ -284,32 +254,87 @@ const Silence = ({ ms }: { ms: number }) => (
   </Text>
 )
 
-const shown = [
-  ['IN_SESSION', t('admin.robotCounts.inSession')],
-  ['AVAILABLE', t('admin.robotCounts.available')],
-  ['OFFLINE', t('admin.robotCounts.offline')],
-] as const
-
 /** Counts registered robots by status. */
 const RobotCounts = ({ robots }: { robots: Overview['robots'] }) => (
-  <SimpleGrid component="dl" cols={{ base: 3, sm: 4 }} spacing="xs" m={0}>
-    {shown.map(([status, label]) => (
-      <Count key={status} label={label} count={robots[status]} />
+  <DescriptionList cols={{ base: 2, xs: 4 }}>
+    {statuses.map((status) => (
+      <DescriptionItem key={status} size="xl" label={robotStatusTexts[status]}>
+        {robots[status].toLocaleString(language)}
+      </DescriptionItem>
     ))}
-    <Count
-      label={t('admin.robotCounts.registered')}
-      count={shown.reduce((sum, [status]) => sum + robots[status], 0)}
-    />
-  </SimpleGrid>
+    <DescriptionItem size="xl" label={t('admin.overview.registered')}>
+      {statuses.reduce((sum, status) => sum + robots[status], 0).toLocaleString(language)}
+    </DescriptionItem>
+  </DescriptionList>
 )
 
-const Count = ({ label, count }: { label: string; count: number }) => (
-  <Paper withBorder p="sm">
-    <Text component="dt" size="sm" c="dimmed">
-      {label}
-    </Text>
-    <Text component="dd" m={0} fz="1.6rem" fw={600}>
-      {count.toLocaleString(language)}
-    </Text>
-  </Paper>
+const statuses = ['IN_SESSION', 'AVAILABLE', 'OFFLINE'] as const
+
+/** Says in a line for each service whether it works, and where to look if it does not. */
+function Services({ overview }: { overview: Overview }) {
+  const { rest } = usePlatform()
+  const queues = useQuery(queuesQuery(rest)).data ?? []
+  const { at, gateways, not_recorded, robots } = overview
+  const silent = gateways.filter(({ seen_at }) => Date.parse(at) - Date.parse(seen_at) > SILENT_MS).length
+  const failed = queues.reduce((sum, queue) => sum + queue.failed, 0)
+  const due = queues.filter((queue) => queue.due > 0)
+  const oldestS = Math.max(0, ...due.map((queue) => queue.oldest_due_seconds))
+  const connected = robots.AVAILABLE + robots.IN_SESSION
+  return (
+    <DataTable
+      label={t('admin.services.title')}
+      columns={[t('admin.services.service'), t('admin.services.state'), t('admin.services.detail')]}
+    >
+      <Service
+        name={t('admin.overview.gateways')}
+        shape={gateways.length === 0 || silent > 0 ? 'blind' : 'live'}
+        detail={
+          silent > 0
+            ? t('admin.services.silent', { count: silent })
+            : t('admin.services.gateways', { count: gateways.length, robots: connected })
+        }
+      />
+      <Service
+        name={t('admin.services.recording')}
+        shape={not_recorded.length > 0 ? 'delayed' : 'live'}
+        detail={
+          not_recorded
+            .map(({ reason, sessions }) =>
+              t('admin.services.notRecorded', { count: sessions, reason: gapText(reason) }),
+            )
+            .join(' · ') || t('admin.services.recorded')
+        }
+      />
+      <Service
+        name={<LinkAnchor to="/admin/jobs">{t('admin.navigation.jobs.label')}</LinkAnchor>}
+        shape={failed > 0 ? 'blind' : oldestS > LATE_JOB_S ? 'delayed' : 'live'}
+        detail={
+          failed > 0
+            ? t('home.admin.failedJobs', { jobs: failed })
+            : due.length > 0
+              ? t('home.admin.lateJobs', {
+                  jobs: due.reduce((sum, queue) => sum + queue.due, 0),
+                  time: shortTime(oldestS * 1_000),
+                })
+              : t('admin.services.nothingWaits')
+        }
+      />
+    </DataTable>
+  )
+}
+
+const Service = (props: { name: ReactNode; shape: 'live' | 'delayed' | 'blind'; detail: ReactNode }) => (
+  <Table.Tr>
+    <Table.Td>{props.name}</Table.Td>
+    <Table.Td>
+      <StateLabel shape={props.shape}>{serviceTexts[props.shape]}</StateLabel>
+    </Table.Td>
+    <Table.Td>{props.detail}</Table.Td>
+  </Table.Tr>
 )
+
+const serviceTexts = {
+  live: t('admin.services.works'),
+  delayed: t('admin.services.limited'),
+  blind: t('admin.services.fails'),
+}

@@ -16,6 +16,18 @@ export const overviewQuery = (rest: RestClient) =>
     staleTime: OVERVIEW_INTERVAL_MS,
   })
 
+const QUEUES_INTERVAL_MS = 5_000
+/** A queue whose oldest job has been due for longer has no free worker. */
+export const LATE_JOB_S = 300
+
+/** Queries the queues of background work. Polls while the page is visible. */
+export const queuesQuery = (rest: RestClient) =>
+  queryOptions({
+    queryKey: [...keys.jobs, 'queues'],
+    queryFn: async ({ signal }) => (await answerOf(rest.GET('/api/admin/jobs/queues', { signal }))).queues,
+    refetchInterval: QUEUES_INTERVAL_MS,
+  })
+
 export type CertificationRequest = Schemas['CertificationRequest']
 
 /** The maximum number of requests in one response. */

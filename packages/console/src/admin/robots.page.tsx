@@ -37,7 +37,7 @@ const columns: readonly ListColumn<Robot>[] = [
   },
   {
     header: t('admin.robots.status'),
-    width: '12rem',
+    width: '11rem',
     card: 'end',
     cell: ({ status, on_hold }) => (
       <Group gap={4} wrap="nowrap">
@@ -51,11 +51,12 @@ const columns: readonly ListColumn<Robot>[] = [
     width: 'minmax(0, 2fr)',
     cell: ({ owner_id, owner_name }) => <UserLink id={owner_id} name={owner_name} />,
   },
-  { header: t('admin.robots.type'), width: 'minmax(0, 1fr)', cell: ({ robot_type }) => robot_type },
+  { header: t('admin.robots.type'), width: 'minmax(7rem, 1.2fr)', cell: ({ robot_type }) => robot_type },
   {
     header: t('admin.robots.hardwareId'),
-    width: 'minmax(0, 1fr)',
+    width: 'minmax(8rem, 1.2fr)',
     card: 'none',
+    from: 'xl',
     cell: ({ hardware_id }) => hardware_id,
   },
   {

@@ -8,6 +8,7 @@ import {
   IconMessageCirclePlus,
   IconRobot,
   IconRobotFace,
+  IconStack,
   IconUsers,
 } from '../base/icons.tsx'
 import type { NavigationEntry } from '../platform/platform.ts'
@@ -139,7 +140,7 @@ export const adminNavigation: readonly NavigationEntry[] = [
     to: '/admin/jobs',
     label: t('admin.navigation.jobs.label'),
     description: t('admin.navigation.jobs.description'),
-    icon: IconListDetails,
+    icon: IconStack,
     role: 'admin',
   },
   {

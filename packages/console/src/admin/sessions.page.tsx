@@ -11,11 +11,14 @@ import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { StateLabel } from '../status/state-label.tsx'
+import { HoldButton } from '../stop/hold-button.tsx'
 import { reasonText, sessionStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
+import styles from './admin.module.css'
 import { AdminPage, UserLink } from './admin-page.tsx'
 import { ListFreshness } from './freshness.tsx'
 import { nextCursorOf, PAGE_SIZE, REFRESH_MS, readSessionSearch } from './search.ts'
+import { useAdminStop } from './use-admin-stop.ts'
 
 type Session = Schemas['SessionEntry']
 
@@ -59,7 +62,35 @@ const columns: readonly ListColumn<Session>[] = [
     card: 'none',
     cell: (session) => <Reason session={session} />,
   },
+  {
+    header: t('admin.sessions.stop'),
+    width: '9rem',
+    card: 'buttons',
+    cell: (session) => isOpen(session) && <HoldToStop session={session} />,
+  },
 ]
+
+const isOpen = ({ status }: Session) => status === 'ACTIVE' || status === 'PAUSED'
+
+/** A stop in a list is held, so that no stray click stops a robot. */
+const HOLD_MS = 600
+
+function HoldToStop({ session: { id, robot_name: robot } }: { session: Session }) {
+  const stop = useAdminStop(id)
+  return (
+    <>
+      <HoldButton
+        className={styles.stop ?? ''}
+        aria-label={t('admin.sessions.holdLabel', { robot })}
+        holdMs={HOLD_MS}
+        onHold={() => stop.mutate()}
+      >
+        {t('admin.sessions.hold')}
+      </HoldButton>
+      {stop.isError && <b role="alert"> {t('admin.stop.failed')}</b>}
+    </>
+  )
+}
 
 function Reason({ session: { stopped, pause_reason } }: { session: Session }) {
   if (stopped) return <StateLabel shape="blind">{t('admin.sessions.stopped')}</StateLabel>

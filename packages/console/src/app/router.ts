@@ -1,4 +1,5 @@
 import { createRoute, createRouter } from '@tanstack/react-router'
+import { NotFound } from '../base/page.tsx'
 import { Loading } from '../base/states.tsx'
 import { fullWindowRoute, rootRoute, shellRoute } from '../platform/root-routes.tsx'
 import { fullWindowRoutes, routes } from './features.ts'
@@ -16,9 +17,12 @@ const signedInRoute = createRoute({
 shellRoute.update({ component: Shell })
 fullWindowRoute.update({ component: FullWindow })
 
+/** An unknown address keeps the navigation. */
+const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFound })
+
 const routeTree = rootRoute.addChildren([
   signedInRoute,
-  shellRoute.addChildren(routes),
+  shellRoute.addChildren([...routes, unknownRoute]),
   fullWindowRoute.addChildren(fullWindowRoutes),
 ])
 

@@ -1,5 +1,6 @@
 import { Button, Group, Text } from '@mantine/core'
 import { ApiError } from '@wheelhouse/sdk'
+import { useEffect, useRef, useState } from 'react'
 import { t } from '../texts/texts.ts'
 import { Problem } from './states.tsx'
 
@@ -10,17 +11,34 @@ interface Change {
 }
 
 /** Renders the footer of a form: the error, unless the fields show it, the save button and the saved note. */
-export const FormFooter = ({ change, explained = false }: { change: Change; explained?: boolean }) => (
-  <>
-    {!explained && <Problem error={change.error} />}
-    <Group>
-      <Button type="submit" loading={change.isPending}>
-        {t('common.save')}
-      </Button>
-      <Saved when={change.isSuccess} />
-    </Group>
-  </>
-)
+export function FormFooter({ change, explained = false }: { change: Change; explained?: boolean }) {
+  const button = useRef<HTMLButtonElement>(null)
+  const [isTouched, setTouched] = useState(false)
+  // On a page with several forms, only the one that waits for a save has the filled button.
+  useEffect(() => {
+    const form = button.current?.form
+    const touch = () => setTouched(true)
+    form?.addEventListener('input', touch)
+    return () => form?.removeEventListener('input', touch)
+  }, [])
+  useEffect(() => setTouched((was) => was && !change.isSuccess), [change.isSuccess])
+  return (
+    <>
+      {!explained && <Problem error={change.error} />}
+      <Group>
+        <Button
+          ref={button}
+          type="submit"
+          variant={isTouched ? 'filled' : 'default'}
+          loading={change.isPending}
+        >
+          {t('common.save')}
+        </Button>
+        <Saved when={change.isSuccess} />
+      </Group>
+    </>
+  )
+}
 
 /** Shows that a form was saved and announces it to screen readers. */
 export const Saved = ({ when }: { when: boolean }) => (

@@ -53,14 +53,22 @@ export const shortWeekday = (day: string): string =>
 export const labelInSentence = (label: string): string =>
   language.startsWith('de') ? label : label.toLowerCase()
 
-/** Returns minutes as `1 h 05 min`. */
+/** Returns a length of time in minutes as `1:05 h`. */
 export function duration(minutes: number): string {
-  const hours = Math.floor(minutes / 60)
-  const rest = Math.round(minutes % 60)
-  return hours > 0
-    ? t('ui.time.hours', { hours, minutes: String(rest).padStart(2, '0') })
-    : t('ui.time.minutes', { minutes: rest })
+  const whole = Math.round(minutes)
+  return t('ui.time.duration', {
+    hours: Math.floor(whole / 60).toLocaleString(language),
+    minutes: String(whole % 60).padStart(2, '0'),
+  })
 }
+
+/** Returns a calendar day in the viewer's zone. */
+export const calendarDay = (at: string): string =>
+  new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(new Date(at))
+
+/** Returns the month of a time in UTC, as bills have it. */
+export const monthOf = (at: string, month: 'long' | 'short' = 'long'): string =>
+  new Intl.DateTimeFormat(language, { month, year: 'numeric', timeZone: 'UTC' }).format(new Date(at))
 
 /** Returns seconds as `4:05` or `1:04:05`. */
 export function clockText(seconds: number): string {

@@ -32,5 +32,7 @@ export function Page({ title, description, actions, children }: Props) {
 }
 
 export const NotFound = () => (
-  <Empty title={t('ui.notFound.page')} action={<LinkButton to="/">{t('common.goHome')}</LinkButton>} />
+  <Page title={t('ui.notFound.page')}>
+    <Empty title={t('ui.notFound.noPage')} action={<LinkButton to="/">{t('common.goHome')}</LinkButton>} />
+  </Page>
 )

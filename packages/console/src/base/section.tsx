@@ -8,8 +8,8 @@ import styles from './section.module.css'
 import { Empty, QueryView } from './states.tsx'
 
 /** Renders a framed part of a page with a title. */
-export const Section = (props: { title: string; gap?: 'xs' | 'md'; children: ReactNode }) => (
-  <Card withBorder component="section" aria-label={props.title} miw={0}>
+export const Section = (props: { title: string; id?: string; gap?: 'xs' | 'md'; children: ReactNode }) => (
+  <Card withBorder component="section" id={props.id} aria-label={props.title} miw={0}>
     <Stack gap={props.gap ?? 'md'}>
       <Title order={2}>{props.title}</Title>
       {props.children}

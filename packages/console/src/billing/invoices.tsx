@@ -1,14 +1,14 @@
 import { Anchor } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { dateTime } from '../base/format.ts'
+import { dateTime, monthOf } from '../base/format.ts'
 import { webAddress } from '../base/links.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import type { ShapeName } from '../status/shapes.tsx'
 import { StateLabel } from '../status/state-label.tsx'
 import { invoiceStatusTexts } from '../texts/code-texts.ts'
-import { language, t } from '../texts/texts.ts'
+import { t } from '../texts/texts.ts'
 
 export type Invoice = Schemas['Invoice']
 export type InvoiceLine = Schemas['InvoiceLine']
@@ -65,10 +65,7 @@ export const meaningOf = ({ status, paid_at }: Invoice): string =>
     : shown[status].meaning
 
 /** Returns `2026-10` as "October 2026". Invoice months are in UTC. */
-export const monthName = (month: string): string =>
-  new Intl.DateTimeFormat(language, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
-    new Date(`${month}-01T00:00:00Z`),
-  )
+export const monthName = (month: string): string => monthOf(`${month}-01T00:00:00Z`)
 
 /** Links to the invoice page of the payment provider, where the owner can pay. */
 export function HostedLink({ invoice }: { invoice: Invoice }) {

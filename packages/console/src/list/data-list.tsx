@@ -31,6 +31,8 @@ interface Props<Row, S extends ListSearch> {
   readonly fields?: ReactNode
   /** Shown instead of the list when it has no rows without any filter. */
   readonly empty: ReactNode
+  /** Whether rows have two lines. */
+  readonly isTall?: boolean
   /** Attributes of a row, such as `data-testid`. */
   readonly rowProps?: (row: Row) => Record<`data-${string}`, string>
 }
@@ -84,6 +86,7 @@ export function DataList<Row extends WithId, S extends ListSearch>(props: Props<
             rows={list.rows}
             search={search}
             onSort={(sort) => change({ sort })}
+            isTall={props.isTall}
             rowProps={props.rowProps}
           />
           <End list={list} count={list.rows.length} />

@@ -10,7 +10,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
+import { useDebouncedCallback, useWindowEvent } from '@mantine/hooks'
 import { useRouter } from '@tanstack/react-router'
 import {
   type FormEvent,
@@ -18,6 +18,7 @@ import {
   type ReactNode,
   useCallback,
   useEffect,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -64,7 +65,7 @@ export function ListHeader<Row, S extends ListSearch>(props: Props<Row, S>) {
         <ViewsMenu name={name} search={search} onApply={onApplyView} />
       </Group>
       {filters.length > 0 && (
-        <Box className={styles.filters}>
+        <Filters>
           {filters.map((filter) => (
             <Chips
               key={filter.name}
@@ -73,9 +74,34 @@ export function ListHeader<Row, S extends ListSearch>(props: Props<Row, S>) {
               onChange={(value) => onChange({ [filter.name]: value })}
             />
           ))}
-        </Box>
+        </Filters>
       )}
     </Stack>
+  )
+}
+
+/** Renders filters in one row, and what does not fit on request. */
+function Filters({ children }: { children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false)
+  const [isCut, setCut] = useState(false)
+  const row = useRef<HTMLDivElement>(null)
+  const measure = useCallback(() => {
+    if (row.current) setCut(row.current.scrollWidth > row.current.clientWidth)
+  }, [])
+  // The counts of the chips arrive later, and change their widths.
+  useLayoutEffect(measure)
+  useWindowEvent('resize', measure)
+  return (
+    <Group gap="xs" wrap="nowrap" align="flex-start">
+      <Box ref={row} className={styles.filters} data-open={isOpen}>
+        {children}
+      </Box>
+      {(isCut || isOpen) && (
+        <Button size="compact-sm" variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? t('ui.list.fewer') : t('ui.list.more')}
+        </Button>
+      )}
+    </Group>
   )
 }
 

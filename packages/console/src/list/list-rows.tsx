@@ -16,6 +16,8 @@ import { directionOf, type ListSearch, nextSort } from './list-search.ts'
 import type { ListColumn } from './list-types.ts'
 
 const ROW_HEIGHT = 30
+/** The height of a row with two lines and a picture. */
+const TALL_ROW_HEIGHT = 60
 /** The height of a card with one line below its title. Cards with buttons are measured. */
 const CARD_HEIGHT = 64
 
@@ -44,16 +46,18 @@ interface Props<Row> {
   readonly rows: readonly Row[]
   readonly search: ListSearch
   readonly onSort: (sort: string) => void
+  /** Whether rows have two lines. */
+  readonly isTall?: boolean | undefined
   /** Attributes of a row, such as `data-testid`. */
   readonly rowProps?: ((row: Row) => Record<`data-${string}`, string>) | undefined
 }
 
 /** Renders the visible rows of a list: a table, or cards in a narrow window. */
 export function ListRows<Row extends { readonly id: string }>(props: Props<Row>) {
-  const { label, list, rows, search, onSort, rowProps } = props
+  const { label, list, rows, search, onSort, isTall = false, rowProps } = props
   const cards = useCards()
   const columns = useFittingColumns(props.columns)
-  const rowHeight = cards ? CARD_HEIGHT : ROW_HEIGHT
+  const rowHeight = cards ? CARD_HEIGHT : isTall ? TALL_ROW_HEIGHT : ROW_HEIGHT
   const { bodyRef, virtualizer, items } = useVirtualRows({ list, rows, rowHeight })
   const onKeyDown = useRowKeys(virtualizer, rows.length)
   const grid = useMemo(() => columns.map(({ width }) => width).join(' '), [columns])

@@ -5,6 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import type { NotificationEvent } from '@wheelhouse/protocol'
 import { lazy, Suspense, useCallback } from 'react'
 import { IconBell } from '../base/icons.tsx'
+import { Shape, type ShapeName } from '../status/shapes.tsx'
 import { t } from '../texts/texts.ts'
 import { type NotificationText, useNewNotifications, useNotifications } from './use-notifications.ts'
 
@@ -16,7 +17,7 @@ export function NotificationBell() {
   const navigate = useNavigate()
   const [opened, { open: openList, close }] = useDisclosure(false)
   const show = useCallback(
-    ({ id }: NotificationEvent, { title, detail, sessionId, exportId }: NotificationText) => {
+    ({ id }: NotificationEvent, { title, detail, shape, sessionId, exportId }: NotificationText) => {
       // Pop-ups render outside of the router, so they cannot use its links.
       const open = () => {
         toasts.hide(id)
@@ -25,7 +26,9 @@ export function NotificationBell() {
       }
       const link = sessionId ? t('notifications.viewSession') : exportId && t('notifications.viewExport')
       const message = link ? <ToastLink detail={detail} link={link} onOpen={open} /> : detail
-      toasts.show({ id, title, message })
+      // Routine has no mark: a stop must look different from a session that started.
+      const mark = shape === 'off' ? {} : { icon: <Shape name={shape} />, color: colors[shape] ?? 'gray' }
+      toasts.show({ id, title, message, ...mark })
     },
     [navigate],
   )
@@ -47,6 +50,14 @@ export function NotificationBell() {
       <Suspense>{opened && <NotificationDrawer onClose={close} />}</Suspense>
     </>
   )
+}
+
+/** The colours of the marks of pop-ups, dark enough for a white shape. */
+const colors: Partial<Record<ShapeName, string>> = {
+  stopped: 'red.9',
+  lost: 'red.9',
+  delayed: 'yellow.9',
+  request: 'blue.9',
 }
 
 const ToastLink = (props: { detail: string; link: string; onOpen: () => void }) => (

@@ -1,41 +1,88 @@
-import { Button, Drawer, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Box, Button, Drawer, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import type { NotificationGroup } from '@wheelhouse/protocol'
+import { type FC, useState } from 'react'
+import {
+  IconBattery,
+  IconBell,
+  IconDatabase,
+  IconHandStop,
+  IconHistory,
+  IconPause,
+  IconReceipt,
+  IconSteeringWheel,
+  IconSwitch,
+  IconUnplugged,
+  IconUsers,
+} from '../base/icons.tsx'
 import { LinkAnchor } from '../base/links.tsx'
 import { Empty, Loading, Problem } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
+import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
+import styles from './notifications.module.css'
 import { textOf } from './texts.ts'
-import { type Notification, useNotifications } from './use-notifications.ts'
+import { type Notification, type NotificationText, useNotifications } from './use-notifications.ts'
 
-/** Lists all notifications, newest first. */
+type Shown = Notification & NotificationText
+
+/** Lists all notifications, newest first, those of one session together. */
 export default function NotificationDrawer({ onClose }: { onClose: () => void }) {
   const { list, notifications, unread, markRead, markAllRead } = useNotifications()
+  const [filter, setFilter] = useState('all')
   const newest = notifications?.[0]
+  const shown = notifications
+    ?.map((notification) => ({ ...notification, ...textOf(notification) }))
+    .filter(({ isImportant }) => isImportant || filter === 'all')
   return (
     <Drawer opened onClose={onClose} position="right" title={t('notifications.title')}>
       <Stack>
-        {newest && unread > 0 && (
-          <Button
-            variant="default"
-            loading={markAllRead.isPending}
-            onClick={() => markAllRead.mutate(newest.id)}
-          >
-            {t('notifications.markAllRead')}
-          </Button>
-        )}
+        <Group justify="space-between">
+          <SegmentedControl
+            aria-label={t('notifications.filter')}
+            data={[
+              { value: 'all', label: t('notifications.all') },
+              { value: 'important', label: t('notifications.important') },
+            ]}
+            value={filter}
+            onChange={setFilter}
+          />
+          {newest && unread > 0 && (
+            <Button
+              variant="default"
+              size="xs"
+              loading={markAllRead.isPending}
+              onClick={() => markAllRead.mutate(newest.id)}
+            >
+              {t('notifications.markAllRead')}
+            </Button>
+          )}
+        </Group>
         <Problem error={markAllRead.error ?? markRead.error} />
         <Problem error={list.error} onRetry={() => void list.refetch()} />
         {list.isPending && <Loading />}
-        {notifications?.length === 0 && (
-          <Empty title={t('notifications.emptyTitle')}>{t('notifications.emptyText')}</Empty>
+        {shown?.length === 0 && (
+          <Empty title={filter === 'all' ? t('notifications.emptyTitle') : t('notifications.noneImportant')}>
+            {t('notifications.emptyText')}
+          </Empty>
         )}
-        {notifications?.map((notification) => (
-          <Entry
-            key={notification.id}
-            notification={notification}
-            onRead={() => markRead.mutate(notification.id)}
-            onLeave={onClose}
-          />
-        ))}
+        {shown &&
+          bySession(shown).map((group) => (
+            <ul key={group[0].id} className={styles.group}>
+              {group.length > 1 && (
+                <Text component="li" fw={600}>
+                  {sessionTitle(group)}
+                </Text>
+              )}
+              {group.map((entry) => (
+                <Entry
+                  key={entry.id}
+                  entry={entry}
+                  onRead={() => markRead.mutate(entry.id)}
+                  onLeave={onClose}
+                />
+              ))}
+            </ul>
+          ))}
         {list.hasNextPage && (
           <Button
             variant="default"
@@ -50,48 +97,88 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
   )
 }
 
-function Entry(props: { notification: Notification; onRead: () => void; onLeave: () => void }) {
-  const { notification, onRead, onLeave } = props
-  const { title, detail, sessionId, exportId, isDataset } = textOf(notification)
-  const isUnread = notification.read_at === null
+/** Puts the notifications of each session together, in the place of the newest one. */
+function bySession(notifications: readonly Shown[]): [Shown, ...Shown[]][] {
+  const groups = new Map<string, [Shown, ...Shown[]]>()
+  for (const notification of notifications) {
+    const key = notification.sessionId ?? notification.id
+    const group = groups.get(key)
+    if (group) group.push(notification)
+    else groups.set(key, [notification])
+  }
+  return [...groups.values()]
+}
+
+const sessionTitle = (group: readonly Shown[]): string => {
+  const robot = group.find(({ data }) => typeof data.robot_name === 'string')?.data.robot_name
+  return robot ? t('notifications.sessionOn', { robot: String(robot) }) : t('notifications.session')
+}
+
+const icons: Readonly<Record<NotificationGroup, FC<{ size?: number }>>> = {
+  stops: IconHandStop,
+  robot_lost: IconUnplugged,
+  pauses: IconPause,
+  sessions: IconSteeringWheel,
+  extensions: IconHistory,
+  battery: IconBattery,
+  account: IconUsers,
+  money: IconReceipt,
+  exports: IconDatabase,
+  webhooks: IconSwitch,
+}
+
+/** Returns where a notification leads. */
+function linkOf({ sessionId, exportId, isDataset }: Shown) {
+  if (sessionId) return { to: '/sessions/$sessionId', params: { sessionId } } as const
+  if (isDataset) return { to: '/datasets/exports' } as const
+  return exportId ? ({ to: '/exports', search: { export: exportId } } as const) : undefined
+}
+
+function Entry(props: { entry: Shown; onRead: () => void; onLeave: () => void }) {
+  const { entry, onRead, onLeave } = props
+  const { title, detail, shape, group } = entry
+  const isUnread = entry.read_at === null
   const follow = () => {
     if (isUnread) onRead()
     onLeave()
   }
-  const weight = isUnread ? 700 : 400
+  const weight = isUnread ? 650 : 450
+  const link = linkOf(entry)
+  const Icon = group ? icons[group] : IconBell
   return (
-    <Group justify="space-between" wrap="nowrap" align="flex-start">
-      <div>
-        {sessionId ? (
-          <LinkAnchor to="/sessions/$sessionId" params={{ sessionId }} onClick={follow} fw={weight}>
-            {title}
-          </LinkAnchor>
-        ) : isDataset ? (
-          <LinkAnchor to="/datasets/exports" onClick={follow} fw={weight}>
-            {title}
-          </LinkAnchor>
-        ) : exportId ? (
-          <LinkAnchor to="/exports" search={{ export: exportId }} onClick={follow} fw={weight}>
-            {title}
-          </LinkAnchor>
-        ) : (
-          <Text fw={weight}>{title}</Text>
-        )}
+    <li className={styles.entry} data-shape={shape}>
+      <span className={styles.icon}>
+        <Icon size={18} />
+      </span>
+      <Box flex={1} miw={0}>
+        <Group gap={6} wrap="nowrap" align="baseline">
+          {shape !== 'off' && <StateLabel shape={shape}>{''}</StateLabel>}
+          {link ? (
+            <LinkAnchor {...link} onClick={follow} fw={weight}>
+              {title}
+            </LinkAnchor>
+          ) : (
+            <Text fw={weight}>{title}</Text>
+          )}
+        </Group>
         {detail && <Text size="sm">{detail}</Text>}
-        <Text size="sm" c="dimmed">
-          <Time at={notification.created_at} />
-        </Text>
-      </div>
-      {isUnread && (
-        <Button
-          variant="subtle"
-          size="compact-sm"
-          onClick={onRead}
-          aria-label={t('notifications.readLabel', { title })}
-        >
-          {t('notifications.read')}
-        </Button>
-      )}
-    </Group>
+        <Group gap="sm">
+          <Text size="sm" c="dimmed">
+            <Time at={entry.created_at} />
+          </Text>
+          {isUnread && (
+            <Anchor
+              component="button"
+              size="sm"
+              mih={24}
+              onClick={onRead}
+              aria-label={t('notifications.readLabel', { title })}
+            >
+              {t('notifications.read')}
+            </Anchor>
+          )}
+        </Group>
+      </Box>
+    </li>
   )
 }

@@ -3,30 +3,38 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { answerOf } from '@wheelhouse/sdk'
 import { createContext, lazy, Suspense, useContext, useMemo, useState } from 'react'
+import { money, timeOfDay } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, Problem } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
+import { latencyMs } from '../drive/figure-texts.ts'
 import { DataList } from '../list/data-list.tsx'
+import type { ListRows } from '../list/list-pages.ts'
 import { type ListColumn, optionsOf } from '../list/list-types.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRobotStatuses } from '../platform/use-live.ts'
-import { StateLabel } from '../status/state-label.tsx'
-import { sessionStatusTexts } from '../texts/code-texts.ts'
+import { RobotStateLabel } from '../status/live-robots.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
+import { percent } from '../texts/percent.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { AvailabilityLine } from './availability-line.tsx'
-import { useStartNow } from './idempotent-mutation.ts'
+import { useDriveNow } from './drive-now.ts'
+import { useGatewayLatency } from './gateway-latency.ts'
 import { type AvailableSearch, readAvailableSearch } from './list-search.ts'
+import styles from './operator.module.css'
 import {
   type AvailableRobot,
   useAvailability,
   useAvailableCounts,
   useAvailableRobots,
+  useBusyRobots,
   useCertifications,
   useModelName,
 } from './queries.ts'
+import { RobotDrawing } from './robot-drawing.tsx'
 
 /** Shows the operator's open session, availability and the available robots. */
 export function AvailablePage() {
@@ -51,16 +59,18 @@ const ScheduleSession = lazy(() => import('./schedule-session.tsx'))
 function AvailableRobots() {
   const search = useSearch({ from: '/shell/available' })
   const navigate = useNavigate({ from: '/available' })
-  const list = useAvailableRobots(search)
+  const available = useAvailableRobots(search)
+  const inSession = useBusyRobots(search).data
+  const list = useMemo(() => withBusy(available, inSession), [available, inSession])
   const { data: counts } = useAvailableCounts(search)
   // Subscribes even while the list is empty, so that the first robot appears.
   useRobotStatuses()
-  const start = useStartNow()
+  const start = useDriveNow()
   const [selected, setSelected] = useState<AvailableRobot>()
   const [scheduling, setScheduling] = useState<AvailableRobot>()
   const busy = useAvailability().data?.open_session_id != null
   const startingId = start.isPending ? selected?.id : undefined
-  const { mutate } = start
+  const { drive } = start
   const actions = useMemo(
     () => ({
       busy,
@@ -68,10 +78,10 @@ function AvailableRobots() {
       onSchedule: setScheduling,
       onStart: (robot: AvailableRobot) => {
         setSelected(robot)
-        mutate(robot.id)
+        drive(robot.id)
       },
     }),
-    [busy, startingId, mutate],
+    [busy, startingId, drive],
   )
   const go = (next: AvailableSearch) => void navigate({ search: next, resetScroll: false, replace: true })
   return (
@@ -106,6 +116,7 @@ function AvailableRobots() {
             },
           ]}
           empty={<NoRobotsNotice />}
+          isTall
           rowProps={() => ({ 'data-testid': 'robot-row' })}
         />
       </RobotActionsContext>
@@ -114,6 +125,17 @@ function AvailableRobots() {
       </Suspense>
     </Stack>
   )
+}
+
+/** Appends the robots in a session to the available ones, once all of these are loaded. */
+function withBusy(
+  available: ListRows<AvailableRobot>,
+  busy: readonly AvailableRobot[] = [],
+): ListRows<AvailableRobot> {
+  const { rows, hasMore } = available
+  if (rows === undefined || hasMore) return available
+  const free = new Set(rows.map(({ id }) => id))
+  return { ...available, rows: [...rows, ...busy.filter(({ id }) => !free.has(id))] }
 }
 
 /** Explains an empty list and how to get access to robots. */
@@ -162,91 +184,115 @@ const RobotActionsContext = createContext<RobotActions>({
 const availableColumns: readonly ListColumn<AvailableRobot>[] = [
   {
     header: t('operator.available.name'),
-    width: 'minmax(0, 2fr)',
+    width: 'minmax(12rem, 3fr)',
     sort: 'name',
     card: 'title',
-    cell: ({ id, name }) => (
-      <LinkAnchor to="/available/$robotId" params={{ robotId: id }} fw={600}>
-        {name}
-      </LinkAnchor>
-    ),
-  },
-  {
-    header: t('operator.available.type'),
-    width: 'minmax(0, 2fr)',
-    cell: ({ robot_type }) => <ModelName robotType={robot_type} />,
+    cell: (robot) => <NameCell robot={robot} />,
   },
   {
     header: t('operator.available.status'),
-    width: '7.5rem',
+    width: 'minmax(8rem, 1fr)',
     card: 'end',
-    cell: (robot) => <LiveStatus robot={robot} />,
+    cell: (robot) => <StatusCell robot={robot} />,
   },
   {
-    header: t('operator.available.lastHeartbeat'),
-    width: '9rem',
-    from: 'lg',
-    cell: (robot) => <LastHeartbeat robot={robot} />,
+    header: t('operator.available.latency'),
+    width: '5.5rem',
+    cell: (robot) => <LatencyCell robot={robot} />,
+  },
+  {
+    header: t('operator.available.battery'),
+    width: '5rem',
+    cell: ({ battery }) => (battery === null ? '–' : percent(battery)),
+  },
+  {
+    header: t('operator.available.pay'),
+    width: '7rem',
+    cell: (robot) => t('operator.available.perMinute', { amount: money(robot.earnings_cents_per_minute) }),
   },
   {
     header: t('operator.available.tags'),
     width: 'minmax(0, 1fr)',
-    from: 'lg',
+    from: 'xl',
     card: 'none',
     cell: ({ tags }) => tags.join(' · '),
   },
   {
     header: t('operator.available.actions'),
-    width: '12rem',
+    width: '13rem',
     card: 'buttons',
     cell: (robot) => <Actions robot={robot} />,
   },
 ]
 
-function ModelName({ robotType }: { robotType: string }) {
-  const model = useModelName(robotType)
-  return model ? `${model} (${robotType})` : robotType
+function NameCell({ robot: { id, name, robot_type, owner_name } }: { robot: AvailableRobot }) {
+  const model = useModelName(robot_type)
+  return (
+    <Group gap="sm" wrap="nowrap">
+      <RobotDrawing />
+      <div className={styles.twoLines}>
+        <LinkAnchor to="/available/$robotId" params={{ robotId: id }} fw={600}>
+          {name}
+        </LinkAnchor>
+        <Text span size="sm" c="dimmed">
+          {t('operator.available.typeAndOwner', { type: model ?? robot_type, owner: owner_name })}
+        </Text>
+      </div>
+    </Group>
+  )
 }
-
-const shownAs = {
-  AVAILABLE: { label: t('operator.available.free'), shape: 'off', tone: 'live' },
-  IN_SESSION: { label: t('operator.available.inSession'), shape: 'live', tone: 'delayed' },
-  OFFLINE: { label: t('operator.available.offline'), shape: 'off', tone: 'off' },
-} as const
 
 /** Returns the newest known status of a robot: that of the hub, else that of the list. */
-const useLiveStatus = (robot: AvailableRobot) => useRobotStatuses()?.get(robot.id) ?? robot
+const useLiveStatus = ({ id, status }: AvailableRobot) => useRobotStatuses()?.get(id)?.status ?? status
 
-function LiveStatus({ robot }: { robot: AvailableRobot }) {
-  const { label, ...look } = shownAs[useLiveStatus(robot).status]
-  return <StateLabel {...look}>{label}</StateLabel>
+/** Shows the state of a robot, and when a busy one is free again. */
+function StatusCell({ robot }: { robot: AvailableRobot }) {
+  const status = useLiveStatus(robot)
+  const { free_at, busy_since } = robot
+  const detail =
+    free_at !== null && Date.parse(free_at) > Date.now()
+      ? t('operator.available.freeAt', { time: timeOfDay(new Date(free_at)) })
+      : busy_since !== null && t('operator.available.since', { time: timeOfDay(new Date(busy_since)) })
+  return (
+    <div className={styles.twoLines}>
+      <RobotStateLabel state={robotStates[status]} />
+      {status === 'IN_SESSION' && detail && (
+        <Text span size="sm" c="dimmed">
+          {detail}
+        </Text>
+      )}
+    </div>
+  )
 }
 
-function LastHeartbeat({ robot }: { robot: AvailableRobot }) {
-  const live = useLiveStatus(robot).last_heartbeat
-  const at = [robot.last_heartbeat ?? '', live ?? ''].sort().at(-1)
-  return at ? <Time at={at} /> : t('operator.available.noHeartbeat')
+/** What operators see of a robot's state: of a session of others only that there is one. */
+const robotStates = { AVAILABLE: 'READY', IN_SESSION: 'DRIVING', OFFLINE: 'OFFLINE' } as const
+
+/** Shows the round trip from this browser to the gateway of a robot. */
+function LatencyCell({ robot }: { robot: AvailableRobot }) {
+  const { data } = useGatewayLatency(robot.gateway_url)
+  return <span title={t('operator.latency.short')}>{data ? latencyMs(data.medianMs) : '–'}</span>
 }
 
 function Actions({ robot }: { robot: AvailableRobot }) {
   const { busy, startingId, onStart, onSchedule } = useContext(RobotActionsContext)
-  const free = useLiveStatus(robot).status === 'AVAILABLE'
+  const isFree = useLiveStatus(robot) === 'AVAILABLE'
   return (
     <Group gap="xs" wrap="nowrap">
       <Button
-        size="compact-xs"
+        size="xs"
         aria-label={t('operator.available.driveLabel', { robot: robot.name })}
-        disabled={!free || busy}
+        disabled={!isFree || busy}
         loading={robot.id === startingId}
         onClick={() => onStart(robot)}
       >
         {t('operator.available.drive')}
       </Button>
       <Button
-        size="compact-xs"
+        size="xs"
         variant="default"
         aria-label={t('operator.available.scheduleLabel', { robot: robot.name })}
-        disabled={!free}
+        disabled={!isFree}
         onClick={() => onSchedule(robot)}
       >
         {t('operator.available.schedule')}
@@ -277,11 +323,7 @@ function Running({ sessionId }: { sessionId: string }) {
                 ? t('operator.openSession.title', { robot: session.robot_name })
                 : t('operator.openSession.session')}
             </Title>
-            {session && (
-              <StateLabel shape={session.status === 'ACTIVE' ? 'live' : 'delayed'}>
-                {session.status === 'ACTIVE' ? sessionStatusTexts.ACTIVE : sessionStatusTexts.PAUSED}
-              </StateLabel>
-            )}
+            {session && <SessionStatusLabel status={session.status} />}
           </Group>
           {session?.started_at && (
             <Text c="dimmed" size="sm">

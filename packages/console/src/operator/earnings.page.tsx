@@ -2,7 +2,7 @@ import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { Chart } from '../base/chart.tsx'
-import { clockText, money } from '../base/format.ts'
+import { clockText, duration, money } from '../base/format.ts'
 import { Page } from '../base/page.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
@@ -39,7 +39,7 @@ function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
     [
       t('operator.earnings.total'),
       money(stats.earnings_total_cents),
-      t('operator.earnings.billedHours', { count: stats.hours }),
+      t('operator.earnings.billedTime', { time: duration(stats.hours * 60) }),
     ],
     [
       t('operator.earnings.available'),

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 
 const SAMPLES = 10
+/** How long a measurement counts. */
+const MEASURED_FOR_MS = 60_000
 
 /** Round trips between this browser and a gateway. */
 interface GatewayLatency {
@@ -34,13 +36,14 @@ async function measure(gatewayUrl: string, signal: AbortSignal): Promise<Gateway
   return summaryOf(roundTripsMs)
 }
 
-/** Queries the latency between this browser and a gateway. Measured once, and again on `refetch`. */
-export const useGatewayLatency = (gatewayUrl: string) =>
+/** Queries the latency between this browser and a gateway. Nothing is measured without a gateway. */
+export const useGatewayLatency = (gatewayUrl: string | null) =>
   useQuery({
     queryKey: ['gateway-latency', gatewayUrl],
-    queryFn: ({ signal }) => measure(gatewayUrl, signal),
-    staleTime: 0,
-    gcTime: 0,
+    queryFn: ({ signal }) => measure(gatewayUrl ?? '', signal),
+    enabled: gatewayUrl !== null,
+    // Rows of one list share a measurement, also those that appear while the user scrolls.
+    staleTime: MEASURED_FOR_MS,
     retry: 1,
     refetchOnWindowFocus: false,
   })

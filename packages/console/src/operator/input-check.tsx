@@ -1,5 +1,5 @@
-import { Group, Stack, Text } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { Box, Text } from '@mantine/core'
+import { type ReactNode, useEffect, useState } from 'react'
 import { shortList } from '../base/format.ts'
 import { isTyping } from '../base/keys.ts'
 import { createStore, type Store, useStore } from '../base/store.ts'
@@ -8,6 +8,7 @@ import { createGamepadInput, type GamepadInput } from '../drive/gamepad.ts'
 import { driveKeyOf } from '../drive/keyboard.ts'
 import { PadPicture } from '../drive/pad-picture.tsx'
 import { loadControlProfile } from '../drive/preferences.ts'
+import type { ShapeName } from '../status/shapes.tsx'
 import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
 
@@ -22,24 +23,47 @@ const words: readonly (readonly [keyof Axes, sign: number, word: string])[] = [
 const directionText = (axes: Axes): string =>
   shortList.format(words.filter(([axis, sign]) => Math.sign(axes[axis]) === sign).map(([, , word]) => word))
 
+/** A line of the checks before a drive: state, name, what it means, and a figure. */
+export const Check = (props: {
+  shape: ShapeName
+  label: string
+  figure?: ReactNode
+  children?: ReactNode
+}) => (
+  <li>
+    <StateLabel shape={props.shape}>{''}</StateLabel>
+    <Box flex={1} miw={0}>
+      <Text fw={550}>{props.label}</Text>
+      <Text component="div" size="sm" c="dimmed">
+        {props.children}
+      </Text>
+    </Box>
+    {props.figure !== undefined && (
+      <Text size="xl" fw={650}>
+        {props.figure}
+      </Text>
+    )}
+  </li>
+)
+
 /** Lets the operator try keys and gamepad. Nothing is sent. */
 export const InputCheck = ({ robotType }: { robotType: string }) => (
-  <Stack gap="xs">
+  <>
     <KeyboardCheck />
     <GamepadCheck robotType={robotType} />
-  </Stack>
+  </>
 )
 
 /** Shows the last direction of a device, or how to try it. */
-const DeviceState = (props: { device: string; last: Axes; instruction: string }) => (
-  <Group gap="xs" role="status" aria-label={props.device}>
-    <StateLabel shape={isAtRest(props.last) ? 'off' : 'live'}>{props.device}</StateLabel>
-    <Text size="sm">
+const DeviceState = (props: { device: string; last: Axes; instruction: string; children?: ReactNode }) => (
+  <Check shape={isAtRest(props.last) ? 'off' : 'live'} label={props.device}>
+    <span role="status" aria-label={props.device}>
       {isAtRest(props.last)
         ? props.instruction
         : t('operator.inputCheck.works', { direction: directionText(props.last) })}
-    </Text>
-  </Group>
+    </span>
+    {props.children}
+  </Check>
 )
 
 /** Shows the direction of the last key. */
@@ -98,24 +122,23 @@ function PadState({ check }: { check: PadCheck }) {
   const last = useStore(check.last)
   if (state.phase === 'none' || state.phase === 'unknown')
     return (
-      <Text size="sm" c="dimmed">
+      <Check shape="off" label={t('operator.inputCheck.gamepad')}>
         {state.phase === 'none'
           ? t('operator.inputCheck.noGamepad')
           : t('operator.inputCheck.unknownGamepad', { gamepad: state.name })}
-      </Text>
+      </Check>
     )
   return (
-    <Stack gap="xs">
-      <DeviceState
-        device={t('operator.inputCheck.gamepad')}
-        last={last}
-        instruction={
-          state.phase === 'waiting'
-            ? t('operator.inputCheck.releaseStick', { gamepad: state.name })
-            : t('operator.inputCheck.moveStick', { gamepad: state.name })
-        }
-      />
+    <DeviceState
+      device={t('operator.inputCheck.gamepad')}
+      last={last}
+      instruction={
+        state.phase === 'waiting'
+          ? t('operator.inputCheck.releaseStick', { gamepad: state.name })
+          : t('operator.inputCheck.moveStick', { gamepad: state.name })
+      }
+    >
       <PadPicture gamepad={check.input} />
-    </Stack>
+    </DeviceState>
   )
 }

@@ -1,10 +1,11 @@
-import { Alert, Button, Group, List, Loader, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Button, Group, List, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ControlSchema } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { money } from '../base/format.ts'
+import { IconSteeringWheel } from '../base/icons.tsx'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
@@ -15,17 +16,20 @@ import { latencyMs } from '../drive/figure-texts.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRobotStatuses } from '../platform/use-live.ts'
-import { PreFlightRecording, recordingModeOf } from '../recording/recording-mark.tsx'
-import { recordedLabel } from '../recording/recording-texts.ts'
+import { recordingModeOf } from '../recording/recording-mark.tsx'
+import { recordedText } from '../recording/recording-texts.ts'
 import { RobotStatusLabel } from '../robots/robot-status.tsx'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
+import { markPassed } from './drive-now.ts'
 import { useGatewayLatency } from './gateway-latency.ts'
 import { useStartNow } from './idempotent-mutation.ts'
-import { InputCheck } from './input-check.tsx'
+import { Check, InputCheck } from './input-check.tsx'
+import styles from './operator.module.css'
 import { useAvailability } from './queries.ts'
+import { RobotHero } from './robot-drawing.tsx'
 
-/** Shows a robot before a session: state, notes, latency, terms and controls, and starts the session. */
+/** Shows a robot before a session, with what an operator checks at one glance, and starts the session. */
 export function PreFlightPage() {
   const { robotId } = useParams({ from: '/shell/available/$robotId' })
   const query = usePreFlight(robotId)
@@ -51,30 +55,36 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
       </LinkButton>
     }
   >
-    <Stack>
-      <PreFlightRecording robot={robot} />
-      <TakeTheWheel robot={robot} />
-      <RobotState robot={robot} />
-      {robot.may_drive && <OwnerNotes notes={robot.operator_notes} />}
-      {robot.gateway_url !== null && (
-        <Section title={t('operator.preFlight.latency')}>
-          <LatencyCheck gatewayUrl={robot.gateway_url} limitMs={robot.latency_limit_ms} />
-        </Section>
-      )}
-      <Section title={t('operator.preFlight.controls')}>
-        <ControlSummary schema={robot.control_schema} />
-        <InputCheck robotType={robot.robot_type} />
+    <div className={styles.preFlight}>
+      <Stack>
+        <Hero robot={robot} />
+        {robot.may_drive && robot.operator_notes && <OwnerNotes notes={robot.operator_notes} />}
+      </Stack>
+      <Section title={t('operator.preFlight.checks')} gap="xs">
+        <ul className={styles.checks}>
+          {robot.gateway_url !== null && <LatencyCheck robot={robot} gatewayUrl={robot.gateway_url} />}
+          <BatteryCheck robot={robot} />
+          <Check shape={robot.has_camera ? 'live' : 'off'} label={t('operator.robot.camera')}>
+            {robot.has_camera ? t('operator.robot.hasCamera') : t('operator.robot.noCamera')}
+          </Check>
+          <RecordingCheck robot={robot} />
+          <InputCheck robotType={robot.robot_type} />
+        </ul>
+        <Details robot={robot} />
       </Section>
-      <Terms robot={robot} />
-    </Stack>
+    </div>
   </Page>
 )
 
-/** Starts a session and opens its cockpit, or says why the robot cannot be driven now. */
-function TakeTheWheel({ robot }: { robot: PreFlight }) {
+/** Shows the robot large, with its state, what a drive earns, and the start of a session or why it cannot start. */
+function Hero({ robot }: { robot: PreFlight }) {
   const openSessionId = useAvailability().data?.open_session_id ?? undefined
   const start = useStartNow()
   const obstacle = obstacleOf(robot, openSessionId)
+  const drive = () => {
+    markPassed(robot.id)
+    start.mutate(robot.id)
+  }
   return (
     <>
       <Problem error={start.error} />
@@ -86,16 +96,30 @@ function TakeTheWheel({ robot }: { robot: PreFlight }) {
           </Group>
         </Alert>
       )}
-      <Group>
-        <Button
-          size="lg"
-          disabled={obstacle !== undefined}
-          loading={start.isPending}
-          onClick={() => start.mutate(robot.id)}
-        >
-          {t('operator.preFlight.start')}
-        </Button>
-      </Group>
+      <RobotHero>
+        <div className={styles.heroState}>
+          <RobotStatusLabel status={robot.status} isOnPicture />
+        </div>
+        <div className={styles.heroText}>
+          <div>
+            <Text size="xl" fw={650}>
+              {t('operator.terms.perMinute', { amount: money(robot.earnings_cents_per_minute) })}
+            </Text>
+            <Text c="dimmed">
+              {t('operator.available.typeAndOwner', { type: robot.robot_type, owner: robot.owner_name })}
+            </Text>
+          </div>
+          <Button
+            size="lg"
+            leftSection={<IconSteeringWheel size={20} />}
+            disabled={obstacle !== undefined}
+            loading={start.isPending}
+            onClick={drive}
+          >
+            {t('operator.available.drive')}
+          </Button>
+        </div>
+      </RobotHero>
     </>
   )
 }
@@ -144,47 +168,56 @@ function NextStep({ robot, openSessionId }: { robot: PreFlight; openSessionId: s
   )
 }
 
-const columns = { base: 1, xs: 2, md: 4 }
+/** Below these charges an operator should know it before a drive. */
+const [LOW_BATTERY, HALF_BATTERY] = [0.2, 0.5]
 
-/** Shows the state of the robot, and its model. There is no picture: operators see the camera in a session only. */
-const RobotState = ({ robot }: { robot: PreFlight }) => (
-  <Section title={t('operator.robot.title')}>
-    <DescriptionList cols={columns}>
-      <DescriptionItem label={t('operator.robot.state')}>
-        <RobotStatusLabel status={robot.status} />
-      </DescriptionItem>
-      <DescriptionItem label={t('operator.robot.battery')}>
-        <Battery robot={robot} />
-      </DescriptionItem>
-      <DescriptionItem label={t('operator.robot.lastHeartbeat')}>
-        {robot.last_heartbeat ? <Time at={robot.last_heartbeat} /> : t('operator.robot.neverConnected')}
-      </DescriptionItem>
-      <DescriptionItem label={t('operator.robot.camera')}>
-        {robot.has_camera ? t('operator.robot.hasCamera') : t('operator.robot.noCamera')}
-      </DescriptionItem>
-      <DescriptionItem label={t('operator.robot.type')}>{robot.robot_type}</DescriptionItem>
-      {robot.model && <Model model={robot.model} />}
-      {robot.tags.length > 0 && (
-        <DescriptionItem label={t('operator.robot.tags')}>{robot.tags.join(' · ')}</DescriptionItem>
-      )}
-    </DescriptionList>
-  </Section>
-)
-
-function Battery({ robot: { battery, battery_at } }: { robot: PreFlight }) {
-  if (battery === null) return t('operator.robot.batteryUnknown')
+function BatteryCheck({ robot: { battery, battery_at } }: { robot: PreFlight }) {
+  const label = t('operator.robot.battery')
+  if (battery === null) return <Check shape="off" label={label} figure="–" />
+  const isLow = battery < LOW_BATTERY
   return (
-    <>
-      {percent(battery)}
-      {battery_at && (
-        <Text component="span" size="sm" c="dimmed">
-          {', '}
-          <Time at={battery_at} />
-        </Text>
-      )}
-    </>
+    <Check shape={isLow ? 'delayed' : 'live'} label={label} figure={percent(battery)}>
+      {isLow
+        ? t('operator.preFlight.batteryLow')
+        : battery < HALF_BATTERY
+          ? t('operator.preFlight.batteryHalf')
+          : battery_at && <Time at={battery_at} />}
+    </Check>
   )
 }
+
+/** Says whether and what a session records. */
+function RecordingCheck({ robot }: { robot: PreFlight }) {
+  const mode = recordingModeOf(robot)
+  if (mode === undefined) return null
+  if (mode === 'off')
+    return (
+      <Check shape="off" label={t('operator.terms.recording')}>
+        {t('operator.preFlight.notRecorded')}
+      </Check>
+    )
+  return (
+    <Check shape="request" label={t('recording.preFlight.title', { what: recordedText(mode) })}>
+      {t('recording.preFlight.text')}
+    </Check>
+  )
+}
+
+/** Folds what an operator needs to read once: terms, commands and model. */
+const Details = ({ robot }: { robot: PreFlight }) => (
+  <details>
+    <summary>{t('operator.preFlight.details')}</summary>
+    <Stack pt="sm">
+      <ControlSummary schema={robot.control_schema} />
+      <Text size="sm" c="dimmed">
+        {t('operator.latency.note')}
+      </Text>
+      <Terms robot={robot} />
+    </Stack>
+  </details>
+)
+
+const columns = { base: 1, xs: 2 }
 
 const categoryTexts = {
   arm: t('operator.category.arm'),
@@ -206,46 +239,34 @@ const Model = ({ model }: { model: NonNullable<PreFlight['model']> }) => (
 )
 
 /** Shows the notes of the owner, as plain text. */
-const OwnerNotes = ({ notes }: { notes: string | null }) => (
+const OwnerNotes = ({ notes }: { notes: string }) => (
   <Section title={t('operator.robot.notes')} gap="xs">
-    <Text c={notes ? undefined : 'dimmed'} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-      {notes ?? t('operator.robot.noNotes')}
-    </Text>
+    <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{notes}</Text>
   </Section>
 )
 
-/** Shows earnings, certification, ratings by the owner, and the limits under which the robot moves. */
+/** Shows certification, ratings by the owner, the limits under which the robot moves, and its model. */
 const Terms = ({ robot }: { robot: PreFlight }) => (
-  <Section title={t('operator.terms.title')}>
-    <DescriptionList cols={columns}>
-      <DescriptionItem label={t('operator.terms.earnings')}>
-        {t('operator.terms.perMinute', { amount: money(robot.earnings_cents_per_minute) })}
-      </DescriptionItem>
-      <DescriptionItem label={t('operator.terms.certification')}>{certificationText(robot)}</DescriptionItem>
-      <DescriptionItem label={t('operator.terms.ratings')}>{ratingText(robot)}</DescriptionItem>
-      <Recorded robot={robot} />
-      <DescriptionItem label={t('operator.terms.latencyLimit')}>
-        {latencyMs(robot.latency_limit_ms)}
-      </DescriptionItem>
-      <DescriptionItem label={t('operator.terms.latencyBudget')}>
-        {robot.latency_budget_ms === null
-          ? t('operator.terms.noBudget')
-          : t('operator.terms.budget', { latency: latencyMs(robot.latency_budget_ms) })}
-      </DescriptionItem>
-      <DescriptionItem label={t('operator.terms.pictureAge')}>
-        {robot.video_limit_ms === null ? t('operator.terms.noLimit') : latencyMs(robot.video_limit_ms)}
-      </DescriptionItem>
-    </DescriptionList>
-  </Section>
+  <DescriptionList cols={columns}>
+    <DescriptionItem label={t('operator.terms.certification')}>{certificationText(robot)}</DescriptionItem>
+    <DescriptionItem label={t('operator.terms.ratings')}>{ratingText(robot)}</DescriptionItem>
+    <DescriptionItem label={t('operator.terms.latencyLimit')}>
+      {latencyMs(robot.latency_limit_ms)}
+    </DescriptionItem>
+    <DescriptionItem label={t('operator.terms.latencyBudget')}>
+      {robot.latency_budget_ms === null
+        ? t('operator.terms.noBudget')
+        : t('operator.terms.budget', { latency: latencyMs(robot.latency_budget_ms) })}
+    </DescriptionItem>
+    <DescriptionItem label={t('operator.terms.pictureAge')}>
+      {robot.video_limit_ms === null ? t('operator.terms.noLimit') : latencyMs(robot.video_limit_ms)}
+    </DescriptionItem>
+    {robot.model && <Model model={robot.model} />}
+    {robot.tags.length > 0 && (
+      <DescriptionItem label={t('operator.robot.tags')}>{robot.tags.join(' · ')}</DescriptionItem>
+    )}
+  </DescriptionList>
 )
-
-/** Says what of a session is recorded. */
-function Recorded({ robot }: { robot: PreFlight }) {
-  const mode = recordingModeOf(robot)
-  return (
-    mode && <DescriptionItem label={t('operator.terms.recording')}>{recordedLabel(mode)}</DescriptionItem>
-  )
-}
 
 const certificationTexts = {
   PENDING: t('operator.terms.requiredPending'),
@@ -309,38 +330,38 @@ function inputText({ label, field }: ControlInput): string {
   return unit ? t('operator.controls.rangeWithUnit', { ...range, unit }) : t('operator.controls.range', range)
 }
 
-/** Measures the round trip from this browser to the gateway of the robot, and compares it with the limit of the robot. */
-function LatencyCheck({ gatewayUrl, limitMs }: { gatewayUrl: string; limitMs: number }) {
+/** Measures the round trip from this browser to the gateway of the robot, and says what it means for the drive. */
+function LatencyCheck({ robot, gatewayUrl }: { robot: PreFlight; gatewayUrl: string }) {
   const { data, isFetching, isError, refetch } = useGatewayLatency(gatewayUrl)
+  const { latency_limit_ms: limitMs, latency_budget_ms: budgetMs } = robot
+  const medianMs = isFetching ? undefined : data?.medianMs
+  const isAbove = medianMs !== undefined && medianMs >= limitMs
+  const isSlow = medianMs !== undefined && budgetMs !== null && medianMs >= budgetMs
+  const shape = medianMs === undefined ? 'off' : isAbove ? 'blind' : isSlow ? 'delayed' : 'live'
   return (
-    <Stack gap="xs">
-      <Group gap="sm" mih={36}>
-        <Group role="status" gap="xs">
-          {isFetching && <Loader size="xs" aria-hidden />}
-          <Text fw={600}>
-            {isFetching && t('operator.latency.measuring')}
-            {!isFetching &&
-              data &&
-              t('operator.latency.result', {
-                median: latencyMs(data.medianMs),
-                slowest: latencyMs(data.slowestMs),
-              })}
-            {!isFetching && isError && t('operator.latency.noResponse')}
-          </Text>
-        </Group>
-        <Button variant="default" size="xs" disabled={isFetching} onClick={() => void refetch()}>
-          {t('operator.latency.again')}
-        </Button>
-      </Group>
-      {!isFetching && data && data.medianMs >= limitMs && (
-        <Text size="sm" role="alert">
-          {t('operator.latency.aboveLimit', { limit: latencyMs(limitMs) })}
-        </Text>
-      )}
-      <Text size="sm" c="dimmed">
-        {t('operator.latency.note')}
-      </Text>
-    </Stack>
+    <Check
+      shape={shape}
+      label={t('operator.preFlight.latency')}
+      figure={<span className={styles.latency}>{medianMs === undefined ? '–' : latencyMs(medianMs)}</span>}
+    >
+      <span role="status">
+        {isFetching && t('operator.latency.measuring')}
+        {!isFetching && isError && t('operator.latency.noResponse')}
+        {medianMs !== undefined && !isAbove && !isSlow && t('operator.latency.good')}
+        {isSlow && !isAbove && t('operator.latency.slow', { budget: latencyMs(budgetMs) })}
+      </span>
+      {isAbove && <span role="alert">{t('operator.latency.aboveLimit', { limit: latencyMs(limitMs) })}</span>}{' '}
+      {data && !isFetching && t('operator.latency.slowest', { slowest: latencyMs(data.slowestMs) })}{' '}
+      <Anchor
+        component="button"
+        size="sm"
+        underline="always"
+        disabled={isFetching}
+        onClick={() => void refetch()}
+      >
+        {t('operator.latency.again')}
+      </Anchor>
+    </Check>
   )
 }
 

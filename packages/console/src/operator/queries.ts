@@ -31,6 +31,23 @@ export function useAvailability() {
 /** The page size of the list of available robots. */
 const PAGE_SIZE = 100
 
+/** Most robots in a session that follow the available ones. */
+const MAX_BUSY = 50
+
+/** Lists robots in a session that the operator may drive afterwards, those with a known end first. */
+export function useBusyRobots({ search, type }: AvailableSearch) {
+  const { rest } = usePlatform()
+  const query = { search, robot_type: type, status: 'IN_SESSION', sort: 'name', limit: MAX_BUSY } as const
+  return useQuery({
+    queryKey: [...keys.robots, 'available', 'busy', query],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/operator/available-robots', { params: { query }, signal })),
+    placeholderData: keepPreviousData,
+    refetchInterval: HEARTBEAT_POLL_MS,
+    select: ({ robots }) => robots.toSorted((a, b) => (a.free_at ?? '9').localeCompare(b.free_at ?? '9')),
+  })
+}
+
 /** Lists the available robots that the operator may drive, page by page. */
 export function useAvailableRobots({ search, sort, type }: AvailableSearch) {
   const { rest } = usePlatform()

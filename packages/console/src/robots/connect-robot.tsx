@@ -11,25 +11,35 @@ import { usePlatform } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
 import { ConnectionStatus } from './robot-status.tsx'
 import {
+  dockerCommand,
+  exchangeCommand,
   installSdk,
   pairingCommand,
   phoneRobotUrl,
   pythonRobot,
   type RobotAccess,
+  raspberryCommand,
   realRobot,
   realRobotFile,
+  rosCommand,
   simulatedRobot,
   simulatedRobotFile,
   startSimulatedRobot,
 } from './snippets.ts'
 import type { Robot } from './use-robots.ts'
 
-/** Shows a new robot token once, code to connect the robot, and the connection status. */
-export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) {
+/**
+ * Shows a new robot token once, code to connect the robot, and the connection status.
+ * @param props.isSecond whether a pairing code above it has the focus and the status
+ */
+export function ConnectRobot(props: { robot: Robot; token: string; isSecond?: boolean }) {
+  const { robot, token, isSecond = false } = props
   const access: RobotAccess = { control_url: robot.control_url, robot_token: token }
   const notice = useRef<HTMLDivElement>(null)
   // Moves the focus to the notice, so that screen readers read it first.
-  useEffect(() => notice.current?.focus(), [])
+  useEffect(() => {
+    if (!isSecond) notice.current?.focus()
+  }, [isSecond])
   return (
     <Stack>
       <Alert
@@ -75,7 +85,7 @@ export function ConnectRobot({ robot, token }: { robot: Robot; token: string }) 
           </Stack>
         </Tabs.Panel>
       </Tabs>
-      <ConnectionStatus robot={robot} />
+      {!isSecond && <ConnectionStatus robot={robot} />}
     </Stack>
   )
 }
@@ -105,8 +115,11 @@ type PairingCode = Schemas['PairingCode']
 /** Names of this machine, which a phone cannot reach. */
 const LOOPBACK = /^(localhost|127\.|\[::1\])/
 
-/** Creates a pairing code, and shows how a computer and a phone connect with it. */
-export function PairRobot({ robot }: { robot: Robot }) {
+/**
+ * Creates a pairing code, and shows how robots, computers and phones connect with it.
+ * @param props.isNew whether the robot was just registered, so that the code is created at once
+ */
+export function PairRobot({ robot, isNew = false }: { robot: Robot; isNew?: boolean }) {
   const { rest } = usePlatform()
   const create = useMutation({
     mutationFn: () =>
@@ -114,6 +127,10 @@ export function PairRobot({ robot }: { robot: Robot }) {
     // The response contains the code. Drops it with the page.
     gcTime: 0,
   })
+  const { mutate } = create
+  useEffect(() => {
+    if (isNew) mutate()
+  }, [isNew, mutate])
   return (
     <Stack>
       <Text c="dimmed" maw={640}>
@@ -148,27 +165,71 @@ function CodeInstructions({ code: { code, expires_at } }: { code: PairingCode })
         <CopyableSecret label={t('robots.pairing.code')} value={code} />
       </div>
       <Text size="sm">{t('robots.pairing.validity', { time: clockText(secondsLeft) })}</Text>
-      <Tabs defaultValue="computer" keepMounted={false}>
+      <Tabs defaultValue="real" keepMounted={false}>
         <Tabs.List>
-          <Tabs.Tab value="computer">{t('robots.pairing.computer')}</Tabs.Tab>
-          <Tabs.Tab value="phone">{t('robots.pairing.phone')}</Tabs.Tab>
+          {ways.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
         </Tabs.List>
-        <Tabs.Panel value="computer" pt="sm">
-          <Stack>
-            <Text size="sm">{t('robots.pairing.computerNote')}</Text>
-            <CopyableSecret
-              label={t('robots.pairing.start')}
-              value={pairingCommand(window.location.origin)}
-            />
-          </Stack>
-        </Tabs.Panel>
-        <Tabs.Panel value="phone" pt="sm">
-          <PhonePairing code={code} />
-        </Tabs.Panel>
+        {ways.map(({ value, note, command }) => (
+          <Tabs.Panel key={value} value={value} pt="sm">
+            {command ? (
+              <Stack>
+                <Text size="sm">{note}</Text>
+                <CopyableSecret
+                  label={t('robots.pairing.start')}
+                  value={command(window.location.origin, code)}
+                />
+              </Stack>
+            ) : (
+              <PhonePairing code={code} />
+            )}
+          </Tabs.Panel>
+        ))}
       </Tabs>
     </Stack>
   )
 }
+
+interface Way {
+  readonly value: string
+  readonly label: string
+  readonly note: string
+  /** Returns what to copy; missing for a phone, which reads the code with its camera. */
+  readonly command?: (origin: string, code: string) => string
+}
+
+/** What can be connected with a pairing code. */
+const ways: readonly Way[] = [
+  {
+    value: 'real',
+    label: t('robots.pairing.real'),
+    note: t('robots.pairing.realNote'),
+    command: exchangeCommand,
+  },
+  { value: 'ros', label: t('robots.pairing.ros'), note: t('robots.pairing.rosNote'), command: rosCommand },
+  {
+    value: 'docker',
+    label: t('robots.pairing.docker'),
+    note: t('robots.pairing.dockerNote'),
+    command: dockerCommand,
+  },
+  {
+    value: 'raspberry',
+    label: t('robots.pairing.raspberry'),
+    note: t('robots.pairing.raspberryNote'),
+    command: raspberryCommand,
+  },
+  { value: 'phone', label: t('robots.pairing.phone'), note: '' },
+  {
+    value: 'simulated',
+    label: t('robots.pairing.simulated'),
+    note: t('robots.pairing.computerNote'),
+    command: pairingCommand,
+  },
+]
 
 function PhonePairing({ code }: { code: string }) {
   const url = phoneRobotUrl(window.location.origin, code)

@@ -11,7 +11,7 @@ import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
 import { ConnectRobot, PairRobot } from './connect-robot.tsx'
-import { RobotFields, type RobotValues } from './robot-fields.tsx'
+import { CertifiedField, RobotFields, type RobotValues } from './robot-fields.tsx'
 
 interface Values extends RobotValues {
   readonly robot_type: string
@@ -54,9 +54,11 @@ export function NewRobotPage() {
           </LinkButton>
         }
       >
-        <ConnectRobot robot={robot} token={robot_token} />
         <Section title={t('robots.connect.oneLine')}>
-          <PairRobot robot={robot} />
+          <PairRobot robot={robot} isNew />
+        </Section>
+        <Section title={t('robots.connect.tokenAndFiles')}>
+          <ConnectRobot robot={robot} token={robot_token} isSecond />
         </Section>
       </Page>
     )
@@ -116,6 +118,11 @@ function Form(props: {
             required
           />
         </RobotFields>
+        <CertifiedField
+          value={values.require_certification}
+          error={errors?.require_certification}
+          onChange={(require_certification) => onChange({ require_certification })}
+        />
         {!errors && <Problem error={error} />}
         <Group>
           <Button type="submit" loading={props.busy}>

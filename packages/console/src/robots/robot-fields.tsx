@@ -58,16 +58,24 @@ export function RobotFields<V extends RobotValues>({ values, errors, onChange, c
         autosize
         minRows={2}
       />
-      <Switch
-        label={t('robots.fields.certifiedOnly')}
-        description={t('robots.fields.certifiedOnlyNote')}
-        checked={values.require_certification}
-        error={errors.require_certification}
-        onChange={({ currentTarget: { checked } }) => onChange({ require_certification: checked })}
-      />
     </>
   )
 }
+
+/** Renders the switch for robots that only certified operators may drive. */
+export const CertifiedField = (props: {
+  value: boolean
+  error: string | undefined
+  onChange: (requireCertification: boolean) => void
+}) => (
+  <Switch
+    label={t('robots.fields.certifiedOnly')}
+    description={t('robots.fields.certifiedOnlyNote')}
+    checked={props.value}
+    error={props.error}
+    onChange={({ currentTarget: { checked } }) => props.onChange(checked)}
+  />
+)
 
 /** Renders the field for the notes that operators see before a session. */
 export const OperatorNotesField = (props: {
@@ -87,56 +95,16 @@ export const OperatorNotesField = (props: {
   />
 )
 
-/** Renders the field for the latency above which the gateway drops commands. */
-export const LatencyField = (props: {
+/** Renders the field for a limit in milliseconds. Empty means none where a robot may be without it. */
+export const LimitField = (props: {
+  label: string
+  description: string
+  min: number
+  max: number
   value: number | string
   error: string | undefined
   onChange: (value: number | string) => void
-}) => (
-  <NumberInput
-    label={t('robots.fields.latencyLimit')}
-    description={t('robots.fields.latencyLimitNote')}
-    suffix=" ms"
-    min={50}
-    max={10_000}
-    allowDecimal={false}
-    {...props}
-  />
-)
-
-/** Renders the field for the latency above which the platform limits the speed. Empty means no limit. */
-export const LatencyBudgetField = (props: {
-  value: number | string
-  error: string | undefined
-  onChange: (value: number | string) => void
-}) => (
-  <NumberInput
-    label={t('robots.fields.latencyBudget')}
-    description={t('robots.fields.latencyBudgetNote')}
-    suffix=" ms"
-    min={50}
-    max={10_000}
-    allowDecimal={false}
-    {...props}
-  />
-)
-
-/** Renders the field for the age of the picture above which the gateway drops commands. Empty means no limit. */
-export const VideoLimitField = (props: {
-  value: number | string
-  error: string | undefined
-  onChange: (value: number | string) => void
-}) => (
-  <NumberInput
-    label={t('robots.fields.pictureAge')}
-    description={t('robots.fields.pictureAgeNote')}
-    suffix=" ms"
-    min={100}
-    max={60_000}
-    allowDecimal={false}
-    {...props}
-  />
-)
+}) => <NumberInput suffix=" ms" allowDecimal={false} {...props} />
 
 /** Renders the fields for the commands that the robot accepts. An empty text stands for those of its model. */
 export const ControlSchemaFields = (props: {

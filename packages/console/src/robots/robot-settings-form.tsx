@@ -7,6 +7,7 @@ import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { FormFooter, fieldErrors } from '../base/form.tsx'
 import { LinkAnchor } from '../base/links.tsx'
+import { Sections } from '../base/sections.tsx'
 import { Problem } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
@@ -14,14 +15,13 @@ import { recordedLabel } from '../recording/recording-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import {
+  CertifiedField,
   ControlSchemaFields,
-  LatencyBudgetField,
-  LatencyField,
+  LimitField,
   OperatorNotesField,
   RobotFields,
   type RobotValues,
   StopClearField,
-  VideoLimitField,
 } from './robot-fields.tsx'
 import { parseSchema, SchemaField, schemaProblem, schemaText } from './schema-field.tsx'
 import { type Robot, type RobotDetail, robotKey } from './use-robots.ts'
@@ -152,6 +152,12 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
     if (save.isSuccess) save.reset() // hides "Saved"
     setValues((old) => ({ ...old, ...part }))
   }
+  /** Returns value, error and change of a field. */
+  const field = <F extends Exclude<keyof Values, 'recorded' | 'strict_control'>>(name: F) => ({
+    value: values[name],
+    error: errors?.[name],
+    onChange: (value: Values[F]) => change({ [name]: value }),
+  })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const schemas = [values.control_schema, values.telemetry_schema]
@@ -159,66 +165,107 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
   }
   return (
     <form onSubmit={submit} ref={form}>
-      <Stack maw={640}>
-        <RobotFields values={values} errors={errors ?? {}} onChange={change} />
-        <OperatorNotesField
-          value={values.operator_notes}
-          error={errors?.operator_notes}
-          onChange={(operator_notes) => change({ operator_notes })}
-        />
-        <LatencyField
-          value={values.latency_limit_ms}
-          error={errors?.latency_limit_ms}
-          onChange={(latency_limit_ms) => change({ latency_limit_ms })}
-        />
-        <LatencyBudgetField
-          value={values.latency_budget_ms}
-          error={errors?.latency_budget_ms}
-          onChange={(latency_budget_ms) => change({ latency_budget_ms })}
-        />
-        <VideoLimitField
-          value={values.video_limit_ms}
-          error={errors?.video_limit_ms}
-          onChange={(video_limit_ms) => change({ video_limit_ms })}
-        />
-        <ControlSchemaFields
-          schema={values.control_schema}
-          isStrict={values.strict_control}
-          error={errors?.control_schema}
-          onChange={change}
-        />
-        <SchemaField
-          label={t('robots.fields.telemetrySchema')}
-          description={t('robots.fields.telemetrySchemaNote')}
-          value={values.telemetry_schema}
-          error={errors?.telemetry_schema}
-          onChange={(telemetry_schema) => change({ telemetry_schema })}
-        />
-        <RecordingFields
-          values={values.recorded}
-          errors={errors ?? {}}
-          onChange={(part) => change({ recorded: { ...values.recorded, ...part } })}
-        />
-        <StopClearField
-          value={values.stop_clear}
-          error={errors?.stop_clear}
-          onChange={(stop_clear) => change({ stop_clear })}
-        />
-        <LowBatteryField
-          value={values.low_battery_threshold}
-          error={errors?.low_battery_threshold}
-          onChange={(low_battery_threshold) => change({ low_battery_threshold })}
-        />
-        <LogEventField
-          value={values.log_event_level}
-          error={errors?.log_event_level}
-          onChange={(log_event_level) => change({ log_event_level })}
-        />
+      <Sections
+        isPart
+        items={[
+          {
+            id: 'general',
+            title: t('robots.settings.general'),
+            content: (
+              <>
+                <RobotFields values={values} errors={errors ?? {}} onChange={change} />
+                <OperatorNotesField {...field('operator_notes')} />
+              </>
+            ),
+          },
+          {
+            id: 'access',
+            title: t('robots.settings.access'),
+            content: (
+              <>
+                <CertifiedField {...field('require_certification')} />
+                <StopClearField {...field('stop_clear')} />
+              </>
+            ),
+          },
+          {
+            id: 'limits',
+            title: t('robots.settings.limits'),
+            content: limits.map(({ name, ...texts }) => (
+              <LimitField key={name} {...texts} {...field(name)} />
+            )),
+          },
+          {
+            id: 'recording',
+            title: t('robots.settings.recording'),
+            content: (
+              <>
+                <RecordingFields
+                  values={values.recorded}
+                  errors={errors ?? {}}
+                  onChange={(part) => change({ recorded: { ...values.recorded, ...part } })}
+                />
+                <LowBatteryField {...field('low_battery_threshold')} />
+                <LogEventField {...field('log_event_level')} />
+              </>
+            ),
+          },
+          {
+            id: 'advanced',
+            title: t('robots.settings.advanced'),
+            content: (
+              // Rejected schemas must not stay folded.
+              <details open={errors?.control_schema || errors?.telemetry_schema ? true : undefined}>
+                <summary>{t('robots.settings.schemas')}</summary>
+                <Stack pt="sm">
+                  <ControlSchemaFields
+                    schema={values.control_schema}
+                    isStrict={values.strict_control}
+                    error={errors?.control_schema}
+                    onChange={change}
+                  />
+                  <SchemaField
+                    label={t('robots.fields.telemetrySchema')}
+                    description={t('robots.fields.telemetrySchemaNote')}
+                    {...field('telemetry_schema')}
+                  />
+                </Stack>
+              </details>
+            ),
+          },
+        ]}
+      />
+      <Stack mt="lg">
         <FormFooter change={save} explained={errors !== undefined} />
       </Stack>
     </form>
   )
 }
+
+/** The limits under which a robot moves. */
+const limits = [
+  {
+    name: 'latency_limit_ms',
+    label: t('robots.fields.latencyLimit'),
+    description: t('robots.fields.latencyLimitNote'),
+    min: 50,
+    max: 10_000,
+  },
+  {
+    name: 'latency_budget_ms',
+    label: t('robots.fields.latencyBudget'),
+    description: t('robots.fields.latencyBudgetNote'),
+    min: 50,
+    max: 10_000,
+  },
+  {
+    name: 'video_limit_ms',
+    label: t('robots.fields.pictureAge'),
+    description: t('robots.fields.pictureAgeNote'),
+    min: 100,
+    max: 60_000,
+  },
+] as const
 
 function useSave(id: string) {
   const { rest } = usePlatform()
@@ -362,7 +409,7 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
 }
 
 const OpenSessions = ({ robot }: { robot: Robot }) => (
-  <LinkAnchor to="/sessions" search={{ robot: robot.id }}>
+  <LinkAnchor to="/sessions" search={{ robot: robot.id }} underline="always">
     {t('robots.remove.session')}
   </LinkAnchor>
 )

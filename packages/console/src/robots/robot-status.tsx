@@ -16,9 +16,9 @@ const looks: Record<Robot['status'], { shape: ShapeName; tone: Tone }> = {
   OFFLINE: { shape: 'off', tone: 'off' },
 }
 
-export const RobotStatusLabel = ({ status }: { status: Robot['status'] }) => (
-  <StateLabel {...looks[status]} state={status}>
-    {robotStatusTexts[status]}
+export const RobotStatusLabel = (props: { status: Robot['status']; isOnPicture?: boolean }) => (
+  <StateLabel {...looks[props.status]} state={props.status} isOnPicture={props.isOnPicture ?? false}>
+    {robotStatusTexts[props.status]}
   </StateLabel>
 )
 

@@ -1,25 +1,23 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { RobotStatus } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
+import type { ReactNode } from 'react'
+import { calendarDay, duration } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty } from '../base/states.tsx'
 import { DataList } from '../list/data-list.tsx'
 import type { ListColumn, ListFilter } from '../list/list-types.ts'
 import { optionsOf } from '../list/list-types.ts'
+import { type LiveRobot, RobotStateLabel, useLiveRobotList } from '../status/live-robots.tsx'
 import { robotStatusTexts } from '../texts/code-texts.ts'
-import { language, t } from '../texts/texts.ts'
+import { percent } from '../texts/percent.ts'
+import { t } from '../texts/texts.ts'
 import { HeartbeatAge, RobotStatusLabel, RobotTags, StalenessNote } from './robot-status.tsx'
 import { batteryPercent, type RobotSearch, readRobotSearch } from './search.ts'
 import { type Robot, useLiveRobots, useRobotCounts, useRobotList } from './use-robots.ts'
 
 const statuses: readonly RobotStatus[] = ['AVAILABLE', 'IN_SESSION', 'OFFLINE']
-
-const oneDecimal = new Intl.NumberFormat(language, {
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1,
-  useGrouping: false,
-})
 
 const columns: readonly ListColumn<Robot>[] = [
   {
@@ -33,12 +31,23 @@ const columns: readonly ListColumn<Robot>[] = [
       </LinkAnchor>
     ),
   },
-  { header: t('robots.list.type'), width: 'minmax(0, 1fr)', cell: ({ robot_type }) => robot_type },
+  { header: t('robots.list.type'), width: 'minmax(0, 1.2fr)', cell: ({ robot_type }) => robot_type },
   {
     header: t('robots.list.status'),
     width: '7rem',
     card: 'end',
     cell: (robot) => <LiveStatus robot={robot} />,
+  },
+  {
+    header: t('robots.list.operator'),
+    width: 'minmax(0, 1.2fr)',
+    cell: ({ id }) => <OfLiveRobot id={id} read={({ session }) => session?.operator_name} />,
+  },
+  {
+    header: t('robots.list.battery'),
+    width: '4.5rem',
+    align: 'right',
+    cell: ({ id }) => <OfLiveRobot id={id} read={({ battery }) => battery !== null && percent(battery)} />,
   },
   {
     header: t('robots.list.lastHeartbeat'),
@@ -52,15 +61,16 @@ const columns: readonly ListColumn<Robot>[] = [
     align: 'right',
     sort: 'total_hours',
     card: 'none',
-    cell: ({ total_hours }) => t('robots.list.hours', { hours: oneDecimal.format(total_hours) }),
+    from: 'lg',
+    cell: ({ total_hours }) => duration(total_hours * 60),
   },
   {
     header: t('robots.list.registered'),
     width: '7.5rem',
     sort: 'created_at',
     card: 'none',
-    from: 'lg',
-    cell: registered,
+    from: 'xl',
+    cell: ({ created_at }) => <time dateTime={created_at}>{calendarDay(created_at)}</time>,
   },
   {
     header: t('robots.list.tags'),
@@ -144,18 +154,20 @@ const filtersOf = (search: RobotSearch, counts: Schemas['RobotCounts'] | undefin
   },
 ]
 
-const LiveStatus = ({ robot }: { robot: Robot }) => (
-  <RobotStatusLabel status={useLiveRobots()(robot).status} />
-)
+/** Shows the state of a robot: in one word what its session does, if it has one. */
+function LiveStatus({ robot }: { robot: Robot }) {
+  const { status } = useLiveRobots()(robot)
+  const live = useLiveRobotList().data?.robots.find(({ id }) => id === robot.id)
+  if (status === 'IN_SESSION' && live?.session) return <RobotStateLabel state={live.state} />
+  return <RobotStatusLabel status={status} />
+}
+
+/** Shows what only robots that are connected or in a session have. */
+const OfLiveRobot = (props: { id: string; read: (robot: LiveRobot) => ReactNode }) => {
+  const robot = useLiveRobotList().data?.robots.find(({ id }) => id === props.id)
+  return robot && props.read(robot)
+}
 
 const LiveHeartbeat = ({ robot }: { robot: Robot }) => (
   <HeartbeatAge at={useLiveRobots()(robot).last_heartbeat} />
 )
-
-function registered({ created_at }: Robot) {
-  return (
-    <time dateTime={created_at}>
-      {new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(new Date(created_at))}
-    </time>
-  )
-}

@@ -8,6 +8,34 @@ export interface RobotAccess {
 export const pairingCommand = (origin: string): string =>
   `curl -fsS ${origin}/connect/robot.mjs -o robot.mjs && node robot.mjs`
 
+/** Returns the command that exchanges a pairing code for address and token, as JSON for any language. */
+export const exchangeCommand = (origin: string, code: string): string =>
+  `curl -fsS ${origin}/api/pairing -H 'Content-Type: application/json' -d '{"code":"${code}"}'`
+
+/** Sets CONTROL_URL and ROBOT_TOKEN in the shell with a pairing code. Needs Python 3, which ROS and Raspberry Pi OS have. */
+const pairShell = (origin: string, code: string): string => `\
+eval "$(${exchangeCommand(origin, code)} | python3 -c '
+import json, shlex, sys
+robot = json.load(sys.stdin)
+print("export CONTROL_URL=" + shlex.quote(robot["control_url"]), "ROBOT_TOKEN=" + shlex.quote(robot["robot_token"]))')"
+`
+
+/** Returns commands that connect a robot with rosbridge_server, in a copy of the platform's repository. */
+export const rosCommand = (origin: string, code: string): string => `\
+${pairShell(origin, code)}npx node examples/rosbridge/run-robot-bridge.ts
+`
+
+/** Returns commands that connect a Raspberry Pi with the Python example. */
+export const raspberryCommand = (origin: string, code: string): string => `\
+sudo apt-get install -y python3-websockets
+curl -fsS ${origin}/connect/robot.py -o robot.py
+${pairShell(origin, code)}python3 robot.py
+`
+
+/** Returns the command that starts the simulated robot in a container, in the network of its computer. It asks for a pairing code. */
+export const dockerCommand = (origin: string): string =>
+  `docker run --rm -it --network host node:22-alpine sh -c 'wget -qO robot.mjs ${origin}/connect/robot.mjs && node robot.mjs'`
+
 /** Returns the address that makes a phone a robot. Browsers do not send the fragment with the code to the platform. */
 export const phoneRobotUrl = (origin: string, code: string): string => `${origin}/phone-robot#code=${code}`
 

@@ -26,7 +26,9 @@ export function ApiKeys() {
         <Text c="dimmed" size="sm">
           {t('settings.apiKeys.note')}
         </Text>
-        <Button onClick={open}>{t('settings.apiKeys.create')}</Button>
+        <Button variant="default" onClick={open}>
+          {t('settings.apiKeys.create')}
+        </Button>
       </Group>
       <NewApiKey opened={opened} onClose={close} />
       <QueryView

@@ -9,7 +9,7 @@ import { signOut } from '../platform/sign-out.ts'
 import { t } from '../texts/texts.ts'
 import { ClientProfileForm } from './client-profile-form.tsx'
 import { OperatorProfileForm } from './operator-profile-form.tsx'
-import { useFirstMailLanguage, useProfileChange } from './use-profile-change.ts'
+import { useFirstNotificationSettings, useProfileChange } from './use-profile-change.ts'
 
 const roleChoices = [
   {
@@ -30,7 +30,7 @@ const roleChoices = [
 export default function OnboardingPage() {
   const { rest } = usePlatform()
   const queries = useQueryClient()
-  useFirstMailLanguage()
+  useFirstNotificationSettings()
   const query = useQuery({
     queryKey: keys.onboarding,
     queryFn: () => answerOf(rest.GET('/api/auth/check-onboarding')),

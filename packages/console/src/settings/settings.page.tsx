@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { FormFooter } from '../base/form.tsx'
 import { Page } from '../base/page.tsx'
-import { Section } from '../base/section.tsx'
+import { Sections } from '../base/sections.tsx'
 import { Problem } from '../base/states.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
@@ -21,37 +21,43 @@ import { isLanguage, useProfileChange, useSelectLanguage } from './use-profile-c
 /** Shows the settings of the account. */
 export function SettingsPage() {
   const { roles } = useMe()
+  const account = (
+    <>
+      <AvatarForm />
+      <AccountForm />
+      <LanguageForm />
+    </>
+  )
   return (
     <Page title={t('common.settings')}>
-      <Section title={t('common.account')}>
-        <AvatarForm />
-        <AccountForm />
-        <LanguageForm />
-      </Section>
-      {roles.includes('operator') && (
-        <Section title={t('settings.page.operatorProfile')}>
-          <OperatorProfileForm />
-        </Section>
-      )}
-      {roles.includes('client') && (
-        <Section title={t('settings.page.ownerProfile')}>
-          <ClientProfileForm />
-        </Section>
-      )}
-      <Section title={t('settings.page.roles')}>
-        <RolesSection />
-      </Section>
-      <Section title={t('settings.page.notifications')}>
-        <NotificationSection />
-      </Section>
-      <Section title={t('settings.apiKeys.title')}>
-        <ApiKeys />
-      </Section>
-      <Section title={t('settings.webhooks')}>
-        <Webhooks />
-      </Section>
+      <Sections
+        items={[
+          { id: 'account', title: t('common.account'), content: account },
+          ...(roles.includes('operator') ? [operatorProfile] : []),
+          ...(roles.includes('client') ? [ownerProfile] : []),
+          { id: 'roles', title: t('settings.page.roles'), content: <RolesSection /> },
+          {
+            id: 'notifications',
+            title: t('settings.page.notifications'),
+            content: <NotificationSection />,
+          },
+          { id: 'api-keys', title: t('settings.apiKeys.title'), content: <ApiKeys /> },
+          { id: 'webhooks', title: t('settings.webhooks'), content: <Webhooks /> },
+        ]}
+      />
     </Page>
   )
+}
+
+const operatorProfile = {
+  id: 'operator-profile',
+  title: t('settings.page.operatorProfile'),
+  content: <OperatorProfileForm />,
+}
+const ownerProfile = {
+  id: 'owner-profile',
+  title: t('settings.page.ownerProfile'),
+  content: <ClientProfileForm />,
 }
 
 function AccountForm() {

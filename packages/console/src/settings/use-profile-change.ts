@@ -42,11 +42,15 @@ export function useSelectLanguage(): (language: Language | undefined) => void {
   }
 }
 
-/** Sends a new user mails in the language of the console. */
-export function useFirstMailLanguage(): void {
+const OFF = { in_app: false, mail: false, push: false }
+/** Routine of which a new user finds a line in the list only. What stops, is lost, runs low, costs or asks for an answer is sent. */
+const ROUTINE = { sessions: OFF, pauses: OFF, exports: OFF, webhooks: OFF }
+
+/** Sends a new user mails in the language of the console, and no notifications of routine. */
+export function useFirstNotificationSettings(): void {
   const { rest } = usePlatform()
   useEffect(() => {
-    const body = { language: languageOf([shownLanguage]) ?? 'en' }
+    const body = { language: languageOf([shownLanguage]) ?? 'en', matrix: ROUTINE } as const
     rest.PATCH('/api/notifications/settings', { body }).catch(() => undefined)
   }, [rest])
 }

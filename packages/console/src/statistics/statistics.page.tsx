@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { Chart } from '../base/chart.tsx'
 import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
-import { dataSize, duration, money } from '../base/format.ts'
+import { dataSize, duration, money, monthOf } from '../base/format.ts'
 import { Page } from '../base/page.tsx'
 import { QueryView } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
@@ -126,7 +126,4 @@ const sessionStatuses: readonly (readonly [keyof Stats['sessions_by_status'], st
 ]
 
 /** Returns `2026-10` as "Oct 2026". */
-const monthLabel = (month: string): string =>
-  new Intl.DateTimeFormat(language, { month: 'short', year: 'numeric', timeZone: 'UTC' }).format(
-    new Date(`${month}-01T00:00:00Z`),
-  )
+const monthLabel = (month: string): string => monthOf(`${month}-01T00:00:00Z`, 'short')

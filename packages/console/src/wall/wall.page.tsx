@@ -162,9 +162,7 @@ function Row({ robot }: { robot: LiveRobot }) {
       <LinkAnchor to="/robots/$robotId" params={{ robotId: robot.id }} truncate>
         {robot.name}
       </LinkAnchor>
-      <span className={styles.rowText}>
-        {robot.on_hold ? lineOf(robot) : !isUnknown && t('live.tile.online')}
-      </span>
+      <span className={styles.rowText}>{robot.on_hold && lineOf(robot)}</span>
       {robot.battery !== null && <span data-testid="battery">{percent(robot.battery)}</span>}
     </article>
   )

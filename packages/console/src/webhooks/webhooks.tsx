@@ -31,7 +31,9 @@ export function Webhooks() {
         <Text c="dimmed" size="sm">
           {t('webhooks.list.note')}
         </Text>
-        <Button onClick={open}>{t('webhooks.list.add')}</Button>
+        <Button variant="default" onClick={open}>
+          {t('webhooks.list.add')}
+        </Button>
       </Group>
       <NewWebhook opened={opened} onClose={close} />
       <QueryView
