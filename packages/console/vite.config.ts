@@ -4,7 +4,8 @@ import { defineConfig, loadEnv } from 'vite'
 
 const PUSH_WORKER = 'push-worker'
 /** What the first view of a signed-in user needs is one file with all that it imports, instead of a file for each part that pages share. */
-const FIRST_VIEW = /console\/src\/(app\/(app|router|palette-launcher)|operator\/driving-bar|home\/(home\.page|owner-home|operator-home))\.tsx?$/
+const FIRST_VIEW =
+  /console\/src\/(app\/(app|router|palette-launcher)|operator\/driving-bar|home\/(home\.page|owner-home|operator-home))\.tsx?$/
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** Returns what the development server has the platform answer. */
