@@ -104,13 +104,14 @@ test("an operator's overview has the open session and the next scheduled ones, e
     planned: [],
     week: Array.from({ length: 7 }, () => ({ earnings_cents: 0, driven_seconds: 0 })),
   })
-  const at = (hours: number) =>
-    new Date(Date.parse('2026-11-20T10:00:00Z') + aheadMs + hours * 3_600_000).toISOString()
+  const nowMs = Date.parse('2026-11-20T10:00:00Z') + aheadMs
+  const at = (hours: number) => new Date(nowMs + hours * 3_600_000).toISOString()
   for (const hours of [5, 2]) {
     const reply = await operator.post('/api/sessions', { robotId: cart.id, scheduledFor: at(hours) })
     expect(reply.status, JSON.stringify(reply.body)).toBe(201)
   }
   const id = await start(operator, arm.id)
+  aheadMs += 60_000
   await performAction(owner, id, 'emergency_stop')
   expect(await read()).toMatchObject({
     open_session: { id, status: 'PAUSED', robot_name: 'Arm', stopped: true, robot_connected: true },
@@ -120,7 +121,6 @@ test("an operator's overview has the open session and the next scheduled ones, e
     ],
   })
   await performAction(owner, id, 'clear_stop')
-  aheadMs += 60_000
   await performAction(operator, id, 'end')
   const { free, week } = await read()
   expect(free[0]).toMatchObject({ name: 'Arm', own_sessions: 1 })

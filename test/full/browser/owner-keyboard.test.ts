@@ -28,7 +28,7 @@ test('with the keyboard only, an owner opens the session, watches, stops, clears
   await activate(page, 'Leave full view')
   await page.getByRole('heading', { name: 'Session on Ronja' }).waitFor()
   const freshness = page.getByTestId('freshness')
-  await freshness.and(page.getByText('LIVE', { exact: true })).waitFor()
+  await freshness.and(page.locator('[data-state=LIVE]')).waitFor()
 
   await cockpit.keyboard.down('ArrowUp')
   await fixture.expectMoving()
