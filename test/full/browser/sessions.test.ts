@@ -445,6 +445,7 @@ test('the event log groups entries of several days by day', async () => {
     [sessionId],
   )
   await page.reload()
+  await openTab(page, 'Event log')
   const day = (ageDays: number) =>
     new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' }).format(
       Date.now() - ageDays * 86_400_000,
