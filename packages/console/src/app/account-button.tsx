@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core'
 import { type ComponentProps, lazy, Suspense, useState } from 'react'
 import { shortList } from '../base/format.ts'
 import { useMe } from '../platform/platform.ts'
@@ -24,12 +25,8 @@ export function AccountButton() {
 function Face(button: ComponentProps<'button'>) {
   const me = useMe()
   return (
-    <button
-      type="button"
-      {...button}
-      className={`${styles.entry} ${styles.account}`}
-      aria-label={t('app.userMenu.label', { name: me.display_name })}
-    >
+    <button type="button" {...button} className={`${styles.entry} ${styles.account}`}>
+      <VisuallyHidden>{t('app.userMenu.label', { name: me.display_name })}</VisuallyHidden>
       <span className={styles.avatar} aria-hidden="true">
         {me.avatar_url === null ? initials(me.display_name) : <img src={me.avatar_url} alt="" />}
       </span>
