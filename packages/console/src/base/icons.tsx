@@ -197,10 +197,6 @@ export const IconDoorExit = drawn(
   'M5 21v-16a2 2 0 0 1 2 -2h7.5m2.5 10.5v7.5',
   'M14 7h7m-3 -3l3 3l-3 3',
 )
-export const IconEraser = drawn(
-  'M19 20h-10.5l-4.21 -4.3a1 1 0 0 1 0 -1.41l10 -10a1 1 0 0 1 1.41 0l5 5a1 1 0 0 1 0 1.41l-9.2 9.3',
-  'M18 13.3l-6.3 -6.3',
-)
 export const IconEye = drawn(
   'M10 12a2 2 0 1 0 4 0a2 2 0 0 0 -4 0',
   'M21 12c-2.4 4 -5.4 6 -9 6c-3.6 0 -6.6 -2 -9 -6c2.4 -4 5.4 -6 9 -6c3.6 0 6.6 2 9 6',
@@ -239,12 +235,6 @@ export const IconMap = drawn('M3 7l6 -3l6 3l6 -3v13l-6 3l-6 -3l-6 3v-13', 'M9 4v
 export const IconMenu = drawn('M4 6l16 0', 'M4 12l16 0', 'M4 18l16 0')
 export const IconMessage = drawn(
   'M3 20l1.3 -3.9c-2.324 -3.437 -1.426 -7.872 2.1 -10.374c3.526 -2.501 8.59 -2.296 11.845 .48c3.255 2.777 3.695 7.266 1.029 10.501c-2.666 3.235 -7.615 4.215 -11.574 2.293l-4.7 1',
-)
-export const IconMicrophone = drawn(
-  'M9 5a3 3 0 0 1 3 -3a3 3 0 0 1 3 3v5a3 3 0 0 1 -3 3a3 3 0 0 1 -3 -3l0 -5',
-  'M5 10a7 7 0 0 0 14 0',
-  'M8 21l8 0',
-  'M12 17l0 4',
 )
 export const IconPause = drawn(
   'M6 6a1 1 0 0 1 1 -1h2a1 1 0 0 1 1 1v12a1 1 0 0 1 -1 1h-2a1 1 0 0 1 -1 -1l0 -12',

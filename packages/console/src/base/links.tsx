@@ -1,4 +1,4 @@
-import { Anchor, Button, type ButtonProps, NavLink } from '@mantine/core'
+import { Anchor, Button, type ButtonProps } from '@mantine/core'
 import { createLink } from '@tanstack/react-router'
 import type { ComponentPropsWithRef } from 'react'
 
@@ -12,7 +12,6 @@ const ButtonAsLink = (props: ButtonProps & WithoutStyleProps<ButtonProps>) => (
 /** Mantine components as router links. The compiler checks `to` and `params` against the routes. */
 export const LinkAnchor = createLink(Anchor<'a'>)
 export const LinkButton = createLink(ButtonAsLink)
-export const LinkNav = createLink(NavLink<'a'>)
 
 /** Returns the address if it is http or https. User input may contain `javascript:` addresses. */
 export function webAddress(text: string): string | undefined {

@@ -1,7 +1,8 @@
 import type { ComponentProps, ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
 import { isTyping, latinKey } from '../base/keys.ts'
-import { Shape, type ShapeName } from '../status/shapes.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
+import { Shape } from '../status/shapes.tsx'
 import type { Tone } from '../status/state-label.tsx'
 import styles from './plates.module.css'
 
@@ -59,6 +60,8 @@ interface ButtonProps extends ComponentProps<'button'> {
   readonly children: ReactNode
   /** The key that does the same, in lower case. */
   readonly shortcut?: string
+  /** The key that does the same and that the cockpit handles. */
+  readonly hint?: string
   /** Whether it is what the viewer does next. */
   readonly isPrimary?: boolean
 }
@@ -92,10 +95,10 @@ export function CallButton({
       {...button}
       className={`${styles.button} ${className}`}
       data-primary={isPrimary}
-      aria-keyshortcuts={shortcut}
+      aria-keyshortcuts={hint ?? shortcut}
     >
       {children}
-      {shortcut && <KeyHint>{shortcut.toUpperCase()}</KeyHint>}
+      {(hint ?? shortcut) && <KeyHint>{hint ?? shortcut?.toUpperCase()}</KeyHint>}
     </button>
   )
 }

@@ -213,9 +213,9 @@ export const pausedCall = (actions: DriveActions): Call => ({
       data-testid="resume"
       disabled={!actions.canResume || actions.isBusy}
       onClick={actions.resume}
+      hint="R"
     >
       {t('drive.bar.resume')}
-      <KeyHint>R</KeyHint>
     </CallButton>
   ),
 })
@@ -271,17 +271,14 @@ export function episodeCall({ running, mark, isBusy, error, state }: EpisodeMark
     ),
     acts: (
       <>
-        <CallButton disabled={isBusy} onClick={() => mark('discard')}>
+        <CallButton hint="⌫" disabled={isBusy} onClick={() => mark('discard')}>
           {t('drive.episodes.discard')}
-          <KeyHint>⌫</KeyHint>
         </CallButton>
-        <CallButton disabled={isBusy} onClick={() => mark('failure')}>
+        <CallButton hint="N" disabled={isBusy} onClick={() => mark('failure')}>
           {t('drive.episodes.failure')}
-          <KeyHint>N</KeyHint>
         </CallButton>
-        <CallButton isPrimary disabled={isBusy} onClick={() => mark('success')}>
+        <CallButton hint="Y" isPrimary disabled={isBusy} onClick={() => mark('success')}>
           {t('drive.episodes.success')}
-          <KeyHint>Y</KeyHint>
         </CallButton>
       </>
     ),

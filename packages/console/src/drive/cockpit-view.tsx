@@ -134,7 +134,7 @@ function hasInputs({ control_schema }: SessionDetail): boolean {
   return inputs.length > 0 || speeds.length > 0
 }
 
-const DRIVE_HINT = matchMedia('(any-pointer: coarse)').matches ? t('drive.hint.touch') : t('drive.hint.keys')
+const DRIVE_HINT = matchMedia('(any-pointer:coarse)').matches ? t('drive.hint.touch') : t('drive.hint.keys')
 
 /** Returns the calls about inputs that do not drive yet. */
 function inputCalls(pad: PadState, isAwaitingRest: boolean, openControls: () => void): readonly Call[] {

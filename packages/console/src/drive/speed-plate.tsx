@@ -215,7 +215,7 @@ function useJoints(subscribe: SubscribeTelemetry, reader: SampleReader): readonl
 const NEAR_END = 0.92
 
 /** Shows the joints of an arm, each within its travel. */
-export const Joints = ({ joints }: { joints: readonly Joint[] }) => (
+const Joints = ({ joints }: { joints: readonly Joint[] }) => (
   <div className={styles.joints}>
     {joints.map(({ name, value, unit, min, max }) => {
       const share = min === undefined || max === undefined ? undefined : (value - min) / (max - min)

@@ -47,7 +47,7 @@ export function EpisodePanelView({ marks, count }: Props) {
               size="xs"
               variant="default"
               key={action}
-              title={key}
+              aria-keyshortcuts={key}
               disabled={isBusy}
               onClick={() => mark(action)}
             >
@@ -58,7 +58,7 @@ export function EpisodePanelView({ marks, count }: Props) {
       ) : (
         <Row>
           <TaskField marks={marks} />
-          <Button size="xs" variant="default" title="E" disabled={isBusy} onClick={() => mark('start')}>
+          <Button size="xs" variant="default" aria-keyshortcuts="E" disabled={isBusy} onClick={() => mark('start')}>
             {t('drive.episodes.start')}
           </Button>
           <span className={styles.count} role="status">

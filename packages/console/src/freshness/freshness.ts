@@ -9,7 +9,7 @@ export const BLIND_MS = 1_000
 const CONNECTING_MS = 5_000
 
 /** How far the user can trust what the page shows. `CONNECTING`: the first picture, or the connection, is not there yet. */
-export type FreshnessState = 'CONNECTING' | 'LIVE' | 'DELAYED' | 'BLIND'
+type FreshnessState = 'CONNECTING' | 'LIVE' | 'DELAYED' | 'BLIND'
 /** A source of what the page shows. `firstPicture`: there was no picture yet. `camera`: it cannot be reached, so its picture is old. */
 export type FreshnessSource = 'picture' | 'firstPicture' | 'camera' | 'telemetry' | 'link'
 

@@ -13,11 +13,6 @@ export const inColumn = (id: string, label: string, content: ReactNode): Gallery
   render: () => <Column>{content}</Column>,
 })
 
-/** Renders figures that lie on the picture. */
-export const OnPicture = ({ children }: { children: ReactNode }) => (
-  <div className={styles.onPicture}>{children}</div>
-)
-
 /** Replaces the picture of a camera, with what lies on it. */
 export const FakePicture = ({ children, width = 320 }: { children?: ReactNode; width?: number | string }) => (
   <div className={styles.picture} style={{ width, aspectRatio: '16 / 9' }}>

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { Panel } from '../base/section.tsx'
-import { Shape, type ShapeName } from '../status/shapes.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
+import { Shape } from '../status/shapes.tsx'
 import styles from './home.module.css'
 
 /** One thing that needs the user's attention. */

@@ -8,7 +8,7 @@ import { createGamepadInput, type GamepadInput } from '../drive/gamepad.ts'
 import { driveKeyOf } from '../drive/keyboard.ts'
 import { PadPicture } from '../drive/pad-picture.tsx'
 import { loadControlProfile } from '../drive/preferences.ts'
-import type { ShapeName } from '../status/shapes.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
 

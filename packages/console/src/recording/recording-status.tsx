@@ -1,5 +1,5 @@
 import type { RecordingStatus } from '@wheelhouse/protocol'
-import type { ShapeName } from '../status/shapes.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
 import type { Recording } from './recordings.ts'

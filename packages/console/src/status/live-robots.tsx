@@ -5,7 +5,7 @@ import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { robotStateTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import type { ShapeName } from './shapes.tsx'
+import type { ShapeName } from './shape-name.ts'
 import { StateLabel } from './state-label.tsx'
 
 export type LiveRobot = Schemas['LiveRobot']

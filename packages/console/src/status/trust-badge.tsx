@@ -39,7 +39,7 @@ export function TrustBadgeView(props: {
 }
 
 /** Returns the age of what is too old, such as `3.4 s`; undefined where a state has none. */
-export const trustAge = ({ ageMs, state }: Trust): string | undefined =>
+const trustAge = ({ ageMs, state }: Trust): string | undefined =>
   ageMs === undefined || state === 'LIVE' ? undefined : ageText(ageMs)
 
 /** The states in one word. */

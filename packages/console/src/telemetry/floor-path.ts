@@ -25,7 +25,7 @@ const ARC_RAD = 0.07
  * Returns a function that projects a point of the floor into the picture of a camera; undefined for a point that it cannot see.
  * @param area where the picture is
  */
-export function createProjection(view: CameraView, area: PictureArea) {
+function createProjection(view: CameraView, area: PictureArea) {
   const focal = area.width / 2 / Math.tan(view.horizontal_fov_rad / 2)
   const [cos, sin] = [Math.cos(view.pitch_rad), Math.sin(view.pitch_rad)]
   /** @param forwardM from the camera along the heading. @param leftM from the middle of the robot */

@@ -1,6 +1,6 @@
 import { DELAYED_MS } from '../../freshness/freshness.ts'
 import type { Bookmark, RecordedEpisode, RecordingGap } from '../../recording/recordings.ts'
-import type { ShapeName } from '../../status/shapes.tsx'
+import type { ShapeName } from '../../status/shape-name.ts'
 import { robotStateTexts } from '../../texts/code-texts.ts'
 import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'
