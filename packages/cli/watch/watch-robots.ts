@@ -22,7 +22,9 @@ async function namesOf(cli: Context): Promise<ReadonlyMap<string, string>> {
     ownRobots(cli),
     answerOf(cli.rest.GET('/api/operator/available-robots')).then(({ robots }) => robots),
   ])
-  const robots = lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []))
+  const robots = lists.flatMap((list): readonly { id: string; name: string }[] =>
+    list.status === 'fulfilled' ? list.value : [],
+  )
   return new Map(robots.map(({ id, name }) => [id, name]))
 }
 

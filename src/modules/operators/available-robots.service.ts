@@ -54,8 +54,12 @@ export function createAvailableRobots({ db }: { db: Db }) {
     async page(operatorId: string, query: ListAvailableRobots): Promise<AvailableRobotPage> {
       const { limit, sort, status } = query
       const { client_rate_cents_per_minute, operator_share_percent } = planTerms(sql.ref('robots.owner_id'))
-      const robots = available(operatorId, status)
-        .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
+      const robots = available(operatorId, status).innerJoin(
+        'robot_presence',
+        'robot_presence.robot_id',
+        'robots.id',
+      )
+      const rows = await sortedPage(applyOperatorFilters(robots, query), query)
         .innerJoin('users as owner', 'owner.id', 'robots.owner_id')
         .leftJoin('gateway_nodes as node', (join) =>
           join
@@ -81,7 +85,6 @@ export function createAvailableRobots({ db }: { db: Db }) {
             'earnings_cents_per_minute',
           ),
         )
-      const rows = await sortedPage(applyOperatorFilters(robots, query), query)
         .limit(limit + 1)
         .execute()
       const { page, last } = pageOf(rows, limit)

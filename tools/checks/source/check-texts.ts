@@ -6,7 +6,8 @@ const CONSOLE = 'packages/console/src'
 const CATALOGUE = `${CONSOLE}/texts/en.json`
 
 /** Texts that have no translation: the gallery is a tool of developers, the snippets are programs, theme and icon of the window are CSS and SVG. */
-const EXEMPT = /^packages\/console\/src\/(?:(?:gallery|texts)\/|robots\/snippets\.ts$|base\/(?:theme|favicon)\.ts$)/
+const EXEMPT =
+  /^packages\/console\/src\/(?:(?:gallery|texts)\/|robots\/snippets\.ts$|base\/(?:theme|favicon)\.ts$)/
 
 /** The catalogue of any language. */
 const TRANSLATION = /^packages\/console\/src\/texts\/[a-z]{2}\.json$/

@@ -67,13 +67,8 @@ interface ButtonProps extends ComponentProps<'button'> {
 }
 
 /** Renders the button of a call, with its key. */
-export function CallButton({
-  children,
-  shortcut,
-  isPrimary = false,
-  className = '',
-  ...button
-}: ButtonProps) {
+export function CallButton(props: ButtonProps) {
+  const { children, shortcut, hint, isPrimary = false, className = '', ...button } = props
   const self = useRef<HTMLButtonElement>(null)
   useEffect(() => {
     if (shortcut === undefined) return

@@ -58,7 +58,13 @@ export function EpisodePanelView({ marks, count }: Props) {
       ) : (
         <Row>
           <TaskField marks={marks} />
-          <Button size="xs" variant="default" aria-keyshortcuts="E" disabled={isBusy} onClick={() => mark('start')}>
+          <Button
+            size="xs"
+            variant="default"
+            aria-keyshortcuts="E"
+            disabled={isBusy}
+            onClick={() => mark('start')}
+          >
             {t('drive.episodes.start')}
           </Button>
           <span className={styles.count} role="status">

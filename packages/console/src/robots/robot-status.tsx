@@ -1,12 +1,10 @@
 import { Badge, Group, Loader, Text } from '@mantine/core'
 import { dateTime, relative } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
-import { Time, useNow } from '../base/time.tsx'
-import { useConnection } from '../platform/use-live.ts'
+import { useNow } from '../base/time.tsx'
 import type { ShapeName } from '../status/shape-name.ts'
 import { StateLabel, type Tone } from '../status/state-label.tsx'
 import { robotStatusTexts } from '../texts/code-texts.ts'
-import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { type Robot, useLiveRobots, useRobot } from './use-robots.ts'
 
@@ -35,17 +33,6 @@ export function HeartbeatAge({ at }: { at: string | null }) {
   )
 }
 
-/** Shows the age of the data while the live connection is down. */
-export function StalenessNote({ asOfMs }: { asOfMs: number }) {
-  const connection = useConnection()
-  if (connection === 'live' || connection === 'connecting') return null
-  return (
-    <Text size="sm" role="status">
-      {textParts('robots.status.outdated', { time: <Time at={asOfMs} /> })}
-    </Text>
-  )
-}
-
 /** Shows whether the robot has connected. */
 export function ConnectionStatus({ robot }: { robot: Robot }) {
   const withLiveStatus = useLiveRobots()
@@ -59,11 +46,7 @@ export function ConnectionStatus({ robot }: { robot: Robot }) {
           {t(online ? 'robots.connect.connected' : 'robots.connect.waiting', { robot: robot.name })}
         </Text>
       </Group>
-      {last_heartbeat && (
-        <Text c="dimmed" size="sm">
-          {textParts('robots.connect.lastHeartbeat', { age: <HeartbeatAge at={last_heartbeat} /> })}
-        </Text>
-      )}
+      {last_heartbeat && <Text c="dimmed" size="sm"></Text>}
     </Group>
   )
 }

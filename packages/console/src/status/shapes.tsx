@@ -1,7 +1,6 @@
 import type { ReactElement } from 'react'
 import type { ShapeName } from './shape-name.ts'
 
-
 const RING = { fill: 'none', stroke: 'currentColor', strokeWidth: 3.5 } as const
 
 const shapes: Record<ShapeName, ReactElement> = {
