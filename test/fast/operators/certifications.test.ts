@@ -250,7 +250,10 @@ describe('available robots', () => {
     ])
     for (const robot of reply.body.robots) {
       expect(Object.keys(robot).sort()).toEqual(
-        ['id', 'name', 'robot_type', 'status', 'tags', 'last_heartbeat'].sort(),
+        [
+          ...['id', 'name', 'robot_type', 'status', 'tags', 'last_heartbeat', 'battery', 'owner_name'],
+          ...['earnings_cents_per_minute', 'gateway_url', 'busy_since', 'free_at'],
+        ].sort(),
       )
     }
 
