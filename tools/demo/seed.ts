@@ -173,7 +173,7 @@ async function ensureRobot(
       tags: ['demo', 'simulated'],
       notes: 'A simulated differential-drive robot that runs in the server.',
       require_certification: false,
-      latency_budget_ms: 200,
+      latency_budget_ms: 400,
       video_limit_ms: 700,
     }))
   if (known && cameras) await correctStream(robots, known, cameras)

@@ -189,6 +189,9 @@ function onCleared({ state }: SessionRoom, callback: () => void): () => void {
 /** After this time without a command that drives, the robot has halted: the deadman, and the longest delay. */
 const DRIVING_MS = 1_000
 
+/** How far the predicted path reaches: a camera in the middle of a robot sees the floor from about a metre on. */
+const AHEAD_MS = 4_000
+
 interface PredictionOptions {
   /** Returns the speeds of a command. */
   readonly driveCommandOf: (data: ControlData) => DriveCommand
@@ -219,7 +222,7 @@ function createPrediction({ driveCommandOf, speedScale, delayMs }: PredictionOpt
     predict(reported, nowMs) {
       const delay = delayMs()
       if (delay === undefined || nowMs - droveMs > DRIVING_MS + delay) return null
-      return predictor.predict({ reported, delayMs: delay, nowMs })
+      return predictor.predict({ reported, delayMs: delay, nowMs, aheadMs: AHEAD_MS })
     },
   }
 }

@@ -107,10 +107,14 @@ function useCameras(
   const main = shown.find(({ name }) => name === chosen) ?? shown.find(isLive) ?? shown[0]
   // A camera that stops remains the picture, whose age then halts the robot.
   const firstLive = main && isLive(main) ? main.name : undefined
+  const isListed = list !== undefined
   useEffect(() => {
-    if (chosen === undefined && firstLive !== undefined) choose(firstLive)
-  }, [chosen, firstLive])
-  const live = shown.filter(isLive)
+    if (isListed && chosen === undefined && firstLive !== undefined) choose(firstLive)
+  }, [isListed, chosen, firstLive])
+  const isPublished = ({ name }: ShownCamera) =>
+    cameras.some((camera) => camera.name === name && camera.whep_url !== null)
+  // The address of a robot that publishes cameras usually is one of them.
+  const live = shown.filter(isLive).filter((camera, _, all) => isPublished(camera) || !all.some(isPublished))
   return {
     others: live.filter(({ name }) => name !== main?.name),
     main,
