@@ -29,6 +29,9 @@ test('with the keyboard only: take a robot, drive, stop, clear, resume, end, and
   const { page } = await browser.enter(operator, '/dashboard/available')
   await page.getByRole('button', { name: 'Drive now: Ronja' }).waitFor()
   await activate(page, 'Drive now: Ronja')
+  await page.waitForURL(`**/dashboard/available/${id}*`) // the first time, the pre-flight comes first
+  await page.getByRole('button', { name: 'Drive now' }).first().waitFor()
+  await activate(page, 'Drive now')
   await page.waitForURL('**/dashboard/drive/*')
   const sessionId = new URL(page.url()).pathname.split('/').at(-1)
   await page.getByText('Connected', { exact: true }).waitFor()

@@ -105,7 +105,7 @@ test('the last message stays in view, and quick replies need no typing', async (
   await last.getByText(/Mind the cat$/).waitFor()
   await page.keyboard.press('l')
   await page.getByRole('button', { name: 'Is the way clear?' }).click()
-  await last.getByText('Is the way clear?').waitFor()
+  await page.getByRole('log', { name: 'Chat' }).getByText('Is the way clear?').waitFor()
   await page.keyboard.press('l')
   await page.getByRole('textbox', { name: 'Message' }).waitFor({ state: 'detached' })
   await owner.post(`/api/sessions/${sessionId}/messages`, { body: 'It is' })
@@ -115,7 +115,7 @@ test('the last message stays in view, and quick replies need no typing', async (
   expect(await fieldFocusedBy(page, 'Enter')).toBe('Message')
   await page.keyboard.type('Thank you')
   await page.keyboard.press('Enter')
-  await last.getByText('Thank you').waitFor()
+  await page.getByRole('log', { name: 'Chat' }).getByText('Thank you').waitFor()
 })
 
 test('the clock shows the planned end and warns before it; earnings follow the share of the operator', async () => {

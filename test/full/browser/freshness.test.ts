@@ -149,7 +149,7 @@ test('the cockpit is blind before its connection counts as lost, and live again 
   await page.evaluate(NOTE_STATES)
   network.silence()
   await untilState(page, 'BLIND')
-  await page.getByText('No connection', { exact: true }).waitFor()
+  await page.getByText('No connection', { exact: true }).first().waitFor()
   const status = page.getByRole('region', { name: 'Status' })
   await status.getByText('?', { exact: true }).waitFor()
   await status.getByText('No answer', { exact: true }).waitFor()

@@ -30,6 +30,13 @@ const isUncovered = (page: Page, testId: string) =>
     return hit !== null && (element.contains(hit) || hit.contains(element))
   })
 
+/** Returns whether an instrument gives way to a call: on a phone upright there is space for one of them. */
+async function givesWay(page: Page, testId: string): Promise<boolean> {
+  const { width, height } = page.viewportSize() as { width: number; height: number }
+  const isYielding = testId === 'battery' || testId === 'session-clock'
+  return isYielding && width < height && (await page.locator('[data-called=true]').count()) > 0
+}
+
 /** Expects the picture to fill a share of the window, all instruments in view, and nothing to scroll. */
 export async function expectLayout(page: Page, leastShare: number): Promise<void> {
   const { width, height } = page.viewportSize() as { width: number; height: number }
@@ -38,6 +45,7 @@ export async function expectLayout(page: Page, leastShare: number): Promise<void
     leastShare,
   )
   for (const testId of INSTRUMENTS) {
+    if (await givesWay(page, testId)) continue
     const box = await boxOf(page, testId)
     const edges = [box.x, box.y, width - box.x - box.width, height - box.y - box.height]
     for (const distance of edges) expect(distance, `${testId} is in view`).toBeGreaterThanOrEqual(-0.5)

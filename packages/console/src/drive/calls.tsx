@@ -59,7 +59,8 @@ function stopTexts(
 ): Pick<Call, 'id' | 'title' | 'text'> {
   const known = session.control.stop
   return {
-    id: `stop ${stop.recorded}`,
+    // Another text is another element: one that is centred would move as it grows.
+    id: `stop ${stop.recorded} ${known?.at} ${known?.clear_requested_at}`,
     title: stopTitle(stop, session, meId),
     text: (
       <>

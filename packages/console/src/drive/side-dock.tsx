@@ -53,21 +53,23 @@ export function SideDock(props: Props) {
   const shown = tabs.includes(open) ? open : 'messages'
   return (
     <aside className={styles.dock} aria-label={t('drive.dock.label')} data-testid="dock">
-      <div className={styles.tabs} role="tablist" aria-label={t('drive.dock.label')}>
-        {tabs.map((tab) => (
-          <button
-            key={tab}
-            type="button"
-            role="tab"
-            id={`dock-tab-${tab}`}
-            className={styles.tab}
-            aria-selected={tab === shown}
-            aria-controls="dock-panel"
-            onClick={() => hud.dock.set(tab)}
-          >
-            {tabTexts[tab]}
-          </button>
-        ))}
+      <div className={styles.head}>
+        <div className={styles.tabs} role="tablist" aria-label={t('drive.dock.label')}>
+          {tabs.map((tab) => (
+            <button
+              key={tab}
+              type="button"
+              role="tab"
+              id={`dock-tab-${tab}`}
+              className={styles.tab}
+              aria-selected={tab === shown}
+              aria-controls="dock-panel"
+              onClick={() => hud.dock.set(tab)}
+            >
+              {tabTexts[tab]}
+            </button>
+          ))}
+        </div>
         <button
           type="button"
           className={styles.close}
