@@ -325,7 +325,7 @@ export function driveScreen(view: DriveView, sessionId: string, nowMs: number): 
     `you        ${command.linearMps.toFixed(2)} m/s, ${command.angularRadps.toFixed(2)} rad/s`,
     `robot      ${robotText(view, nowMs)}`,
     `latency    you ${ms(latency?.operator_ms)}, robot ${ms(latency?.robot_ms)} (round trips)`,
-    `speed      ${speedLimitText(view.limits) ?? 'not limited'}`,
+    `limits     ${speedLimitText(view.limits) ?? 'none'}`,
     `commands   ${view.sent} sent, ${view.obeyed} obeyed, ${view.dropped} dropped${view.lastDrop && ` (${view.lastDrop})`}`,
     view.note,
     'arrows or WASD drive (hold or press repeatedly) · space halts · x STOP · c clear, or ask to clear · r resume · q quit',

@@ -78,10 +78,10 @@ export const limitReasonTexts = {
   latency_unknown: 'the latency is not known yet',
 } as const
 
-/** Describes limits as `speed limited to 50 %: commands take long`; undefined at full speed. */
+/** Describes limits as `Speed limited to 50%: commands take long`; undefined at full speed. */
 export function speedLimitText({ speed_scale: scale, reason }: SpeedLimits): string | undefined {
   if (scale === 1) return undefined
-  const text = `speed limited to ${Math.round(scale * 100)} %`
+  const text = `Speed limited to ${Math.round(scale * 100)}%`
   if (reason === null) return text
   const known: Readonly<Record<string, string>> = limitReasonTexts
   return `${text}: ${Object.hasOwn(known, reason) ? known[reason] : plainWords(reason)}`

@@ -80,7 +80,7 @@ function telemetryPieces({ telemetry }: WatchView, nowMs: number): Piece[] {
 function latencyText({ latency, limits }: WatchView): string {
   const limit = limits && speedLimitText(limits)
   const ms = (value: number | null | undefined) => (value == null ? '–' : `${value.toFixed(1)} ms`)
-  return `operator ${ms(latency?.operator_ms)}, robot ${ms(latency?.robot_ms)}, you ${ms(latency?.own_ms)} (round trips)${limit ? `; ${limit}` : ''}`
+  return `operator ${ms(latency?.operator_ms)}, robot ${ms(latency?.robot_ms)}, you ${ms(latency?.own_ms)} (round trips)${limit ? `. ${limit}` : ''}`
 }
 
 function noteText({ note, typing }: WatchView, nowMs: number): string {

@@ -125,7 +125,7 @@ test('the cockpit says that the latency limits the speed, and slows its commands
   })
   const { page, robot, owner, robotId } = fixture
   const status = page.getByTestId('speed')
-  await status.getByText('speed limited to 5 %: the latency is not known yet').waitFor()
+  await status.getByText('Speed limited to 5%: the latency is not known yet').waitFor()
   expect(await seriousIssues(page)).toEqual([])
   await page.keyboard.down('ArrowUp')
   await fixture.expectMoving()
@@ -134,7 +134,7 @@ test('the cockpit says that the latency limits the speed, and slows its commands
   expect(robot.state.leftMps).toBeCloseTo(0.5 * 0.05)
 
   await owner.patch(`/api/client/robots/${robotId}`, { latency_budget_ms: null })
-  await status.getByText('speed limited').waitFor({ state: 'detached' })
+  await status.getByText(/^Speed limited/).waitFor({ state: 'detached' })
   await waitFor(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
   await page.keyboard.up('ArrowUp')
   await fixture.expectHalted()

@@ -123,8 +123,7 @@ export function TrustChip(props: {
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
-        {/* Another state is another element: one that is centred would move as it grows. */}
-        <span key={trust.state} className={styles.pill} data-state={trust.state}>
+        <span className={styles.pill} data-state={trust.state}>
           <Shape name={trustShapes[trust.state]} />
           <span data-testid="freshness" data-state={trust.state} role="status">
             {trustTexts[trust.state]}

@@ -1,7 +1,7 @@
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { isTyping, latinKey } from '../base/keys.ts'
+import { isTyping, latinKey, leaveField } from '../base/keys.ts'
 import type { EpisodeMarks } from '../episodes/episode-panel.tsx'
 import { type SessionDetail, usePerforming, useSessionAction } from '../session/session-query.ts'
 import { CHAT_ID, type Hud, toggle, toggleDock } from './hud.ts'
@@ -49,10 +49,17 @@ export function useHudActions(options: Options): (action: HudAction) => void {
 
 /** Opens the chat and focuses its field at once: the next key must be text, and not drive the robot. */
 function openChat(hud: Hud): void {
+  hud.isForMessage.set(hud.dock.get() === '')
   flushSync(() => {
     hud.dock.set('messages')
   })
   document.querySelector<HTMLElement>(`#${CHAT_ID} textarea`)?.focus()
+}
+
+/** Returns to driving after a message: the next key drives, and a dock that was opened for the message is closed. */
+export function leaveChat(hud: Hud): void {
+  leaveField()
+  if (hud.isForMessage.get()) hud.dock.set('')
 }
 
 /** The actions of the operator on the session, and the error of the last one. */

@@ -23,6 +23,8 @@ export interface Hud {
   readonly isFilled: Store<boolean>
   /** The tab of the open dock; empty while it is closed. Stored in this browser. */
   readonly dock: Store<DockTab | ''>
+  /** Whether the dock was opened for one message, and closes after it. */
+  readonly isForMessage: Store<boolean>
   readonly sheet: Store<HudSheet | undefined>
 }
 
@@ -38,6 +40,7 @@ export const createHud = ({ hasInputs = false } = {}): Hud => ({
     hasInputs && !matchMedia(PHONE).matches
       ? createStore<DockTab | ''>('inputs')
       : createPersisted<DockTab | ''>('wheelhouse-dock', '', (text) => (isDockTab(text) ? text : '')),
+  isForMessage: createStore(false),
   sheet: createStore<HudSheet | undefined>(undefined),
 })
 

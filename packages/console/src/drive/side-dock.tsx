@@ -1,7 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { IconX } from '../base/icons.tsx'
-import { leaveField } from '../base/keys.ts'
 import { Section } from '../base/section.tsx'
 import { useStore } from '../base/store.ts'
 import { type EpisodeMarks, EpisodePanel } from '../episodes/episode-panel.tsx'
@@ -15,6 +14,7 @@ import type { Predict } from '../telemetry/surroundings.ts'
 import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
 import { CHAT_ID, type DockTab, type Hud } from './hud.ts'
+import { leaveChat } from './hud-actions.ts'
 import styles from './side-dock.module.css'
 
 interface Props {
@@ -79,7 +79,14 @@ export function SideDock(props: Props) {
           <IconX size={18} />
         </button>
       </div>
-      <div id="dock-panel" role="tabpanel" aria-labelledby={`dock-tab-${shown}`} className={styles.panel}>
+      {/* Values and log may have nothing else to focus, and are scrolled with keys, too. */}
+      <div
+        id="dock-panel"
+        role="tabpanel"
+        tabIndex={0}
+        aria-labelledby={`dock-tab-${shown}`}
+        className={styles.panel}
+      >
         <Content {...props} tab={shown} />
       </div>
     </aside>
@@ -88,6 +95,7 @@ export function SideDock(props: Props) {
 
 function Content({
   tab,
+  hud,
   live,
   session,
   subscribe,
@@ -101,7 +109,7 @@ function Content({
     case 'messages':
       return (
         <section id={CHAT_ID} aria-label={t('drive.chat.label')} className={styles.chat}>
-          <ChatPanel live={live} height="100%" onLeave={leaveField} />
+          <ChatPanel live={live} height="100%" onLeave={() => leaveChat(hud)} />
           <Group gap={6}>
             {quickReplies.map((text) => (
               <Button key={text} size="sm" variant="default" radius="xl" onClick={() => live.room.send(text)}>

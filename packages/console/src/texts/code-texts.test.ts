@@ -51,9 +51,9 @@ test('an unknown code becomes words, and the reason of a participant stays uncha
 
 test('a speed limit names its reason', () => {
   expect(speedLimitText({ speed_scale: 1, reason: null })).toBe(undefined)
-  expect(speedLimitText({ speed_scale: 0.5, reason: null })).toBe('speed limited to 50 %')
+  expect(speedLimitText({ speed_scale: 0.5, reason: null })).toBe('Speed limited to 50%')
   expect(speedLimitText({ speed_scale: 0.5, reason: 'latency' })).toBe(
-    'speed limited to 50 %: commands take long',
+    'Speed limited to 50%: commands take long',
   )
-  expect(speedLimitText({ speed_scale: 0.5, reason: 'arm_out' })).toBe('speed limited to 50 %: arm out')
+  expect(speedLimitText({ speed_scale: 0.5, reason: 'arm_out' })).toBe('Speed limited to 50%: arm out')
 })

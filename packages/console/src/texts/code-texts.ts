@@ -114,7 +114,7 @@ export const congestionText = ({ cause, maxRateHz }: Congestion): string | undef
       ? congestionTexts[cause]
       : t('drive.congestion.rate', { problem: congestionTexts[cause], rate: maxRateHz })
 
-/** Describes limits as `speed limited to 50 %: commands take long`; undefined at full speed. */
+/** Describes limits as `Speed limited to 50%: commands take long`; undefined at full speed. */
 export function speedLimitText(limits: english.SpeedLimits): string | undefined {
   const defaultValue = english.speedLimitText(limits)
   if (defaultValue === undefined) return undefined
