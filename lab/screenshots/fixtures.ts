@@ -33,7 +33,7 @@ export async function createScreenshotFixtures() {
     const { baseUrl, keys } = fixture
     const actor = (token: string): Actor => ({ rest: createRestClient({ baseUrl, token }), token })
     const [owner, operator] = [actor(keys.owner), actor(keys.operator)]
-    const demo = await startDemo(fixture.running, cameras, { isStamped: true })
+    const demo = await startDemo(fixture.running, cameras)
     if (!demo) throw new Error('The demo needs the api role.')
     const second = actor(
       await fixture.running.platform.identity.builtIn!.issueDevToken({

@@ -11,35 +11,14 @@ import { captureReplay, markEpisode } from './replay.ts'
 /** Long enough for a busy machine. */
 const TIMEOUT_MS = 60_000
 
+/** Waits until the picture that fills the page is live. */
 const pictureLives = (page: Page) =>
-  page
-    .getByRole('region', { name: /^Camera of/ })
-    .getByText(/^Last frame \d{1,3} ms ago$/)
-    .waitFor()
-const telemetryLives = (page: Page) =>
-  page
-    .getByRole('region', { name: 'Telemetry' })
-    .getByText(/^\d{1,3} ms old$/)
-    .waitFor()
-const sessionLives = async (page: Page) => {
-  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
-  await pictureLives(page)
-  await telemetryLives(page)
-}
-
-/** Waits for the search and the menu of the user, which are loaded after the first view. */
-const headerLives = async (page: Page) => {
-  await page
-    .getByRole('banner')
-    .getByRole('button', { name: /Search/ })
-    .waitFor()
-  await page.getByRole('banner').locator('[aria-haspopup=menu]').waitFor()
-}
-
+  page.locator('[data-testid=freshness][data-state=LIVE]').first().waitFor()
+/** Waits for the search, which is loaded after the first view. */
+const navigationLives = (page: Page) => page.getByRole('button', { name: /Search/ }).waitFor()
 const cockpitLives = async (page: Page) => {
-  await page.getByTestId('freshness').getByText('LIVE', { exact: true }).waitFor()
   await pictureLives(page)
-  await telemetryLives(page)
+  await page.getByTestId('battery').getByText('%').waitFor()
 }
 
 async function open(browser: ConsoleBrowser, email: string, path: string): Promise<Page> {
@@ -63,18 +42,18 @@ async function captureObservers(
     const stop = { action: 'emergency_stop', reason: 'A person is in its way' } as const
     await answerOf(set.owner.rest.PATCH('/api/sessions/{id}', { params: { path: { id: bolt } }, body: stop }))
     const owner = await open(browser, 'owner@demo.local', `/sessions/${ronja}`)
-    await sessionLives(owner)
+    await pictureLives(owner)
     await markEpisode(set.operator, ronja, { action: 'start', task: 'Drive up the aisle' })
     await passes(driver.trip, 6)
     await markEpisode(set.operator, ronja, { action: 'success' })
-    const session = { ready: (page: Page) => sessionLives(page).then(() => passes(driver.trip, 0)) }
+    const session = { ready: (page: Page) => pictureLives(page).then(() => passes(driver.trip, 0)) }
     await shoot(owner, { ...session, name: 'session', size: 'desktop', scheme: 'light' })
     await shoot(owner, { ...session, name: 'session-dark', size: 'desktop', scheme: 'dark' })
     await shoot(owner, { ...session, name: 'session-phone', size: 'phone', scheme: 'light' })
     await owner.goto(`${baseUrl}/dashboard/robots`)
     const robots = {
       ready: async (page: Page) => {
-        await headerLives(page)
+        await navigationLives(page)
         await page.getByText('Sorting arm').first().waitFor()
       },
     }
@@ -82,11 +61,19 @@ async function captureObservers(
     await owner.goto(`${baseUrl}/dashboard/live`)
     const wall = {
       ready: async (page: Page) => {
-        await headerLives(page)
-        await page.getByTestId('live-tile').filter({ hasText: 'Live' }).nth(1).waitFor()
+        await pictureLives(page)
+        await page.getByTestId('live-tile').filter({ hasText: 'Stopped' }).waitFor()
       },
     }
-    await shoot(owner, { ...wall, name: 'wall', size: 'desktop', scheme: 'light' })
+    await shoot(owner, { ...wall, name: 'wall', size: 'desktop', scheme: 'dark' })
+    await owner.goto(`${baseUrl}/dashboard`)
+    const home = {
+      ready: async (page: Page) => {
+        await navigationLives(page)
+        await pictureLives(page)
+      },
+    }
+    await shoot(owner, { ...home, name: 'home', size: 'desktop', scheme: 'light' })
 
     const admin = await open(browser, 'admin@demo.local', '/admin')
     const overview = { ready: (page: Page) => page.getByText(/Stopped by Olive Owner/).waitFor() }
@@ -108,9 +95,12 @@ async function takeCockpit({ baseUrl, ...set }: ScreenshotFixtures, browser: Con
     await passes(driver.trip, 6)
     const cockpit = { ready: (page: Page) => cockpitLives(page).then(() => passes(driver.trip, 0)) }
     await shoot(page, { ...cockpit, name: 'cockpit', size: 'desktop', scheme: 'dark' })
-    await shoot(page, { ...cockpit, name: 'cockpit-light', size: 'desktop', scheme: 'light' })
-    await page.getByRole('button', { name: 'Close chat' }).click()
     await shoot(page, { ...cockpit, name: 'cockpit-phone', size: 'phone', scheme: 'dark' })
+    // Without a network: the page must say that what it shows is old.
+    await page.context().setOffline(true)
+    const blind = { ready: (page: Page) => page.locator('[data-testid=freshness][data-state=BLIND]').waitFor() }
+    await shoot(page, { ...blind, name: 'cockpit-blind', size: 'desktop', scheme: 'dark' })
+    await page.context().setOffline(false)
   } finally {
     await driver.close()
   }

@@ -26,12 +26,10 @@ export interface RunningDemo {
 /**
  * Seeds the demo and connects its simulated robots over their WebSocket, as any robot connects.
  * @param cameras the routes that serve the robots' views
- * @param options with `isStamped`, name and time are in the pictures
  */
 export async function startDemo(
   running: RunningPlatform,
   cameras: CameraPages,
-  { isStamped = false } = {},
 ): Promise<RunningDemo | undefined> {
   const { platform, baseUrl, gatewayUrl } = running
   if (!platform.core.config.roles.includes('api')) return undefined
@@ -47,18 +45,17 @@ export async function startDemo(
       onError: (cause) => platform.core.log.debug({ err: cause, robotId: id }, 'demo robot'),
       onClosed: (end) => platform.core.log.info({ robotId: id, ...end }, 'demo robot disconnected'),
     })
-    const options = { robot, ...(isStamped ? { stamp: { name, now: platform.core.now } } : {}) }
-    const mjpegView = createView(options)
+    const mjpegView = createView({ robot })
     cameras.add(hardwareId, new Camera({ picture: () => jpegOf(mjpegView), report: platform.core.report }))
     const publish = (camera: string, view: View, onLive: () => void) => {
       const { link } = robot
       const onError = (cause: unknown) => platform.core.log.debug({ err: cause, robotId: id }, 'demo camera')
       published.set(`${id} ${camera}`, publishView({ link, name: camera, view, onLive, onError }))
     }
-    publish('front', createView(options), () => {
+    publish('front', createView({ robot }), () => {
       // The first camera of a robot is the one that the console shows first.
       if (!stopping && !published.has(`${id} rear`))
-        publish('rear', createView({ ...options, width: 640, isRear: true }), () => {})
+        publish('rear', createView({ robot, width: 640, isRear: true }), () => {})
     })
     return robot
   })
