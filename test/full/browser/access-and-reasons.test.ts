@@ -31,6 +31,8 @@ test('an operator without certifications drives a robot that requires none', asy
   await page.getByText('Open arm').waitFor()
   expect(await page.getByText('Closed arm').count()).toBe(0)
   await page.getByRole('button', { name: 'Drive now: Open arm' }).click()
+  await page.waitForURL(`**/dashboard/available/${open.id}*`) // the first time, the pre-flight comes first
+  await page.getByRole('button', { name: 'Drive now', exact: true }).click()
   await page.waitForURL('**/dashboard/drive/*')
   expect((await operator.post('/api/sessions', { robotId: closed.id })).status).toBe(403)
 })

@@ -6,6 +6,7 @@ import {
   type Box,
   boxOf,
   COCKPIT_SIZES,
+  expectFreePicture,
   expectFreeStick,
   expectLayout,
 } from '../../support/browser/cockpit-layout.ts'
@@ -32,9 +33,10 @@ test('at six sizes the picture fills the window, and no instrument is out of vie
   const { page } = fixture
   await page.getByTestId('freshness').getByText('Live').waitFor()
   await page.getByTestId('speed').getByText('0.00').waitFor()
-  for (const [width, height, share] of COCKPIT_SIZES) {
+  for (const [width, height, share, freeShare] of COCKPIT_SIZES) {
     await page.setViewportSize({ width, height })
     await expectLayout(page, share)
+    await expectFreePicture(page, freeShare)
     await expectFreeStick(page)
     expect(await seriousIssues(page), `${width} × ${height}`).toEqual([])
   }

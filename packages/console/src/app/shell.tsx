@@ -249,7 +249,9 @@ function missingRole(entry: NavigationEntry | undefined, roles: readonly string[
 export const FullWindow = () => (
   <SignedInOnly>
     <Box component="main" p="md">
-      <Outlet />
+      <RoleGate>
+        <Outlet />
+      </RoleGate>
     </Box>
   </SignedInOnly>
 )
