@@ -48,8 +48,7 @@ function changesOf(events: readonly SessionLogEvent[]): StopEntry[] {
   return events.flatMap(({ type, at, data }) => {
     const before = state
     if (typeof data.status === 'string') state = { ...state, status: data.status }
-    if (type === 'session.stopped')
-      state = { ...state, stop: { reason: String(data.reason), latched: true, byRole: null } }
+    if (type === 'session.stopped') state = { ...state, stop: { reason: String(data.reason), latched: true } }
     if (type === 'session.stop_cleared') state = { ...state, stop: null }
     if (type === 'robot.lost' || type === 'robot.back')
       state = { ...state, isConnected: type === 'robot.back' }

@@ -4,6 +4,7 @@ import { recordedText } from '../recording/recording-texts.ts'
 import type { ShapeName } from '../status/shape-name.ts'
 import { gapText, reasonText } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
+import type { SessionDetail } from './session-query.ts'
 
 /** The participants that the log names. */
 export interface SessionParticipants {
@@ -12,6 +13,17 @@ export interface SessionParticipants {
   readonly operatorName?: string | undefined
   readonly clientId?: string | undefined
 }
+
+/** Returns the participants of a session for a user. */
+export const participantsOf = (
+  session: Pick<SessionDetail, 'operator_id' | 'operator_name' | 'client_id'> | undefined,
+  meId: string,
+): SessionParticipants => ({
+  meId,
+  operatorId: session?.operator_id,
+  operatorName: session?.operator_name,
+  clientId: session?.client_id,
+})
 
 type Data = SessionLogEvent['data']
 
@@ -140,7 +152,10 @@ const shapes: Partial<Record<SessionEventType, ShapeName>> = {
 export const eventShape = (type: string): ShapeName => shapes[type as SessionEventType] ?? 'off'
 
 /** Returns a log entry as a sentence. An unknown type becomes words. */
-export function eventText(event: SessionLogEvent, participants: SessionParticipants): string {
+export function eventText(
+  event: { readonly type: string; readonly data: Data },
+  participants: SessionParticipants,
+): string {
   const type = Types.safeParse(event.type).data
   const actor = actorName(event.data.actor_id, participants)
   return type ? texts[type](actor, event.data) : event.type.replaceAll(/[._]/g, ' ')

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Text, TextInput, UnstyledButton } from '@man
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { recordingTopics, type TelemetrySchema } from '@wheelhouse/protocol'
 import type { Pose } from '@wheelhouse/sdk'
-import { type FormEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { type FormEvent, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import { decimals } from '../../base/format.ts'
 import { Problem } from '../../base/states.tsx'
 import { StateShape } from '../../status/state-label.tsx'
@@ -14,7 +14,7 @@ import {
   withUnit,
 } from '../../telemetry/sample-reader.ts'
 import { drawTrail, type Point } from '../../telemetry/trail-map.ts'
-import { dropText, reasonText } from '../../texts/code-texts.ts'
+import { dropText } from '../../texts/code-texts.ts'
 import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'
 import { commandAt, type MomentReader } from '../data/moment-reader.ts'
@@ -24,34 +24,38 @@ import styles from './replay.module.css'
 import { IconTrash } from './replay-icons.tsx'
 import { preciseClock, usePosition, usePositionEffect } from './replay-time.ts'
 import {
-  type EpisodeSpan,
   episodeName,
   episodeResult,
   type LogEntry,
   type Mark,
   type StateSpan,
   spanAt,
-  spanTexts,
+  stateText,
+  type Tracks,
 } from './tracks.ts'
 
-interface Props {
+interface MapProps {
   readonly replay: Replay
   readonly schema: TelemetrySchema | null
-  readonly states: readonly StateSpan[]
 }
 
 const MAX_COMMAND_VALUES = 6
 
 /** Shows everything that the recording has at the position: state, command and its decision, latency, all telemetry. */
-export function NowPanel({ replay, schema, states }: Props) {
+export function NowPanel({ replay, schema, states }: MapProps & { states: readonly StateSpan[] }) {
   const atMs = usePosition(replay)
   const reader = useMemo(() => createSampleReader(schema), [schema])
   const { moments } = replay
   const sample = moments.at(recordingTopics.telemetry, atMs)
-  const readings = sample ? reader.readings(sample.value.data) : []
+  const state = spanAt(states, atMs, 0)
+  const readings = [
+    [t('replay.now.state'), state ? stateText(state) : '–'] as const,
+    ...driveReadings(moments, atMs),
+    ...(sample ? reader.readings(sample.value.data) : []),
+  ]
   return (
     <dl className={styles.values} data-testid="values">
-      {[stateReading(states, atMs), ...driveReadings(moments, atMs), ...readings].map(([name, value]) => (
+      {readings.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
@@ -59,13 +63,6 @@ export function NowPanel({ replay, schema, states }: Props) {
       ))}
     </dl>
   )
-}
-
-function stateReading(states: readonly StateSpan[], atMs: number): Reading {
-  const span = spanAt(states, atMs, 0)
-  const reason = span?.stop ? reasonText(span.stop.reason) : ''
-  const state = span ? spanTexts[span.kind] : '–'
-  return [t('replay.now.state'), reason ? t('replay.tip.because', { state, reason }) : state]
 }
 
 function driveReadings(moments: MomentReader, atMs: number): Reading[] {
@@ -97,14 +94,8 @@ function commandText(data: unknown): string {
 
 const ROW_PX = 34
 
-interface LogPanelProps {
-  readonly replay: Replay
-  readonly startMs: number
-  readonly entries: readonly LogEntry[]
-}
-
 /** Lists events and messages. The last one before the position is marked and in view; a click jumps to one. */
-export function LogPanel({ replay, startMs, entries }: LogPanelProps) {
+export function LogPanel({ replay, entries }: { replay: Replay; entries: readonly LogEntry[] }) {
   const [search, setSearch] = useState('')
   const found = useMemo(() => {
     const wanted = search.trim().toLowerCase()
@@ -148,7 +139,7 @@ export function LogPanel({ replay, startMs, entries }: LogPanelProps) {
                   aria-current={index === current ? 'true' : undefined}
                   onClick={() => replay.jump(entry.atMs)}
                 >
-                  <time>{preciseClock(entry.atMs - startMs)}</time>
+                  <time>{preciseClock(entry.atMs - replay.startMs)}</time>
                   <StateShape name={entry.shape} />
                   <span>
                     {entry.sender !== undefined && <b>{entry.sender}: </b>}
@@ -173,9 +164,7 @@ export interface BookmarkActions {
 
 interface MarksPanelProps {
   readonly replay: Replay
-  readonly startMs: number
-  readonly episodes: readonly EpisodeSpan[]
-  readonly marks: readonly Mark[]
+  readonly tracks: Tracks
   /** Undefined for a viewer with a link. */
   readonly actions: BookmarkActions | undefined
   /** The field of the label, which a key focuses. */
@@ -183,7 +172,9 @@ interface MarksPanelProps {
 }
 
 /** Lists episodes and bookmarks, and adds bookmarks. */
-export function MarksPanel({ replay, startMs, episodes, marks, actions, field }: MarksPanelProps) {
+export function MarksPanel({ replay, tracks, actions, field }: MarksPanelProps) {
+  const { episodes, marks } = tracks
+  const since = (atMs: number) => preciseClock(atMs - replay.startMs)
   const [error, setError] = useState<unknown>()
   const attempt = (change: Promise<unknown>) => change.then(() => setError(undefined), setError)
   return (
@@ -202,8 +193,8 @@ export function MarksPanel({ replay, startMs, episodes, marks, actions, field }:
       <ul className={styles.markList}>
         {marks.map((mark) => (
           <li key={mark.bookmark.id}>
-            <UnstyledButton onClick={() => replay.jump(mark.fromMs)}>
-              <time>{preciseClock(mark.fromMs - startMs)}</time>
+            <UnstyledButton onClick={() => replay.jump(mark.atMs)}>
+              <time>{since(mark.atMs)}</time>
               <span>{mark.bookmark.label}</span>
             </UnstyledButton>
             {actions?.mayRemove(mark) && (
@@ -228,14 +219,11 @@ export function MarksPanel({ replay, startMs, episodes, marks, actions, field }:
         {episodes.map(({ fromMs, toMs, episode }) => (
           <li key={episode.id}>
             <UnstyledButton onClick={() => replay.jump(fromMs)}>
-              <time>{preciseClock(fromMs - startMs)}</time>
+              <time>{since(fromMs)}</time>
               <span>
                 {episodeName(episode)}
                 <Text component="span" size="xs" c="dimmed">
-                  {' · '}
-                  {episodeResult(episode)}
-                  {' · '}
-                  {preciseClock(toMs - fromMs, 0)}
+                  {` · ${episodeResult(episode)} · ${preciseClock(toMs - fromMs, 0)}`}
                 </Text>
               </span>
             </UnstyledButton>
@@ -275,37 +263,26 @@ function NewBookmark({ field, onAdd }: { field: MarksPanelProps['field']; onAdd:
   )
 }
 
-interface PathMapProps {
-  readonly replay: Replay
-  readonly schema: TelemetrySchema | null
-}
-
-type TimedPose = Pose & { readonly atMs: number }
-
 interface Path {
-  readonly poses: readonly TimedPose[]
+  readonly poses: readonly (Pose & { readonly atMs: number })[]
   readonly low: Point
   readonly high: Point
 }
 
 /** Shows the whole path of the robot from above: up to the position, and faintly after it. */
-export function PathMap({ replay, schema }: PathMapProps) {
+export function PathMap({ replay, schema }: MapProps) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const place = useRef<HTMLSpanElement>(null)
   const path = useRef<{ source: Float64Array; path: Path }>(undefined)
   const reader = useMemo(() => createSampleReader(schema), [schema])
-  const draw = useCallback(
-    (atMs: number) => {
-      const poses = replay.overview.state.get().overview?.poses
-      if (!canvas.current || !poses) return
-      if (path.current?.source !== poses) path.current = { source: poses, path: pathOf(poses) }
-      const sample = replay.moments.at(recordingTopics.telemetry, atMs)
-      const pose = drawPath(canvas.current, path.current.path, atMs, sample && reader.pose(sample.value.data))
-      if (place.current) place.current.textContent = pose ? formatPose(pose) : ''
-    },
-    [replay, reader],
-  )
-  usePositionEffect(replay, draw)
+  usePositionEffect(replay, (atMs) => {
+    const poses = replay.overview.get().overview?.poses
+    if (!canvas.current || !poses) return
+    if (path.current?.source !== poses) path.current = { source: poses, path: pathOf(poses) }
+    const sample = replay.moments.at(recordingTopics.telemetry, atMs)
+    const pose = drawPath(canvas.current, path.current.path, atMs, sample && reader.pose(sample.value.data))
+    if (place.current) place.current.textContent = pose ? formatPose(pose) : ''
+  })
   return (
     <div className={styles.map}>
       <canvas ref={canvas} role="img" aria-label={t('replay.map.empty')} data-testid="path" />
@@ -315,7 +292,7 @@ export function PathMap({ replay, schema }: PathMapProps) {
 }
 
 function pathOf(values: Float64Array): Path {
-  const poses: TimedPose[] = []
+  const poses: (Pose & { atMs: number })[] = []
   for (let at = 0; at < values.length; at += 4) {
     const [atMs = Number.NaN, xM = 0, yM = 0, headingRad = 0] = values.subarray(at, at + 4)
     if (!Number.isNaN(atMs)) poses.push({ atMs, xM, yM, headingRad })
