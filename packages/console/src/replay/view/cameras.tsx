@@ -34,13 +34,12 @@ export function Cameras({ replay, cameras, main, gaps, onSelect, children }: Pro
         {children}
       </Picture>
       {others.length > 0 && (
-        <div className={styles.otherCameras}>
+        <div className={styles.others}>
           {others.map((camera, place) => (
             <UnstyledButton
               // By place, so that the focus stays where the viewer exchanged two cameras.
               // biome-ignore lint/suspicious/noArrayIndexKey: see above
               key={place}
-              className={styles.otherCamera}
               onClick={() => onSelect(camera)}
             >
               <FrameCanvas player={camera.player} label="" />
@@ -100,7 +99,11 @@ function Picture(props: Pick<Props, 'replay' | 'gaps' | 'children'> & { camera: 
       <p className={styles.note} ref={note} />
       <CameraName replay={replay} camera={camera} isMain />
       {children}
-      {isWaiting && <p className={styles.waiting}>{t('replay.picture.loading')}</p>}
+      {isWaiting && (
+        <p className={styles.note} data-low>
+          {t('replay.picture.loading')}
+        </p>
+      )}
     </figure>
   )
 }

@@ -1,8 +1,26 @@
-import { ActionIcon, Button, Group, Text, TextInput, UnstyledButton } from '@mantine/core'
+import {
+  ActionIcon,
+  Box,
+  Button,
+  Group,
+  Stack,
+  Text,
+  TextInput,
+  UnstyledButton,
+  type UnstyledButtonProps,
+} from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { recordingTopics, type TelemetrySchema } from '@wheelhouse/protocol'
 import type { Pose } from '@wheelhouse/sdk'
-import { type FormEvent, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type ComponentPropsWithRef,
+  type FormEvent,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { decimals } from '../../base/format.ts'
 import { Problem } from '../../base/states.tsx'
 import { StateShape } from '../../status/state-label.tsx'
@@ -115,8 +133,9 @@ export function LogPanel({ replay, entries }: { replay: Replay; entries: readonl
     if (current >= 0) rows.scrollToIndex(current, { align: 'auto' })
   }, [current, rows])
   return (
-    <div className={styles.log}>
+    <Stack gap={6} h="100%" pt="xs">
       <TextInput
+        px="sm"
         size="xs"
         aria-label={t('replay.log.search')}
         placeholder={t('replay.log.search')}
@@ -124,36 +143,54 @@ export function LogPanel({ replay, entries }: { replay: Replay; entries: readonl
         onChange={({ currentTarget: { value } }) => setSearch(value)}
       />
       <div className={styles.logRows} ref={viewport} data-testid="log">
-        {found.length === 0 && <p className={styles.empty}>{t('replay.log.empty')}</p>}
+        {found.length === 0 && <Nothing>{t('replay.log.empty')}</Nothing>}
         <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
           {rows.getVirtualItems().map(({ index, key, start }) => {
             const entry = found[index]
             return (
               entry && (
-                <UnstyledButton
+                <Row
                   key={key}
                   ref={rows.measureElement}
                   data-index={index}
-                  className={styles.logRow}
                   style={{ transform: `translateY(${start}px)` }}
                   aria-current={index === current ? 'true' : undefined}
-                  onClick={() => replay.jump(entry.atMs)}
+                  replay={replay}
+                  atMs={entry.atMs}
                 >
-                  <time>{preciseClock(entry.atMs - replay.startMs)}</time>
                   <StateShape name={entry.shape} />
                   <span>
                     {entry.sender !== undefined && <b>{entry.sender}: </b>}
                     {entry.text}
                   </span>
-                </UnstyledButton>
+                </Row>
               )
             )
           })}
         </div>
       </div>
-    </div>
+    </Stack>
   )
 }
+
+/** Renders a moment in a list: its time and what it is. A click jumps to it. */
+const Row = ({
+  replay,
+  atMs,
+  children,
+  ...rest
+}: UnstyledButtonProps & ComponentPropsWithRef<'button'> & { replay: Replay; atMs: number }) => (
+  <UnstyledButton {...rest} className={styles.row} onClick={() => replay.jump(atMs)}>
+    <time>{preciseClock(atMs - replay.startMs)}</time>
+    {children}
+  </UnstyledButton>
+)
+
+const Nothing = ({ children }: { children: string }) => (
+  <Text size="sm" c="dimmed" px={14} py="xs">
+    {children}
+  </Text>
+)
 
 /** The actions of a viewer with an account on bookmarks. */
 export interface BookmarkActions {
@@ -173,13 +210,11 @@ interface MarksPanelProps {
 
 /** Lists episodes and bookmarks, and adds bookmarks. */
 export function MarksPanel({ replay, tracks, actions, field }: MarksPanelProps) {
-  const { episodes, marks } = tracks
-  const since = (atMs: number) => preciseClock(atMs - replay.startMs)
   const [error, setError] = useState<unknown>()
   const attempt = (change: Promise<unknown>) => change.then(() => setError(undefined), setError)
   return (
-    <div className={styles.marks}>
-      <Text component="h2" size="xs" fw={600} c="dimmed">
+    <Box py="sm">
+      <Text component="h2" size="xs" fw={600} c="dimmed" px={14}>
         {t('replay.marks.bookmarks')}
       </Text>
       {actions && (
@@ -189,48 +224,40 @@ export function MarksPanel({ replay, tracks, actions, field }: MarksPanelProps) 
         />
       )}
       <Problem error={error} />
-      {marks.length === 0 && <p className={styles.empty}>{t('replay.marks.noBookmarks')}</p>}
-      <ul className={styles.markList}>
-        {marks.map((mark) => (
-          <li key={mark.bookmark.id}>
-            <UnstyledButton onClick={() => replay.jump(mark.atMs)}>
-              <time>{since(mark.atMs)}</time>
-              <span>{mark.bookmark.label}</span>
-            </UnstyledButton>
-            {actions?.mayRemove(mark) && (
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                size="sm"
-                aria-label={t('replay.marks.remove', { label: mark.bookmark.label })}
-                onClick={() => void attempt(actions.remove(mark.bookmark.id))}
-              >
-                <IconTrash size={14} />
-              </ActionIcon>
-            )}
-          </li>
-        ))}
-      </ul>
-      <Text component="h2" size="xs" fw={600} c="dimmed" mt="sm">
+      {tracks.marks.length === 0 && <Nothing>{t('replay.marks.noBookmarks')}</Nothing>}
+      {tracks.marks.map((mark) => (
+        <Group key={mark.bookmark.id} gap={0} pr="xs" wrap="nowrap">
+          <Row replay={replay} atMs={mark.atMs}>
+            <span>{mark.bookmark.label}</span>
+          </Row>
+          {actions?.mayRemove(mark) && (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="sm"
+              aria-label={t('replay.marks.remove', { label: mark.bookmark.label })}
+              onClick={() => void attempt(actions.remove(mark.bookmark.id))}
+            >
+              <IconTrash size={14} />
+            </ActionIcon>
+          )}
+        </Group>
+      ))}
+      <Text component="h2" size="xs" fw={600} c="dimmed" px={14} mt="sm">
         {t('replay.marks.episodes')}
       </Text>
-      {episodes.length === 0 && <p className={styles.empty}>{t('replay.marks.noEpisodes')}</p>}
-      <ul className={styles.markList}>
-        {episodes.map(({ fromMs, toMs, episode }) => (
-          <li key={episode.id}>
-            <UnstyledButton onClick={() => replay.jump(fromMs)}>
-              <time>{since(fromMs)}</time>
-              <span>
-                {episodeName(episode)}
-                <Text component="span" size="xs" c="dimmed">
-                  {` · ${episodeResult(episode)} · ${preciseClock(toMs - fromMs, 0)}`}
-                </Text>
-              </span>
-            </UnstyledButton>
-          </li>
-        ))}
-      </ul>
-    </div>
+      {tracks.episodes.length === 0 && <Nothing>{t('replay.marks.noEpisodes')}</Nothing>}
+      {tracks.episodes.map(({ fromMs, toMs, episode }) => (
+        <Row key={episode.id} replay={replay} atMs={fromMs}>
+          <span>
+            {episodeName(episode)}
+            <Text span size="xs" c="dimmed">
+              {` · ${episodeResult(episode)} · ${preciseClock(toMs - fromMs, 0)}`}
+            </Text>
+          </span>
+        </Row>
+      ))}
+    </Box>
   )
 }
 
@@ -244,7 +271,7 @@ function NewBookmark({ field, onAdd }: { field: MarksPanelProps['field']; onAdd:
   }
   return (
     <form onSubmit={submit}>
-      <Group gap={4} wrap="nowrap">
+      <Group gap={4} px={14} wrap="nowrap">
         <TextInput
           ref={field}
           size="xs"

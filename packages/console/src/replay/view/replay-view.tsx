@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Menu, Modal, Tabs } from '@mantine/core'
+import { ActionIcon, Badge, Button, Menu, Modal, Tabs, Text, Title } from '@mantine/core'
 import { useWindowEvent } from '@mantine/hooks'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { type ReactNode, useMemo, useRef, useState } from 'react'
@@ -168,8 +168,12 @@ function Header({ recording, operatorName, back, onCopyLink, onShare, menu }: Re
   return (
     <header className={styles.header}>
       {back}
-      <h1>{robot_name}</h1>
-      <span className={styles.about}>{about.filter(Boolean).join(' · ')}</span>
+      <Title order={1} size="h2" flex={{ base: '0 1 auto', sm: 'none' }} maw={{ sm: '40%' }}>
+        {robot_name}
+      </Title>
+      <Text className={styles.about ?? ''} c="dimmed" miw={0}>
+        {about.filter(Boolean).join(' · ')}
+      </Text>
       {status !== 'READY' && <RecordingStatusLabel recording={recording} />}
       {recording.mode === 'control' && <Badge>{t('replay.header.noVideo')}</Badge>}
       <span className={styles.space} />

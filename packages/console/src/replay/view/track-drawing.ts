@@ -259,12 +259,12 @@ const HATCH_PX = 6
 /** Colours by the name of their custom property. */
 export type Colors = (name: string) => string
 
-/** Returns the custom properties `--replay-…` of an element. */
+/** Returns the custom properties `--replay-…` of an element; white for one that it does not have. */
 export function colorsOf(element: Element): Colors {
   const style = getComputedStyle(element)
   const known = new Map<string, string>()
   return (name) => {
-    const color = known.get(name) ?? style.getPropertyValue(`--replay-${name}`).trim()
+    const color = known.get(name) ?? (style.getPropertyValue(`--replay-${name}`).trim() || '#fff')
     known.set(name, color)
     return color
   }
