@@ -1,16 +1,15 @@
 import { Button, Group, ScrollArea, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import type { RobotLogLevel, SessionLogEvent } from '@wheelhouse/protocol'
 import { Fragment, memo, useMemo, useState } from 'react'
 import { Problem } from '../base/states.tsx'
 import { useTicker } from '../base/time.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { useMe } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import type { ShapeName } from '../status/shape-name.ts'
 import { StateLabel, StateShape } from '../status/state-label.tsx'
 import { language, t } from '../texts/texts.ts'
-import { eventShape, eventText, type SessionParticipants } from './event-texts.ts'
-import { sessionQuery } from './session-query.ts'
+import { eventShape, eventText, participantsOf, type SessionParticipants } from './event-texts.ts'
+import { useSession } from './session-query.ts'
 
 /** Limits the rendered rows, so that a new entry in a long log does not delay driving. */
 const ROWS_PER_STEP = 200
@@ -26,7 +25,9 @@ const calendar = new Intl.DateTimeFormat(language, {
 
 /** Lists the events of a session with their log numbers, newest first. */
 export function EventLog({ live }: { live: LiveSession }) {
-  const participants = useParticipants(live)
+  const { id: meId } = useMe()
+  const session = useSession(live.room.sessionId).data
+  const participants = useMemo(() => participantsOf(session, meId), [session, meId])
   const [shown, setShown] = useState(ROWS_PER_STEP)
   const { events, caughtUp, error } = live
   if (error) return <Problem error={error} />
@@ -51,13 +52,8 @@ export function EventLog({ live }: { live: LiveSession }) {
 }
 
 /** Groups the entries by day, unless all are from today. */
-function Entries({
-  events,
-  participants,
-}: {
-  events: readonly SessionLogEvent[]
-  participants: SessionParticipants
-}) {
+function Entries(props: { events: readonly SessionLogEvent[]; participants: SessionParticipants }) {
+  const { events, participants } = props
   useTicker(DAY_CHECK_MS)
   const days = events.map(({ at }) => calendar.format(new Date(at)))
   const today = calendar.format(new Date())
@@ -88,27 +84,17 @@ const Entry = memo(
   ),
 )
 
-function useParticipants(live: LiveSession): SessionParticipants {
-  const { rest } = usePlatform()
-  const { id: meId } = useMe()
-  const { data } = useQuery(sessionQuery(rest, live.room.sessionId))
-  const [operatorId, operatorName, clientId] = [data?.operator_id, data?.operator_name, data?.client_id]
-  return useMemo(
-    () => ({ meId, operatorId, operatorName, clientId }),
-    [meId, operatorId, operatorName, clientId],
-  )
+const levels: Record<RobotLogLevel, readonly [string, ShapeName]> = {
+  debug: [t('robots.logLevels.debug'), 'off'],
+  info: [t('robots.logLevels.info'), 'request'],
+  warn: [t('robots.logLevels.warn'), 'delayed'],
+  error: [t('robots.logLevels.error'), 'blind'],
 }
 
-const levels: Record<RobotLogLevel, { label: string; shape: ShapeName }> = {
-  debug: { label: t('robots.logLevels.debug'), shape: 'off' },
-  info: { label: t('robots.logLevels.info'), shape: 'request' },
-  warn: { label: t('robots.logLevels.warn'), shape: 'delayed' },
-  error: { label: t('robots.logLevels.error'), shape: 'blind' },
+export function LevelLabel({ level }: { level: RobotLogLevel }) {
+  const [label, shape] = levels[level]
+  return <StateLabel shape={shape}>{label}</StateLabel>
 }
-
-export const LevelLabel = ({ level }: { level: RobotLogLevel }) => (
-  <StateLabel shape={levels[level].shape}>{levels[level].label}</StateLabel>
-)
 
 const format = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' })
 

@@ -1,12 +1,9 @@
-import { Button, Group, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { TextInput } from '@mantine/core'
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { SessionStatus } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
-import { ConfirmButton } from '../base/confirm-button.tsx'
 import { duration, money } from '../base/format.ts'
-import { LinkAnchor, LinkButton } from '../base/links.tsx'
-import { messageOf } from '../base/message-of.ts'
+import { LinkAnchor } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty } from '../base/states.tsx'
 import { DataList } from '../list/data-list.tsx'
@@ -20,8 +17,14 @@ import { t } from '../texts/texts.ts'
 import { ExportButtons } from './export-button.tsx'
 import { readSessionSearch, type SessionSearch } from './list-search.ts'
 import { Stars } from './rating.tsx'
-import { isOpen, useSessionAction } from './session-query.ts'
-import { type ListedSession, useSessionCounts, useSessionList, When } from './session-row.tsx'
+import {
+  isOperated,
+  type ListedSession,
+  RowActions,
+  useSessionCounts,
+  useSessionList,
+  When,
+} from './session-row.tsx'
 
 /** The count of a status from which on the platform counts no further. */
 const COUNT_LIMIT = 10_000
@@ -134,15 +137,13 @@ const sessionColumns: readonly ListColumn<ListedSession>[] = [
     width: '11rem',
     align: 'right',
     card: 'buttons',
-    cell: (session) => <Actions session={session} />,
+    cell: (session) => <RowActions session={session} size="compact-xs" />,
   },
 ]
 
-const isOperated = (session: ListedSession) => 'operator_earnings_cents' in session
-
 function OperatorName({ session }: { session: ListedSession }) {
-  const { display_name } = useMe()
-  return isOperated(session) ? display_name : session.operator_name
+  const me = useMe()
+  return isOperated(session) ? me.display_name : session.operator_name
 }
 
 /** Returns what the viewer earns in a session, or pays for it. Empty until the session has ended. */
@@ -153,62 +154,6 @@ function amountOf(session: ListedSession): string {
 
 const centsOf = (session: ListedSession) =>
   'operator_earnings_cents' in session ? session.operator_earnings_cents : session.client_charge_cents
-
-function Actions({ session }: { session: ListedSession }) {
-  if (session.status === 'PENDING') return <Scheduled session={session} />
-  if (!isOpen(session.status)) return null
-  const params = { sessionId: session.id }
-  return isOperated(session) ? (
-    <LinkButton to="/drive/$sessionId" params={params} size="compact-xs">
-      {t('session.row.drive')}
-    </LinkButton>
-  ) : (
-    <LinkButton to="/sessions/$sessionId" params={params} size="compact-xs" variant="default">
-      {t('session.row.watch')}
-    </LinkButton>
-  )
-}
-
-/** Starts or cancels a scheduled session. A row has no room for an error, so it appears as a notification. */
-function Scheduled({ session }: { session: ListedSession }) {
-  const { id, robot_name } = session
-  const action = useSessionAction(id)
-  const start = () =>
-    action.mutate('start', {
-      onError: (error) =>
-        notifications.show({
-          color: 'red',
-          title: t('session.row.notStarted', { robot: robot_name }),
-          message: messageOf(error),
-        }),
-    })
-  return (
-    <Group gap="xs" wrap="nowrap">
-      {isOperated(session) && (
-        <Button
-          size="compact-xs"
-          loading={action.isPending}
-          onClick={start}
-          aria-label={t('session.actions.startLabel', { robot: robot_name })}
-        >
-          {t('session.actions.start')}
-        </Button>
-      )}
-      <ConfirmButton
-        size="compact-xs"
-        variant="default"
-        question={t('session.actions.cancelQuestion')}
-        consequence={t('session.actions.cancelConsequence')}
-        confirmLabel={t('session.actions.cancelConfirm')}
-        dismissLabel={t('session.actions.cancelKeep')}
-        onConfirm={() => action.mutateAsync('cancel')}
-        aria-label={t('session.actions.cancelLabel', { robot: robot_name })}
-      >
-        {t('session.actions.cancel')}
-      </ConfirmButton>
-    </Group>
-  )
-}
 
 interface Props {
   readonly search: SessionSearch
