@@ -1,6 +1,6 @@
 import { Button, Group, ScrollArea, Stack, Text } from '@mantine/core'
 import type { RobotLogLevel, SessionLogEvent } from '@wheelhouse/protocol'
-import { Fragment, memo, useMemo, useState } from 'react'
+import { Fragment, memo, type ReactNode, useMemo, useState } from 'react'
 import { Problem } from '../base/states.tsx'
 import { useTicker } from '../base/time.tsx'
 import { useMe } from '../platform/platform.ts'
@@ -33,13 +33,11 @@ export function EventLog({ live }: { live: LiveSession }) {
   if (error) return <Problem error={error} />
   const older = events.length - shown
   return (
-    <ScrollArea.Autosize
-      mah={360}
-      viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': t('session.log.label') }}
+    <LogList
+      label={t('session.log.label')}
+      maxHeight={360}
+      lines={<Entries events={events.slice(-shown).reverse()} participants={participants} />}
     >
-      <Stack gap={4} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
-        <Entries events={events.slice(-shown).reverse()} participants={participants} />
-      </Stack>
       {older > 0 && (
         <Button variant="default" size="xs" onClick={() => setShown((count) => count + ROWS_PER_STEP)}>
           {t('session.log.older', { entries: older })}
@@ -47,7 +45,7 @@ export function EventLog({ live }: { live: LiveSession }) {
       )}
       {!caughtUp && <Text c="dimmed">{t('common.loading')}</Text>}
       {caughtUp && events.length === 0 && <Text c="dimmed">{t('session.log.empty')}</Text>}
-    </ScrollArea.Autosize>
+    </LogList>
   )
 }
 
@@ -70,18 +68,58 @@ function Entries(props: { events: readonly SessionLogEvent[]; participants: Sess
   ))
 }
 
-const Entry = memo(
-  ({ event, participants }: { event: SessionLogEvent; participants: SessionParticipants }) => (
-    <Group component="li" data-seq={event.seq} gap="xs" wrap="nowrap" align="baseline">
-      <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-        {event.seq} · <time dateTime={event.at}>{clock.format(new Date(event.at))}</time>
-      </Text>
-      <StateShape name={eventShape(event.type)} />
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {eventText(event, participants)}
-      </Text>
-    </Group>
-  ),
+const Entry = memo((props: { event: SessionLogEvent; participants: SessionParticipants }) => {
+  const { seq, at, type } = props.event
+  return (
+    <LogLine
+      seq={seq}
+      time={
+        <>
+          {seq} · <time dateTime={at}>{clock.format(new Date(at))}</time>
+        </>
+      }
+      state={<StateShape name={eventShape(type)} />}
+    >
+      {eventText(props.event, props.participants)}
+    </LogLine>
+  )
+})
+
+/** Renders a log that scrolls. @param props.children what follows its lines */
+export const LogList = (props: {
+  label: string
+  maxHeight: number
+  lines: ReactNode
+  children?: ReactNode
+}) => (
+  <ScrollArea.Autosize
+    mah={props.maxHeight}
+    viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': props.label }}
+  >
+    <Stack gap={4} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
+      {props.lines}
+    </Stack>
+    {props.children}
+  </ScrollArea.Autosize>
+)
+
+/** Renders a line of a log. @param props.isCode whether its text is not translated */
+export const LogLine = (props: {
+  seq?: number
+  time: ReactNode
+  state: ReactNode
+  isCode?: boolean
+  children: string
+}) => (
+  <Group component="li" data-seq={props.seq} gap="xs" wrap="nowrap" align="baseline">
+    <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+      {props.time}
+    </Text>
+    {props.state}
+    <Text size="sm" style={{ overflowWrap: 'anywhere' }} translate={props.isCode ? 'no' : undefined}>
+      {props.children}
+    </Text>
+  </Group>
 )
 
 const levels: Record<RobotLogLevel, readonly [string, ShapeName]> = {

@@ -6,8 +6,8 @@ import { Problem } from '../base/states.tsx'
 import { useMe } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
-import { StopClearing } from './clear-stop.tsx'
-import { isOpen, type SessionDetail, useSession, useSessionAction } from './session-query.ts'
+import { nextStep, StopClearing } from './clear-stop.tsx'
+import { isOpen, useSession, useSessionAction } from './session-query.ts'
 
 interface Props {
   readonly live: LiveSession
@@ -65,19 +65,6 @@ export function SessionActions({ live, isStopElsewhere = false }: Props) {
       <Problem error={sessionAction.error} />
     </Stack>
   )
-}
-
-/** Returns what a paused session needs to resume. */
-export function nextStep(
-  isOperator: boolean,
-  stop: SessionDetail['control']['stop'],
-  connected: boolean,
-): string {
-  if (stop && !stop.may_clear) return t('session.nextStep.askOwner')
-  if (stop?.clear_requested_at && !isOperator) return t('session.nextStep.asked')
-  if (stop) return t('session.nextStep.clear')
-  if (!connected) return t('session.nextStep.robotOffline')
-  return isOperator ? t('session.nextStep.resume') : t('session.nextStep.waiting')
 }
 
 /** Starts or cancels a scheduled session. A row of a list has no room for an error, so that it appears as a notification. */

@@ -1,9 +1,10 @@
 import { Anchor, Badge, Box, Container, Stack, Text, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { ApiError, type RestClient } from '@wheelhouse/sdk'
 import type { RecordedSchemas } from '../view/plots.tsx'
 import 'uplot/dist/uPlot.min.css'
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Loading, Problem } from '../../base/states.tsx'
 import { createRecordingsApi, type Recording, type RecordingParts } from '../../recording/recordings.ts'
 import { t } from '../../texts/texts.ts'
@@ -80,9 +81,7 @@ function Opened(props: { recording: Recording; parts: RecordingParts; schemas: R
   const [atSeconds] = useState(() => startSeconds(recording))
   const replay = useReplay({ recording, parts, schemas, send, atSeconds })
   const title = t('replay.page.title', { robot: recording.robot_name })
-  useEffect(() => {
-    document.title = `${title} · ${t('common.product')}`
-  }, [title])
+  useDocumentTitle(`${title} · ${t('common.product')}`)
   if (!replay) return <Loading />
   return (
     <Box component="main" p="md" mih="100dvh">
