@@ -6,11 +6,23 @@ export const Column = ({ children }: { children: ReactNode }) => (
   <div className={styles.surface}>{children}</div>
 )
 
-/** Returns a state of a component that is as wide as a column. */
-export const inColumn = (id: string, label: string, content: ReactNode): GalleryState => ({
+/** Returns a state of a component. */
+export const shown = (id: string, label: string, content: ReactNode, more?: Options): GalleryState => ({
   id,
   label,
-  render: () => <Column>{content}</Column>,
+  render: () => content,
+  ...more,
+})
+
+/** Returns a state of a component that is as wide as a column. */
+export const inColumn = (id: string, label: string, content: ReactNode): GalleryState =>
+  shown(id, label, <Column>{content}</Column>)
+
+/** Returns a building block in its states. */
+export const block = (title: string, use: string, ...states: readonly GalleryState[]): GalleryBlock => ({
+  title,
+  use,
+  states,
 })
 
 /** Replaces the picture of a camera, with what lies on it. */
@@ -45,6 +57,8 @@ export interface GalleryState {
   readonly render: () => ReactNode
 }
 
+type Options = Pick<GalleryState, 'schemes' | 'opensDialog' | 'readyText'>
+
 /** A building block of the console in its states. */
 export interface GalleryBlock {
   readonly title: string
@@ -53,5 +67,5 @@ export interface GalleryBlock {
   readonly states: readonly GalleryState[]
 }
 
-/** The schemes of what lies on the picture, which is dark in both. */
-export const ON_PICTURE: readonly ColorScheme[] = ['light']
+/** What lies on the picture is dark in both schemes. */
+export const ON_PICTURE: Options = { schemes: ['light'] }
