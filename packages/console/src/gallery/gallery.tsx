@@ -19,7 +19,7 @@ const blocks: readonly GalleryBlock[] = [...liveBlocks, ...cockpitBlocks, ...pag
 
 /** Shows all building blocks in their states, or the one state that the hash of the address names. */
 export function Gallery() {
-  const [hash] = useHash()
+  const [hash] = useHash({ getInitialValueInEffect: false })
   const id = hash.slice(1)
   const only = blocks.flatMap(({ states }) => states).find((state) => state.id === id)
   return only ? <State key={only.id} state={only} /> : <All />

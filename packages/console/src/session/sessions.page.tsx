@@ -1,16 +1,14 @@
 import { TextInput } from '@mantine/core'
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { SessionStatus } from '@wheelhouse/protocol'
-import { answerOf } from '@wheelhouse/sdk'
 import { duration, money } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty } from '../base/states.tsx'
 import { DataList } from '../list/data-list.tsx'
 import type { ListColumn } from '../list/list-types.ts'
-import { ServerSelect } from '../list/server-select.tsx'
-import { isOnlyAdmin, useMe, usePlatform } from '../platform/platform.ts'
-import { keys } from '../platform/queries.ts'
+import { RobotSelect } from '../list/server-select.tsx'
+import { isOnlyAdmin, useMe } from '../platform/platform.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
@@ -155,43 +153,24 @@ function amountOf(session: ListedSession): string {
 const centsOf = (session: ListedSession) =>
   'operator_earnings_cents' in session ? session.operator_earnings_cents : session.client_charge_cents
 
-interface Props {
-  readonly search: SessionSearch
-  readonly onChange: (next: SessionSearch) => void
-}
-
 /** Filters the session list by robot and by period. */
-function ListFields({ search, onChange }: Props) {
-  const { rest } = usePlatform()
+function ListFields(props: { search: SessionSearch; onChange: (next: SessionSearch) => void }) {
+  const { search, onChange } = props
   const change = (part: Readonly<Record<string, unknown>>) =>
     onChange(readSessionSearch({ ...search, ...part }))
-  const robotsAt = async (query: { search?: string; robotId?: string }, signal: AbortSignal) => {
-    const { robots } = await answerOf(rest.GET('/api/session-robots', { params: { query }, signal }))
-    return robots.map(({ id, name }) => ({ value: id, label: name }))
-  }
+  const date = (name: 'from' | 'to', label: string) => (
+    <TextInput
+      type="date"
+      label={label}
+      value={search[name] ?? ''}
+      onChange={({ currentTarget: { value } }) => change({ [name]: value })}
+    />
+  )
   return (
     <>
-      <ServerSelect
-        label={t('session.list.robot')}
-        placeholder={t('session.list.allRobots')}
-        value={search.robot}
-        onChange={(robot) => change({ robot })}
-        queryKey={[...keys.robots, 'of-sessions']}
-        load={(text, signal) => robotsAt({ search: text }, signal)}
-        find={async (robotId, signal) => (await robotsAt({ robotId }, signal))[0]}
-      />
-      <TextInput
-        type="date"
-        label={t('session.list.createdFrom')}
-        value={search.from ?? ''}
-        onChange={({ currentTarget: { value } }) => change({ from: value })}
-      />
-      <TextInput
-        type="date"
-        label={t('session.list.createdTo')}
-        value={search.to ?? ''}
-        onChange={({ currentTarget: { value } }) => change({ to: value })}
-      />
+      <RobotSelect value={search.robot} onChange={(robot) => change({ robot })} />
+      {date('from', t('session.list.createdFrom'))}
+      {date('to', t('session.list.createdTo'))}
     </>
   )
 }
