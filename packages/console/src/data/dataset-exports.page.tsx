@@ -21,7 +21,6 @@ const states = {
   FAILED: [t('data.exports.failed'), 'delayed'],
 } as const
 
-/** Lists the exports of datasets with their progress and their addresses. */
 export const DatasetExportsPage = () => (
   <Page
     title={t('data.exports.title')}
@@ -48,7 +47,6 @@ export const DatasetExportsPage = () => (
   </Page>
 )
 
-/** Returns the command that downloads a dataset with the program of the Hugging Face Hub. */
 function downloadCommand(baseUrl: string): string {
   const [owner, name] = baseUrl.split('/').slice(2)
   return t('data.exports.command', { origin: location.origin, repository: `${owner}/${name}` })

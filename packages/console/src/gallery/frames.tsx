@@ -6,7 +6,6 @@ export const Column = ({ children }: { children: ReactNode }) => (
   <div className={styles.surface}>{children}</div>
 )
 
-/** Returns a state of a component. */
 export const shown = (id: string, label: string, content: ReactNode, more?: Options): GalleryState => ({
   id,
   label,
@@ -18,7 +17,6 @@ export const shown = (id: string, label: string, content: ReactNode, more?: Opti
 export const inColumn = (id: string, label: string, content: ReactNode): GalleryState =>
   shown(id, label, <Column>{content}</Column>)
 
-/** Returns a building block in its states. */
 export const block = (title: string, use: string, ...states: readonly GalleryState[]): GalleryBlock => ({
   title,
   use,
@@ -32,7 +30,6 @@ export const FakePicture = ({ children, width = 320 }: { children?: ReactNode; w
   </div>
 )
 
-/** Renders a bar at the lower edge of a page. */
 export const PageFrame = ({ height, children }: { height: number; children: ReactNode }) => (
   <div
     className={styles.window}
@@ -52,17 +49,14 @@ export interface GalleryState {
   readonly schemes?: readonly ColorScheme[]
   /** Whether its button opens a dialog, which a test photographs. */
   readonly opensDialog?: boolean
-  /** A text that appears when the state is complete. */
   readonly readyText?: string
   readonly render: () => ReactNode
 }
 
 type Options = Pick<GalleryState, 'schemes' | 'opensDialog' | 'readyText'>
 
-/** A building block of the console in its states. */
 export interface GalleryBlock {
   readonly title: string
-  /** When to use it, in one sentence. */
   readonly use: string
   readonly states: readonly GalleryState[]
 }

@@ -12,7 +12,6 @@ import { useSessionRecording } from './use-recordings.ts'
 
 type MarkedRecording = Pick<Recording, 'mode' | 'status' | 'paused_reason'>
 
-/** Returns whether the owner has turned the recording of a session off. */
 const isOff = ({ paused_reason }: MarkedRecording) => paused_reason === 'off'
 
 /** Returns why a session that should be recorded is not recorded now; undefined if it is. */
@@ -90,7 +89,6 @@ export function RecordingStatusLabel({
   return <StateLabel shape={shape}>{text}</StateLabel>
 }
 
-/** Says what was recorded of a session. */
 export function RecordingLine({ recording }: { recording: Recording }) {
   const { mode, size_bytes, gaps } = recording
   return (

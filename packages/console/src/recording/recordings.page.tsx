@@ -18,7 +18,6 @@ import { isUnfinished, useRecordingsApi } from './use-recordings.ts'
 const POLL_MS = 10_000
 const BYTES_PER_MB = 1_000_000
 
-/** Lists the recordings of the user's robots and sessions, newest first. */
 export function RecordingsPage() {
   const { robot } = useSearch({ from: '/shell/recordings' })
   const navigate = useNavigate({ from: '/recordings' })
@@ -62,7 +61,6 @@ function useRecordings(robot: string | undefined) {
   })
 }
 
-/** Shows how much of the storage the recordings of the user use. */
 function Usage({ page: { used_bytes, quota_bytes } }: { page: RecordingPage }) {
   const used = dataSize(used_bytes / BYTES_PER_MB)
   if (quota_bytes === null) return <Text size="sm">{t('recording.list.used', { used })}</Text>

@@ -81,7 +81,6 @@ export function useReplay({ recording, parts, schemas, send, atSeconds }: Option
   return replay
 }
 
-/** Returns the address of a replay that begins at a moment. */
 export function momentAddress(page: string, sinceStartMs: number): string {
   const address = new URL(page)
   address.searchParams.delete('at')

@@ -13,7 +13,6 @@ import { type SessionDetail, useSession } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
 import { OpenReplay } from './session-replay.tsx'
 
-/** Shows the recording of a session on one axis of time. */
 export function ReplayPage() {
   useDarkPage()
   const { sessionId } = useParams({ from: '/full-window/sessions/$sessionId/replay' })

@@ -35,7 +35,6 @@ interface OpenProps {
   readonly parts: RecordingParts
   /** Where it begins, in seconds since the start; undefined for the first picture. */
   readonly atSeconds?: number | undefined
-  /** Whether it is a part of the page of the session. */
   readonly isEmbedded?: boolean
 }
 
@@ -150,7 +149,6 @@ function useSchemas({ telemetry_schema, control_schema }: SessionDetail) {
 
 const NO_BOOKMARKS: readonly Bookmark[] = []
 
-/** Queries the bookmarks of a recording, with the actions on them. */
 function useBookmarks(recordingId: string) {
   const api = useRecordingsApi()
   const queries = useQueryClient()
@@ -189,7 +187,6 @@ interface DialogProps {
   readonly onClose: () => void
 }
 
-/** Asks before a recording is deleted. */
 function RemoveDialog({ recordingId, sessionId, opened, onClose }: DialogProps & { sessionId: string }) {
   const api = useRecordingsApi()
   const queries = useQueryClient()
@@ -226,7 +223,6 @@ const kindTexts: Readonly<Record<RecordingDownload['kind'], string>> = {
   foxglove: t('replay.downloads.foxglove'),
 }
 
-/** Lists who has read the recording. */
 function DownloadsDialog({ recordingId, opened, onClose }: DialogProps) {
   const api = useRecordingsApi()
   const query = useQuery({

@@ -243,7 +243,6 @@ const Part = ({ title, children }: { title: string; children: ReactNode }) => (
   </section>
 )
 
-/** Lists the robot's log lines since the page connected, newest first. */
 const RobotLog = ({ lines }: { lines: ObserverState['logs'] }) =>
   lines.length === 0 ? (
     <Text c="dimmed">{t('session.robotLog.empty')}</Text>

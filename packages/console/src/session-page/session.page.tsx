@@ -28,7 +28,6 @@ const EmbeddedReplay = lazy(async () => ({
   default: (await import('../replay/session-replay.tsx')).EmbeddedReplay,
 }))
 
-/** Shows one session, live or afterwards. */
 export function SessionPage() {
   const { sessionId } = useParams({ from: '/shell/sessions/$sessionId' })
   const query = useSession(sessionId)

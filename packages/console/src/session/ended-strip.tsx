@@ -15,7 +15,6 @@ interface Props {
   readonly session: SessionDetail
   /** The log of the session; undefined while it is loaded. */
   readonly events: readonly SessionLogEvent[] | undefined
-  /** Further buttons. */
   readonly children?: ReactNode
 }
 

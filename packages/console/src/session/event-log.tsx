@@ -85,7 +85,6 @@ const Entry = memo((props: { event: SessionLogEvent; participants: SessionPartic
   )
 })
 
-/** Renders a log that scrolls. @param props.children what follows its lines */
 export const LogList = (props: {
   label: string
   maxHeight: number
@@ -103,7 +102,6 @@ export const LogList = (props: {
   </ScrollArea.Autosize>
 )
 
-/** Renders a line of a log. @param props.isCode whether its text is not translated */
 export const LogLine = (props: {
   seq?: number
   time: ReactNode
@@ -136,5 +134,4 @@ export function LevelLabel({ level }: { level: RobotLogLevel }) {
 
 const format = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' })
 
-/** Returns the time of a log line, to the second. */
 export const lineTime = (at: string | number): string => format.format(new Date(at))

@@ -6,7 +6,6 @@ import { gapText, reasonText } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 import type { SessionDetail } from './session-query.ts'
 
-/** The participants that the log names. */
 export interface SessionParticipants {
   readonly meId: string
   readonly operatorId?: string | undefined
@@ -14,7 +13,6 @@ export interface SessionParticipants {
   readonly clientId?: string | undefined
 }
 
-/** Returns the participants of a session for a user. */
 export const participantsOf = (
   session: Pick<SessionDetail, 'operator_id' | 'operator_name' | 'client_id'> | undefined,
   meId: string,
@@ -29,7 +27,6 @@ type Data = SessionLogEvent['data']
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
-/** Returns the time of day in the viewer's zone. */
 const clock = (value: unknown): string => {
   const at = new Date(String(value))
   return Number.isNaN(at.getTime()) ? t('session.events.unknownTime') : timeOfDay(at)

@@ -16,7 +16,6 @@ import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 
-/** Lists the user's exports of sessions with their progress. */
 export function ExportsPage() {
   const query = useExports()
   const { export: wanted } = useSearch({ from: '/shell/exports' })
@@ -164,7 +163,6 @@ function useRobotName(robotId: string | undefined): string | undefined {
 /** The steps at which progress is announced to screen readers, in percent. */
 const ANNOUNCED_STEP = 25
 
-/** Returns which sessions an export contains. `robotName` is undefined when it is not known. */
 function filterText(
   { search, status, robotId, from, to }: StoredExport['filter'],
   robotName?: string,

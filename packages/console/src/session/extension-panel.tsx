@@ -115,7 +115,6 @@ function Request({ sessionId }: { sessionId: string }) {
   )
 }
 
-/** The newest extension request in the event log. */
 interface Extension {
   readonly minutes: number
   readonly status: 'pending' | 'approved' | 'declined' | 'expired'

@@ -21,7 +21,6 @@ export interface LiveStatusProps {
   readonly isOutdated: boolean
 }
 
-/** Shows session status, its duration and the robot connection in one line. */
 export function SessionStatusLine(props: LiveStatusProps & { children: ReactNode }) {
   const { session, live, observerState, isOutdated, children } = props
   const nowMs = useNow()
@@ -80,7 +79,6 @@ const milliseconds = new Intl.NumberFormat(language, {
 const ms = (value: number | null | undefined) =>
   value == null ? t('session.status.unknown') : milliseconds.format(value)
 
-/** Shows the cost so far, latency and battery of an open session. */
 export function LiveStatus(props: LiveStatusProps & { readonly fetchedAtMs: number }) {
   const { session, live, observerState, isOutdated, fetchedAtMs } = props
   const status = live.session?.status ?? session.status

@@ -71,7 +71,6 @@ export function RatingForm({ session }: { session: SessionDetail }) {
   )
 }
 
-/** Shows a number of stars. */
 export const Stars = ({ count }: { count: number }) => (
   <span role="img" aria-label={t('session.rating.rated', { count })}>
     {'★'.repeat(count)}

@@ -15,7 +15,6 @@ interface Props {
   readonly isStopElsewhere?: boolean
 }
 
-/** Shows the actions that the user may perform on a session. */
 export function SessionActions({ live, isStopElsewhere = false }: Props) {
   const me = useMe()
   const { data: session } = useSession(live.room.sessionId)

@@ -14,7 +14,6 @@ import { filterOf, type SessionSearch } from './list-search.ts'
 import { ScheduledActions } from './session-actions.tsx'
 import { isOpen, useSession } from './session-query.ts'
 
-/** Shows a session of the list with its actions. */
 export function SessionRow({ session }: { session: ListedSession }) {
   const { id, status, robot_name, robot_type, operator_name } = session
   return (
@@ -43,7 +42,6 @@ export function SessionRow({ session }: { session: ListedSession }) {
   )
 }
 
-/** Shows what the viewer can do with a session of the list. */
 export function RowActions({ session, size }: { session: ListedSession; size: 'compact-xs' | 'xs' }) {
   const operates = isOperated(session)
   if (session.status === 'PENDING')
@@ -61,10 +59,8 @@ export function RowActions({ session, size }: { session: ListedSession; size: 'c
   )
 }
 
-/** Returns whether the viewer operates the robot of a session. */
 export const isOperated = (session: ListedSession) => 'operator_earnings_cents' in session
 
-/** Shows when a session started, or when it is planned to start. */
 export function When({ session }: { session: ListedSession }) {
   const { id, status, started_at, created_at } = session
   if (started_at) return <Time at={started_at} exact />
@@ -98,13 +94,11 @@ function detailsOf(session: ListedSession): string {
 
 export type ListedSession = Schemas['Session']
 
-/** The maximum page size of the API. */
 const PAGE_SIZE = 100
 /** The hub does not report the user's own actions in other windows, so the page polls. */
 const REFRESH_MS = 5_000
 const COUNTS_POLL_MS = 15_000
 
-/** Lists the user's sessions that match a search, page by page. */
 export function useSessionList(search: SessionSearch) {
   const { rest } = usePlatform()
   return useListPages<ListedSession>({

@@ -73,7 +73,6 @@ function OwnSessions() {
   )
 }
 
-/** Returns the sums of the sessions that match the filter, once all of them are known. */
 function totalsOf(rows: readonly ListedSession[]): string {
   const sum = (values: readonly (number | null)[]) =>
     values.reduce<number>((all, value) => all + (value ?? 0), 0)
@@ -84,7 +83,6 @@ function totalsOf(rows: readonly ListedSession[]): string {
   })
 }
 
-/** The columns of the session list: one line for each session. */
 const sessionColumns: readonly ListColumn<ListedSession>[] = [
   {
     header: t('session.list.robot'),
@@ -153,7 +151,6 @@ function amountOf(session: ListedSession): string {
 const centsOf = (session: ListedSession) =>
   'operator_earnings_cents' in session ? session.operator_earnings_cents : session.client_charge_cents
 
-/** Filters the session list by robot and by period. */
 function ListFields(props: { search: SessionSearch; onChange: (next: SessionSearch) => void }) {
   const { search, onChange } = props
   const change = (part: Readonly<Record<string, unknown>>) =>

@@ -37,7 +37,6 @@ export function decodeFrame(schema: FrameSchema, message: Uint8Array): Compresse
   return { format, data }
 }
 
-/** Yields the fields that have a length, and skips the others. */
 function* lengthFields(message: Uint8Array): Generator<{ field: number; bytes: Uint8Array<ArrayBuffer> }> {
   let at = 0
   const skip = (bytes: number) => {
@@ -119,7 +118,6 @@ export function createKeyframeFinder(source: RecordingSource, topic: string, sch
   }
 
   return {
-    /** Notes a keyframe that was played. */
     add(atMs: number): void {
       const index = known.findLastIndex((ms) => ms <= atMs)
       if (known[index] === atMs) return

@@ -8,7 +8,6 @@ const MAX_WINDOWS = 10
 /** Most messages of a window. A hostile robot sends more; the first ones are kept. */
 const MAX_MESSAGES = 8_000
 
-/** A JSON message of a window. */
 interface Moment {
   readonly topic: string
   readonly atMs: number
@@ -102,7 +101,6 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
       return undefined
     },
 
-    /** Whether everything at a time was read. */
     isReady(atMs: number): boolean {
       const number = Math.floor(atMs / WINDOW_MS)
       return [number, number - 1].every((near) => near < 0 || isLoaded(near))
@@ -127,9 +125,7 @@ function parse({ topic, atMs, data }: RecordedMessage): Moment | undefined {
   }
 }
 
-/** The newest command at a time, and whether it reached the robot. */
 interface CommandMoment extends Moment {
-  /** Why it did not reach the robot; undefined if it did. */
   readonly dropped: string | undefined
 }
 

@@ -48,7 +48,6 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
   const source = createRecordingSource(fetchRange, cacheBytes)
   let given: ScanParts | undefined
   let builder: OverviewBuilder | undefined
-  /** The parts that the builder contains. */
   let scanned = new Set<string>()
   let wanted: DetailRange | undefined
   let isRunning = false
@@ -134,7 +133,6 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
   }
 
   return {
-    /** Scans the parts that are new. */
     setParts(next: ScanParts): void {
       given = next
       source.setParts(next.parts)

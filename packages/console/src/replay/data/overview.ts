@@ -20,9 +20,7 @@ export interface Overview {
   /** Two values for each bucket, by the source and the path of the number, such as `telemetry:battery`. */
   readonly series: ReadonlyMap<string, Float64Array<ArrayBuffer>>
   readonly passed: Uint32Array<ArrayBuffer>
-  /** Commands that did not reach the robot, by reason. */
   readonly dropped: ReadonlyMap<string, Uint32Array<ArrayBuffer>>
-  /** Time, x, y and heading for each bucket. */
   readonly poses: Float64Array<ArrayBuffer>
   readonly stops: readonly StopEntry[]
   readonly events: readonly EventEntry[]

@@ -35,7 +35,6 @@ const MARGIN = 0.5
 
 interface OverviewState {
   readonly overview?: Overview
-  /** The newest range that was read in detail. */
   readonly detail?: Overview
 }
 
@@ -50,7 +49,6 @@ interface ReplayOptions {
   readonly posePath: readonly string[] | null
 }
 
-/** A camera of the recording. */
 export interface ReplayCamera {
   readonly name: string
   readonly player: CameraPlayer
@@ -59,7 +57,6 @@ export interface ReplayCamera {
 /** A replay: the clock, and what follows it. Close it. */
 export type Replay = ReturnType<typeof openReplay>
 
-/** Opens a recording for playing. */
 export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath }: ReplayOptions) {
   const source = createRecordingSource(fetchRange, CACHE_BYTES)
   const moments = createMomentReader(source, MOMENT_TOPICS)
@@ -166,7 +163,6 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
   setParts(parts, toMs)
   let frame = requestAnimationFrame(tick)
   return {
-    /** When the recording began. */
     startMs: fromMs,
     clock,
     view,

@@ -27,7 +27,6 @@ function startSeconds({ started_at }: Recording): number | undefined {
   return Number.isNaN(atMs) ? undefined : (atMs - Date.parse(started_at)) / 1_000
 }
 
-/** Shows a recording to someone with a link. */
 export function SharedReplay({ rest, token }: { rest: RestClient; token: string }) {
   const api = useMemo(() => createRecordingsApi(rest), [rest])
   const recording = useQuery({ queryKey: ['shared', token], queryFn: () => api.shared(token) })

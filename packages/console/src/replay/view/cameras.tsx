@@ -21,11 +21,9 @@ interface Props {
   readonly main: ReplayCamera
   readonly gaps: readonly GapSpan[]
   readonly onSelect: (camera: ReplayCamera) => void
-  /** What lies on the main picture. */
   readonly children: ReactNode
 }
 
-/** Shows the main camera, and the others in a column beside it. */
 export function Cameras({ replay, cameras, main, gaps, onSelect, children }: Props) {
   const others = cameras.filter((camera) => camera !== main)
   return (

@@ -9,7 +9,6 @@ import { preciseClock } from './replay-time.ts'
 import styles from './timeline.module.css'
 import { type Axis, axisOf, type LogEntry, type Tracks } from './tracks.ts'
 
-/** Nearer events are one mark. */
 const NEAR_PX = 14
 const MAX_LINES = 4
 
@@ -17,7 +16,6 @@ interface EventMark {
   readonly x: number
   readonly atMs: number
   readonly lines: readonly string[]
-  /** Undefined for a bookmark. */
   readonly shape: LogEntry['shape'] | undefined
 }
 
@@ -111,6 +109,5 @@ function marksOf({ entries, marks }: Tracks, axis: Axis): EventMark[] {
   return shown
 }
 
-/** Cuts a long list. A line that was cut before stays the last one. */
 const linesOf = (lines: readonly string[]): readonly string[] =>
   lines.length <= MAX_LINES ? lines : [...lines.slice(0, MAX_LINES), '…']

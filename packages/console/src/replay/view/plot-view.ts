@@ -13,7 +13,6 @@ const numbers = new Intl.NumberFormat(language, { maximumSignificantDigits: 4 })
 interface Options {
   readonly plot: Plot
   readonly startMs: number
-  /** The gaps as they are now. */
   readonly gaps: () => readonly GapSpan[]
 }
 
@@ -64,7 +63,6 @@ export function createPlotView(element: HTMLElement, { plot, startMs, gaps }: Op
     element,
   )
   return {
-    /** Shows values. */
     setData(overview: Overview): void {
       const { series, widthMs } = overview
       const empty = new Float64Array(2 * overview.passed.length).fill(Number.NaN)
@@ -77,7 +75,6 @@ export function createPlotView(element: HTMLElement, { plot, startMs, gaps }: Op
       )
       this.show(shown)
     },
-    /** Shows a range of time. */
     show(range: TimeRange): void {
       shown = range
       chart.setScale('x', { min: seconds(range.fromMs), max: seconds(range.toMs) })

@@ -10,24 +10,20 @@ import { createPersisted } from '../../base/persisted.ts'
 import { labelAndUnit, labelOf } from '../../telemetry/sample-reader.ts'
 import { t } from '../../texts/texts.ts'
 
-/** One line of a plot. */
 export interface PlotLine {
   /** The source and the path of its numbers, such as `telemetry:velocity.linear_mps`. */
   readonly key: string
   readonly label: string
   readonly unit: string
-  /** The factor of its numbers. */
   readonly factor: number
 }
 
-/** Lines that share an axis. */
 export interface Plot {
   readonly id: string
   readonly title: string
   readonly lines: readonly PlotLine[]
 }
 
-/** The schemas that a robot declares for its messages. */
 export interface RecordedSchemas {
   readonly telemetry: TelemetrySchema | null
   readonly control: ControlSchema | null
@@ -45,7 +41,6 @@ export function plotsOf(keys: Iterable<string>, schemas: RecordedSchemas): reado
   const speedKey = velocity && `telemetry:${[...velocity, 'linear_mps'].join('.')}`
   const batteryKey = battery && `telemetry:${battery.join('.')}`
   const commanded = SPEED_PATHS.map((path) => `control:${path}`).find((key) => all.includes(key))
-  /** Returns lines for the numbers that there are. */
   const lines = (...wanted: readonly (readonly [key: string | undefined, changes?: Partial<PlotLine>])[]) =>
     wanted.flatMap(([key, changes]) =>
       key !== undefined && all.includes(key) ? [{ ...describe(key, schemas), ...changes }] : [],
@@ -149,7 +144,6 @@ type ByPlot<T> = Readonly<Record<string, T>>
 const stored = <T,>(key: string) =>
   createPersisted<ByPlot<T>>(key, {}, (text) => JSON.parse(text) as ByPlot<T>, JSON.stringify)
 
-/** Which plots the viewer shows or hides, by id. */
 export const plotChoices = stored<boolean>('wheelhouse-replay-plots')
 
 export const isPlotShown = (choices: ByPlot<boolean>, { id }: Plot): boolean =>
@@ -166,7 +160,6 @@ export function resizePlot({ id }: Plot, height: number): void {
   plotHeights.update((old) => ({ ...old, [id]: within }))
 }
 
-/** Chooses the plots. */
 export const PlotMenu = ({ plots, choices }: { plots: readonly Plot[]; choices: ByPlot<boolean> }) => (
   <Popover position="top-end" withinPortal>
     <Popover.Target>

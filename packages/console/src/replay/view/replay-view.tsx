@@ -55,7 +55,6 @@ interface ReplayViewProps {
   readonly operatorName?: string
   readonly onCopyLink: () => void
   readonly onShare?: (() => void) | undefined
-  /** Further entries of the menu. */
   readonly menu?: ReactNode
   /** Whether it is a part of a page, which scrolls, and does not fill the window. */
   readonly isEmbedded?: boolean
@@ -149,7 +148,6 @@ export function ReplayView(props: ReplayViewProps) {
 /** In the order of the legend, which does without what is usual. */
 const spanKinds = (Object.keys(spanTexts) as SpanKind[]).filter((kind) => kind !== 'live')
 
-/** Names the recording and lists what can be done with it. */
 function Header({ recording, operatorName, back, onCopyLink, onShare, menu }: ReplayViewProps) {
   const { robot_name, started_at, size_bytes, file_url, gaps, expires_at, status } = recording
   const [isCopied, setCopied] = useState(false)
@@ -276,7 +274,6 @@ function usePlots(replay: Replay, schemas: RecordedSchemas) {
   return { plots, speed, menu: all.length > 0 && <PlotMenu plots={all} choices={choices} /> }
 }
 
-/** The keys of a replay and what they do. */
 const keyTexts: KeyTexts = [
   [[t('replay.keys.space')], t('replay.keys.play')],
   [[',', '.'], t('replay.keys.frame')],
@@ -310,7 +307,6 @@ interface KeyActions {
   readonly onKeys: () => void
 }
 
-/** Returns what a key does; undefined for other keys. */
 function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | undefined {
   const { replay, isGrowing, onSelect, onStop, onBookmark, onCopyLink, onKeys } = actions
   const { clock, view, cameras } = replay
@@ -355,7 +351,6 @@ function usesKey({ key }: KeyboardEvent): boolean {
   )
 }
 
-/** Controls a replay by keys while the component is mounted. */
 function useReplayKeys(actions: KeyActions): void {
   useWindowEvent('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing || isTyping()) return

@@ -112,7 +112,6 @@ function PositionSlider({ replay }: Pick<Props, 'replay'>) {
   )
 }
 
-/** Values that change more often cannot be read. */
 const VALUES_MS = 100
 
 interface PlotRowProps {
@@ -123,7 +122,6 @@ interface PlotRowProps {
   readonly gaps: readonly GapSpan[]
 }
 
-/** Shows one plot with the values at the position. */
 function PlotRow({ replay, plot, width, gaps }: PlotRowProps) {
   const chart = useRef<HTMLDivElement>(null)
   const row = useRef<HTMLElement>(null)

@@ -96,14 +96,12 @@ function rangeText(line: PlotLine, [low, high]: readonly [number, number]): stri
   return from === to ? from : t('replay.tip.range', { from: valueText({ ...line, unit: '' }, low), to })
 }
 
-/** Returns a number of a line with its unit. */
 export function valueText({ unit, factor }: PlotLine, value: number): string {
   const scaled = value * factor
   const digits = unit === 'ms' ? 0 : unit === '%' || Math.abs(scaled) >= 100 ? 1 : 2
   return `${decimals(scaled, digits)} ${unit}`.trim()
 }
 
-/** How near the pointer must be to a small mark. */
 const REACH_PX = 6
 /** Operators send commands more often than twice in this time. */
 const COMMAND_REACH_MS = 100

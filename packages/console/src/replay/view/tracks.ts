@@ -21,18 +21,14 @@ export interface Mark {
   readonly bookmark: Bookmark
 }
 
-/** A line of the log of a session: an event, or a message of the chat. */
 export interface LogEntry {
   readonly atMs: number
   readonly seq: number
-  /** The state that begins with it. */
   readonly shape: ShapeName
   readonly text: string
-  /** The author of a message. */
   readonly sender: string | undefined
 }
 
-/** The contents of the tracks of the time axis. */
 export interface Tracks {
   readonly episodes: readonly EpisodeSpan[]
   readonly states: readonly StateSpan[]
@@ -66,13 +62,11 @@ export function layoutOf({ episodes }: Pick<Tracks, 'episodes'>) {
   })
 }
 
-/** Returns the track at a height. */
 export const trackAt = (y: number, tracks: Tracks): TrackName | undefined =>
   layoutOf(tracks).find(({ top, bottom }) => y >= top && y < bottom)?.name
 
 /** Below this width the names of tracks have less space. */
 const NARROW_PX = 640
-/** The space on the right for the numbers of axes. */
 export const END_PX = 44
 
 /** Converts between times and places on an axis of a width. */
@@ -108,7 +102,6 @@ export function episodeSpans(episodes: readonly RecordedEpisode[], endMs: number
     })
 }
 
-/** A period in one state of the robot. */
 export interface StateSpan extends TimeRange {
   readonly kind: 'driving' | 'stopped' | 'paused' | 'lost' | 'halted'
   readonly stop: StopEntry['stop']
@@ -123,7 +116,6 @@ export function statesOf({ stops, passed, originMs, widthMs }: Overview, endMs: 
   return stateSpans(isDrivenBefore ? [driven, ...stops] : stops, endMs)
 }
 
-/** Returns the spans of the states, from their changes. */
 export function stateSpans(entries: readonly StopEntry[], endMs: number): StateSpan[] {
   const spans: StateSpan[] = []
   for (const [index, entry] of entries.entries()) {
@@ -151,7 +143,6 @@ export interface LinkSpan extends TimeRange {
   readonly kind: 'live' | 'delayed' | 'limited'
   /** The longest round trip of operator or robot in it, in milliseconds. */
   readonly worstMs: number
-  /** The smallest share of the speed that was allowed. */
   readonly scale: number
 }
 
@@ -229,7 +220,6 @@ export function stopFrom(states: readonly StateSpan[], atMs: number, direction: 
     : starts.findLast((fromMs) => fromMs < atMs - JUMP_MS)
 }
 
-/** Returns the result of an episode in a word or two. */
 export function episodeResult({ success, ended_at }: Pick<RecordedEpisode, 'success' | 'ended_at'>): string {
   if (ended_at === null) return t('replay.marks.running')
   if (success === null) return t('replay.marks.noResult')
@@ -242,7 +232,6 @@ export const episodeName = ({ task, source }: Pick<RecordedEpisode, 'task' | 'so
 
 export type SpanKind = StateSpan['kind'] | LinkSpan['kind']
 
-/** The names of states and connections on the tracks. */
 export const spanTexts: Readonly<Record<SpanKind, string>> = {
   driving: robotStateTexts.DRIVING,
   stopped: robotStateTexts.STOPPED,
@@ -254,7 +243,6 @@ export const spanTexts: Readonly<Record<SpanKind, string>> = {
   limited: t('replay.state.limited'),
 }
 
-/** Returns a state with the reason of its stop. */
 export function stateText({ kind, stop }: StateSpan): string {
   const [state, reason] = [spanTexts[kind], stop ? reasonText(stop.reason) : '']
   return reason ? t('replay.tip.because', { state, reason }) : state

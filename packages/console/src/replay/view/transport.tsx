@@ -26,7 +26,6 @@ const ZOOM_STEP = 2
 
 interface Props {
   readonly replay: Replay
-  /** Whether the session is still recorded. */
   readonly isGrowing: boolean
   /** Jumps to the next or the previous stop; undefined for a recording without one. */
   readonly onStop: ((direction: 1 | -1) => void) | undefined
@@ -35,7 +34,6 @@ interface Props {
   readonly onKeys: () => void
   /** The states that the tracks show, for the legend. */
   readonly kinds: readonly SpanKind[]
-  /** Further controls at the end. */
   readonly children: ReactNode
 }
 
@@ -60,7 +58,6 @@ const Tool = (props: {
   </Tooltip>
 )
 
-/** Lists the controls of playing and of the time axis. */
 export function Transport({ replay, isGrowing, onStop, onBookmark, onKeys, kinds, children }: Props) {
   const { clock, view } = replay
   const isPlaying = useStore(clock.isPlaying)
@@ -139,7 +136,6 @@ export function Transport({ replay, isGrowing, onStop, onBookmark, onKeys, kinds
   )
 }
 
-/** Returns a rate such as `0.25×`. */
 const rateText = (rate: number): string =>
   t('replay.tools.rate', { rate: Number.isInteger(rate) ? rate : decimals(rate, rate < 0.5 ? 2 : 1) })
 
