@@ -1,12 +1,12 @@
-import { Button, Code, CopyButton, Group, Paper, Progress, Stack, Text } from '@mantine/core'
+import { Button, Code, CopyButton, Stack, Text } from '@mantine/core'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { dataSize } from '../base/format.ts'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
+import { ExportRow } from '../list/export-row.tsx'
 import type { DatasetExport } from '../recording/recordings.ts'
-import { StateLabel } from '../status/state-label.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { isRunning, useDatasetExports, useRemoveExport } from './use-dataset-exports.ts'
@@ -21,7 +21,6 @@ const states = {
   FAILED: [t('data.exports.failed'), 'delayed'],
 } as const
 
-/** Lists the exports of datasets with their progress and their addresses. */
 export const DatasetExportsPage = () => (
   <Page
     title={t('data.exports.title')}
@@ -40,7 +39,7 @@ export const DatasetExportsPage = () => (
       {(exports) => (
         <Stack component="ul" gap="xs" p={0} m={0} aria-label={t('data.exports.title')}>
           {exports.map((stored) => (
-            <ExportRow key={stored.id} stored={stored} />
+            <Row key={stored.id} stored={stored} />
           ))}
         </Stack>
       )}
@@ -48,50 +47,28 @@ export const DatasetExportsPage = () => (
   </Page>
 )
 
-/** Returns the command that downloads a dataset with the program of the Hugging Face Hub. */
 function downloadCommand(baseUrl: string): string {
   const [owner, name] = baseUrl.split('/').slice(2)
   return t('data.exports.command', { origin: location.origin, repository: `${owner}/${name}` })
 }
 
-function ExportRow({ stored }: { stored: DatasetExport }) {
-  const { name, status, fps, episodes, frames, size_bytes, base_url, error, created_at, progress } = stored
+function Row({ stored }: { stored: DatasetExport }) {
+  const { id, name, status, fps, episodes, frames, size_bytes, base_url, error, created_at } = stored
   const remove = useRemoveExport()
-  const [label, shape] = states[status]
   return (
-    <Paper component="li" withBorder p="sm" style={{ listStyle: 'none' }}>
-      <Group justify="space-between" align="flex-start">
-        <Stack gap={4} miw={0} flex="1 1 280px">
-          <Group gap="xs">
-            <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
-              {name}
-            </Text>
-            <StateLabel shape={shape}>{label}</StateLabel>
-          </Group>
-          <Text size="sm">
-            {t('data.exports.content', {
-              count: episodes,
-              frames: frames.toLocaleString(language),
-              size: dataSize(size_bytes / BYTES_PER_MB),
-            })}
-          </Text>
-          {stored.left_out.count > 0 && <LeftOut leftOut={stored.left_out} />}
-          {isRunning(stored) && (
-            <Progress value={progress * 100} aria-label={t('data.exports.progress', { name })} />
-          )}
-          {error && (
-            <Text size="sm" c="var(--mantine-color-error)">
-              {error}
-            </Text>
-          )}
-          {status === 'READY' && (
-            <Code style={{ overflowWrap: 'anywhere' }}>{location.origin + base_url}</Code>
-          )}
-          <Text size="sm" c="dimmed">
-            {textParts('data.exports.rate', { fps, created: <Time at={created_at} /> })}
-          </Text>
-        </Stack>
-        <Group gap="xs">
+    <ExportRow
+      id={id}
+      name={name}
+      state={states[status]}
+      progress={
+        isRunning(stored)
+          ? { percent: stored.progress * 100, label: t('data.exports.progress', { name }) }
+          : undefined
+      }
+      error={error}
+      dates={textParts('data.exports.rate', { fps, created: <Time at={created_at} /> })}
+      actions={
+        <>
           {status === 'READY' && (
             <CopyButton value={downloadCommand(base_url)}>
               {({ copied, copy }) => (
@@ -107,13 +84,23 @@ function ExportRow({ stored }: { stored: DatasetExport }) {
             question={t('data.exports.removeQuestion', { name })}
             consequence={t('data.exports.removeConsequence')}
             confirmLabel={t('data.exports.remove')}
-            onConfirm={() => remove.mutateAsync(stored.id)}
+            onConfirm={() => remove.mutateAsync(id)}
           >
             {t('data.exports.remove')}
           </ConfirmButton>
-        </Group>
-      </Group>
-    </Paper>
+        </>
+      }
+    >
+      <Text size="sm">
+        {t('data.exports.content', {
+          count: episodes,
+          frames: frames.toLocaleString(language),
+          size: dataSize(size_bytes / BYTES_PER_MB),
+        })}
+      </Text>
+      {stored.left_out.count > 0 && <LeftOut leftOut={stored.left_out} />}
+      {status === 'READY' && <Code style={{ overflowWrap: 'anywhere' }}>{location.origin + base_url}</Code>}
+    </ExportRow>
   )
 }
 

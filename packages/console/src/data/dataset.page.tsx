@@ -12,7 +12,6 @@ import { t } from '../texts/texts.ts'
 import { ExportButton } from './export-dialog.tsx'
 import { type Episode, reasonText, toggled, useDatasets, useEpisodes } from './use-datasets.ts'
 
-/** Lists the episodes of one dataset. */
 export function DatasetPage() {
   const { datasetId } = useParams({ from: '/shell/datasets/$datasetId' })
   const dataset = useDatasets().data?.datasets.find(({ id }) => id === datasetId)
@@ -127,7 +126,6 @@ const Row = ({ episode, ...choice }: { episode: Episode; isChosen: boolean; onCh
   </Table.Tr>
 )
 
-/** Links to the replay of an episode, or to the file that the robot reported. */
 function Content({ episode }: { episode: Episode }) {
   const { session_id, started_at, episode_id, uri } = episode
   if (!isRecorded(episode) || session_id === null) return <Recording uri={uri} />
@@ -155,7 +153,6 @@ function Outcome({ success }: { success: boolean | null }) {
   )
 }
 
-/** Links to the file that the robot reported, if its address is a web address. */
 function Recording({ uri }: { uri: string | null }) {
   if (uri === null) return t('data.dataset.noFile')
   const address = webAddress(uri)

@@ -10,7 +10,6 @@ import { language, t } from '../texts/texts.ts'
 import { ExportButton } from './export-dialog.tsx'
 import { type Dataset, reasonText, toggled, useDatasets } from './use-datasets.ts'
 
-/** Lists the datasets of the owner's robots. */
 export const DatasetsPage = () => (
   <Page
     title={t('data.datasets.title')}

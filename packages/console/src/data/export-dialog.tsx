@@ -35,9 +35,7 @@ const alignmentOptions: readonly { readonly value: Alignment; readonly label: st
 ]
 
 interface Props extends ButtonProps {
-  /** Episodes or datasets. */
   readonly chosen: Pick<NewExport, 'episode_ids' | 'dataset_ids'>
-  /** The robot of the episodes, if it is one. */
   readonly about: string | undefined
   readonly children: ReactNode
 }

@@ -8,7 +8,6 @@ const POLL_MS = 2_000
 const PATH = '/api/client/datasets/exports'
 const queryKey = [...keys.datasets, 'exports']
 
-/** The contents of a new export. */
 export interface NewExport {
   readonly name: string
   readonly fps: number
@@ -32,7 +31,6 @@ export function useDatasetExports() {
   })
 }
 
-/** Returns the mutation that starts an export. */
 export function useStartExport() {
   const { rest } = usePlatform()
   const queries = useQueryClient()
@@ -43,7 +41,6 @@ export function useStartExport() {
   })
 }
 
-/** Returns the mutation that deletes an export. */
 export function useRemoveExport() {
   const { rest } = usePlatform()
   const queries = useQueryClient()

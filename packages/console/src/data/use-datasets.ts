@@ -51,7 +51,6 @@ const texts: Readonly<Record<Reason, string>> = {
   gaps: t('data.reasons.gaps'),
 }
 
-/** Returns why an episode is not exported. */
 export const reasonText = (reason: Reason): string => texts[reason]
 
 /** Returns a copy of a set with a value added, or removed if it was there. */

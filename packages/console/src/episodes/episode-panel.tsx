@@ -112,7 +112,6 @@ const Clock = ({ startedAt }: { startedAt: string }) => (
 export const EpisodePanel = ({ marks }: { marks: EpisodeMarks }) =>
   marks.state && <EpisodePanelView marks={marks} count={marks.state.episodes.length} />
 
-/** The episodes of a session, and what marks them. */
 export interface EpisodeMarks {
   /** Undefined until known, and for a viewer who cannot mark episodes. */
   readonly state: SessionEpisodes | undefined
@@ -129,7 +128,6 @@ export interface EpisodeMarks {
 const taskOf = (robotId: string): Store<string> =>
   createPersisted(`wheelhouse-episode-task:${robotId}`, '', (text) => text.slice(0, EPISODE_TASK_MAX))
 
-/** Marks the episodes of an open session. */
 export function useEpisodeMarks(sessionId: string, robotId: string): EpisodeMarks {
   const api = useRecordingsApi()
   const queries = useQueryClient()

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import type { CSSProperties, ReactNode } from 'react'
 import { createStore } from '../base/store.ts'
 import { Bar, Identity, MenuButton, SessionFiguresView, TrustChip } from '../drive/bar.tsx'
 import { type Call, CallButton, CallSlot, KeyHint } from '../drive/call.tsx'
@@ -16,29 +16,25 @@ import type { FreshnessAges } from '../freshness/freshness.ts'
 import type { RobotFacts } from '../status/trust.ts'
 import type { TelemetrySample } from '../telemetry/feed.ts'
 import { ago, OPERATOR_ID, session } from './fixtures.ts'
-import { type GalleryBlock, type GalleryState, ON_PICTURE } from './frames.tsx'
+import { block, Column, ON_PICTURE, shown } from './frames.tsx'
 import styles from './gallery.module.css'
 
 const doNothing = () => undefined
 
-/** Renders a part of the cockpit on its stage. */
-const Stage = ({
-  width = 1440,
-  height,
-  children,
-}: {
-  width?: number
-  height: number
-  children: ReactNode
-}) => (
-  <div className={styles.window} style={{ width, height }}>
-    <div className={cockpit.cockpit} data-hand="right" data-bare="false">
-      <div className={cockpit.stage}>
-        <div className={cockpit.hud}>{children}</div>
+/** Returns a state of a part of the cockpit, on its stage. */
+const onStage = (id: string, label: string, size: CSSProperties, content: ReactNode, readyText?: string) =>
+  shown(
+    id,
+    label,
+    <div className={styles.window} style={{ width: 1440, ...size }}>
+      <div className={cockpit.cockpit} data-hand="right" data-bare="false">
+        <div className={cockpit.stage}>
+          <div className={cockpit.hud}>{content}</div>
+        </div>
       </div>
-    </div>
-  </div>
-)
+    </div>,
+    { ...ON_PICTURE, ...(readyText && { readyText }) },
+  )
 
 const live: FreshnessAges = { pictureMs: 42, telemetryMs: 20, linkMs: 10 }
 const driving: RobotFacts = { isConnected: true, isStopped: false, isPaused: false }
@@ -54,85 +50,45 @@ interface BarOptions {
   readonly waiting?: number
 }
 
-const bar = (id: string, label: string, options: BarOptions): GalleryState => {
+const bar = (id: string, label: string, options: BarOptions) => {
   const { holder, ages, isConnected = true, battery = half, isSilent = false, isWatching = false } = options
   const all = { ...live, ...ages }
-  return {
-    id: `bar-${id}`,
+  return onStage(
+    `bar-${id}`,
     label,
-    schemes: ON_PICTURE,
-    readyText: session.robot_name,
-    render: () => (
-      <Stage height={60}>
-        <Bar
-          identity={
-            <Identity
-              session={session}
-              holder={holder}
-              isLive={!isSilent && isConnected}
-              isWatching={isWatching}
-            />
-          }
-          trust={
-            <TrustChip readAges={() => all} robot={{ ...driving, isConnected }} linkText="Connected">
-              {null}
-            </TrustChip>
-          }
-          session={
-            <SessionFiguresView
-              session={session}
-              battery={battery}
-              isSilent={isSilent}
-              isLost={!isConnected}
-              recording={null}
-              billedSeconds={session.billable_seconds}
-            />
-          }
-          menu={<MenuButton waiting={options.waiting ?? 0} isOpen={false} onOpen={doNothing} />}
+    { height: 60 },
+    <Bar
+      identity={
+        <Identity
+          session={session}
+          holder={holder}
+          isLive={!isSilent && isConnected}
+          isWatching={isWatching}
         />
-      </Stage>
-    ),
-  }
+      }
+      trust={
+        <TrustChip readAges={() => all} robot={{ ...driving, isConnected }} linkText="Connected">
+          {null}
+        </TrustChip>
+      }
+      session={
+        <SessionFiguresView
+          session={session}
+          battery={battery}
+          isSilent={isSilent}
+          isLost={!isConnected}
+          recording={null}
+          billedSeconds={session.billable_seconds}
+        />
+      }
+      menu={<MenuButton waiting={options.waiting ?? 0} isOpen={false} onOpen={doNothing} />}
+    />,
+    session.robot_name,
+  )
 }
 
-export const barBlocks: readonly GalleryBlock[] = [
-  {
-    title: 'Bar of the cockpit',
-    use: 'Use it above the picture: who drives, how far the picture can be trusted, and the session.',
-    states: [
-      bar('live', 'Driving', { holder: 'driving' }),
-      bar('delayed', 'The picture is late', { holder: 'driving', ages: { pictureMs: 560 } }),
-      bar('blind', 'The picture is too old', { holder: 'held', ages: { pictureMs: 3_400 } }),
-      bar('silent', 'No connection: the figures are the last known ones', {
-        holder: 'unconnected',
-        ages: { linkMs: 4_200, telemetryMs: 4_200 },
-        isSilent: true,
-      }),
-      bar('lost', 'The robot is lost', {
-        holder: 'unconnected',
-        isConnected: false,
-        ages: { telemetryMs: 8_000 },
-      }),
-      bar('stopped', 'Stopped, and something waits', {
-        holder: 'stopped',
-        battery: { charge: 0.14, level: 'critical', trend: 'draining', minutesLeft: 6 },
-        waiting: 1,
-      }),
-      bar('watching', 'Watched by the owner', { holder: 'driving', isWatching: true }),
-    ],
-  },
-]
-
-const call = (id: string, label: string, shown: Call | undefined): GalleryState => ({
-  id: `call-${id}`,
-  label,
-  schemes: ON_PICTURE,
-  render: () => (
-    <Stage height={190}>
-      <CallSlot calls={shown ? [shown] : []} />
-    </Stage>
-  ),
-})
+const call = (id: string, label: string, call: Call | undefined) =>
+  onStage(`call-${id}`, label, { height: 190 }, <CallSlot calls={call ? [call] : []} />)
 
 const stopped = { ...session, control: { ...session.control, stop: stopOf(true) } }
 
@@ -152,82 +108,13 @@ const stopState = { meId: OPERATOR_ID, isWatching: false, session: stopped }
 const inForce = { reason: 'from the cockpit', by: OPERATOR_ID, recorded: true }
 const none = { phase: 'none' } as const
 
-export const callBlocks: readonly GalleryBlock[] = [
-  {
-    title: 'Call',
-    use: 'Use it for the one thing that needs an answer; what waits behind it is a number on the menu.',
-    states: [
-      call(
-        'stop-sent',
-        'A stop is being sent',
-        stopCall({ ...stopState, request: { phase: 'requested' }, inForce: undefined, acts: null }),
-      ),
-      call(
-        'stopped',
-        'Stopped by the operator',
-        stopCall({
-          ...stopState,
-          request: none,
-          inForce,
-          acts: (
-            <CallButton isPrimary>
-              Area is clear: clear and resume<KeyHint>hold C</KeyHint>
-            </CallButton>
-          ),
-        }),
-      ),
-      call(
-        'stopped-by-owner',
-        'Stopped by the owner',
-        stopCall({
-          ...stopState,
-          session: {
-            ...session,
-            control: { ...session.control, stop: { ...stopOf(false), by: session.client_id } },
-          },
-          request: none,
-          inForce: { ...inForce, by: session.client_id, reason: 'A person is in its way' },
-          acts: (
-            <CallButton isPrimary shortcut="c">
-              Ask to clear
-            </CallButton>
-          ),
-        }),
-      ),
-      call(
-        'stop-rejected',
-        'A stop was rejected',
-        stopCall({
-          ...stopState,
-          request: { phase: 'rejected', error: new Error('The session has ended.') },
-          inForce: undefined,
-          acts: null,
-        }),
-      ),
-      call(
-        'offline',
-        'No connection to the gateway',
-        linkCall({ phase: 'offline', problem: 'The gateway does not answer.' }, doNothing),
-      ),
-      call(
-        'replaced',
-        'Another window drives',
-        linkCall({ phase: 'ended', end: { reason: 'replaced', closeCode: 4001 } as never }, doNothing),
-      ),
-    ],
-  },
-]
-
-const stopButton = (phase: StopPhase, label: string, isWatching = false): GalleryState => ({
-  id: `cockpit-stop-${phase}${isWatching ? '-watching' : ''}`,
-  label,
-  schemes: ON_PICTURE,
-  render: () => (
-    <Stage width={320} height={170}>
-      <StopButton phase={phase} isWatching={isWatching} onStop={doNothing} />
-    </Stage>
-  ),
-})
+const stopButton = (phase: StopPhase, label: string, isWatching = false) =>
+  onStage(
+    `cockpit-stop-${phase}${isWatching ? '-watching' : ''}`,
+    label,
+    { width: 320, height: 170 },
+    <StopButton phase={phase} isWatching={isWatching} onStop={doNothing} />,
+  )
 
 const sample = {
   pose: { x_m: 1, y_m: 2, heading_rad: 0.6 },
@@ -253,29 +140,24 @@ interface SpeedOptions {
   readonly schema?: Record<string, unknown>
 }
 
-const speedPlate = (id: string, label: string, options: SpeedOptions): GalleryState => ({
-  id: `speed-${id}`,
-  label,
-  schemes: ON_PICTURE,
-  readyText: 'm/s',
-  render: () => (
-    <Stage height={210}>
-      <SpeedPlate
-        subscribe={feed(options.data ?? sample, options.isStale)}
-        telemetrySchema={options.schema ?? null}
-        preferences={
-          options.limit === undefined
-            ? undefined
-            : { limit: createStore(options.limit), stepLimit: doNothing }
-        }
-        axes={createStore({ ...atRest, forward: options.forward ?? 0 })}
-        fullSpeed={{ linearMps: 1, angularRadps: 1.5 }}
-        speedScale={options.scale ?? 1}
-        cause={options.cause}
-      />
-    </Stage>
-  ),
-})
+const speedPlate = (id: string, label: string, options: SpeedOptions) => {
+  const { data = sample, limit, scale = 1, cause, isStale, forward = 0, schema = null } = options
+  return onStage(
+    `speed-${id}`,
+    label,
+    { height: 210 },
+    <SpeedPlate
+      subscribe={feed(data, isStale)}
+      telemetrySchema={schema}
+      preferences={limit === undefined ? undefined : { limit: createStore(limit), stepLimit: doNothing }}
+      axes={createStore({ ...atRest, forward })}
+      fullSpeed={{ linearMps: 1, angularRadps: 1.5 }}
+      speedScale={scale}
+      cause={cause}
+    />,
+    'm/s',
+  )
+}
 
 const joint = { type: 'number', minimum: -3, maximum: 3, 'x-unit': 'rad' }
 const arm = {
@@ -290,87 +172,161 @@ const arm = {
   },
 }
 
-const nearby = (id: string, label: string, data: unknown, isStale = false): GalleryState => ({
-  id: `nearby-${id}`,
-  label,
-  schemes: ON_PICTURE,
-  render: () => (
-    <Stage height={300}>
-      <Nearby subscribe={feed(data, isStale)} telemetrySchema={null} />
-    </Stage>
-  ),
-})
+const nearby = (id: string, label: string, isStale = false) =>
+  onStage(
+    `nearby-${id}`,
+    label,
+    { height: 300 },
+    <Nearby subscribe={feed(sample, isStale)} telemetrySchema={null} />,
+  )
 
-export const plateBlocks: readonly GalleryBlock[] = [
-  {
-    title: 'Stop in the cockpit',
-    use: 'Use it in one corner of every view of a live robot, above everything, in every state.',
-    states: [
-      stopButton('ready', 'The robot may move'),
-      stopButton('requested', 'Being sent'),
-      stopButton('stopped', 'In force, and can be sent again'),
-      stopButton('ready', 'For a viewer', true),
-    ],
-  },
-  {
-    title: 'Speed',
-    use: 'Use it for the measured speed, the commanded one, the limit, and what of it is not available.',
-    states: [
-      speedPlate('driving', 'Driving', { limit: 0.5, forward: 0.9 }),
-      speedPlate('limited', 'Limited by the latency', {
-        limit: 0.5,
-        scale: 0.6,
-        forward: 0.6,
-        cause: 'Speed limited to 60%: commands take long',
-        data: { ...sample, velocity: { linear_mps: 0.28, angular_radps: 0 } },
-      }),
-      speedPlate('stale', 'Telemetry older than a second', { limit: 0.5, isStale: true }),
-      speedPlate('watching', 'Watched by the owner', {}),
-      speedPlate('arm', 'Joints of an arm', {
-        limit: 0.1,
-        schema: arm,
-        data: {
-          velocity: { linear_mps: 0.06 },
-          arm: { J1: -0.2, J2: 0.66, J3: -1.24, J4: 0.07, J5: 2.9, J6: -0.16 },
-        },
-      }),
-    ],
-  },
-  {
-    title: 'Nearby',
-    use: 'Use it for what is around the robot, with its heading up.',
-    states: [nearby('obstacle', 'An obstacle is near', sample), nearby('stale', 'No data', sample, true)],
-  },
-  {
-    title: 'Commands of the cockpit',
-    use: 'Use it for everything that is not needed at once: a key does the same.',
-    states: [
-      {
-        id: 'command-menu',
-        label: 'Driving',
-        schemes: ['dark'],
-        render: () => (
-          <div className={styles.surface}>
-            <CommandList
-              groups={[
-                {
-                  title: 'Drive',
-                  commands: sessionCommands({
-                    isPaused: false,
-                    isBusy: false,
-                    onPause: doNothing,
-                    onResume: { isPossible: true, run: doNothing },
-                    onEnd: doNothing,
-                    endLabel: 'End the session…',
-                  }),
-                },
-              ]}
-              note="Ronja halts while this is open. Esc stops it."
-              onClose={doNothing}
-            />
-          </div>
+export const cockpitBlocks = [
+  block(
+    'Bar of the cockpit',
+    'Use it above the picture: who drives, how far the picture can be trusted, and the session.',
+    bar('live', 'Driving', { holder: 'driving' }),
+    bar('delayed', 'The picture is late', { holder: 'driving', ages: { pictureMs: 560 } }),
+    bar('blind', 'The picture is too old', { holder: 'held', ages: { pictureMs: 3_400 } }),
+    bar('silent', 'No connection: the figures are the last known ones', {
+      holder: 'unconnected',
+      ages: { linkMs: 4_200, telemetryMs: 4_200 },
+      isSilent: true,
+    }),
+    bar('lost', 'The robot is lost', {
+      holder: 'unconnected',
+      isConnected: false,
+      ages: { telemetryMs: 8_000 },
+    }),
+    bar('stopped', 'Stopped, and something waits', {
+      holder: 'stopped',
+      battery: { charge: 0.14, level: 'critical', trend: 'draining', minutesLeft: 6 },
+      waiting: 1,
+    }),
+    bar('watching', 'Watched by the owner', { holder: 'driving', isWatching: true }),
+  ),
+  block(
+    'Call',
+    'Use it for the one thing that needs an answer; what waits behind it is a number on the menu.',
+    call(
+      'stop-sent',
+      'A stop is being sent',
+      stopCall({ ...stopState, request: { phase: 'requested' }, inForce: undefined, acts: null }),
+    ),
+    call(
+      'stopped',
+      'Stopped by the operator',
+      stopCall({
+        ...stopState,
+        request: none,
+        inForce,
+        acts: (
+          <CallButton isPrimary>
+            Area is clear: clear and resume<KeyHint>hold C</KeyHint>
+          </CallButton>
         ),
+      }),
+    ),
+    call(
+      'stopped-by-owner',
+      'Stopped by the owner',
+      stopCall({
+        ...stopState,
+        session: {
+          ...session,
+          control: { ...session.control, stop: { ...stopOf(false), by: session.client_id } },
+        },
+        request: none,
+        inForce: { ...inForce, by: session.client_id, reason: 'A person is in its way' },
+        acts: (
+          <CallButton isPrimary shortcut="c">
+            Ask to clear
+          </CallButton>
+        ),
+      }),
+    ),
+    call(
+      'stop-rejected',
+      'A stop was rejected',
+      stopCall({
+        ...stopState,
+        request: { phase: 'rejected', error: new Error('The session has ended.') },
+        inForce: undefined,
+        acts: null,
+      }),
+    ),
+    call(
+      'offline',
+      'No connection to the gateway',
+      linkCall({ phase: 'offline', problem: 'The gateway does not answer.' }, doNothing),
+    ),
+    call(
+      'replaced',
+      'Another window drives',
+      linkCall({ phase: 'ended', end: { reason: 'replaced', closeCode: 4001 } as never }, doNothing),
+    ),
+  ),
+  block(
+    'Stop in the cockpit',
+    'Use it in one corner of every view of a live robot, above everything, in every state.',
+    stopButton('ready', 'The robot may move'),
+    stopButton('requested', 'Being sent'),
+    stopButton('stopped', 'In force, and can be sent again'),
+    stopButton('ready', 'For a viewer', true),
+  ),
+  block(
+    'Speed',
+    'Use it for the measured speed, the commanded one, the limit, and what of it is not available.',
+    speedPlate('driving', 'Driving', { limit: 0.5, forward: 0.9 }),
+    speedPlate('limited', 'Limited by the latency', {
+      limit: 0.5,
+      scale: 0.6,
+      forward: 0.6,
+      cause: 'Speed limited to 60%: commands take long',
+      data: { ...sample, velocity: { linear_mps: 0.28, angular_radps: 0 } },
+    }),
+    speedPlate('stale', 'Telemetry older than a second', { limit: 0.5, isStale: true }),
+    speedPlate('watching', 'Watched by the owner', {}),
+    speedPlate('arm', 'Joints of an arm', {
+      limit: 0.1,
+      schema: arm,
+      data: {
+        velocity: { linear_mps: 0.06 },
+        arm: { J1: -0.2, J2: 0.66, J3: -1.24, J4: 0.07, J5: 2.9, J6: -0.16 },
       },
-    ],
-  },
+    }),
+  ),
+  block(
+    'Nearby',
+    'Use it for what is around the robot, with its heading up.',
+    nearby('obstacle', 'An obstacle is near'),
+    nearby('stale', 'No data', true),
+  ),
+  block(
+    'Commands of the cockpit',
+    'Use it for everything that is not needed at once: a key does the same.',
+    shown(
+      'command-menu',
+      'Driving',
+      <Column>
+        <CommandList
+          groups={[
+            {
+              title: 'Drive',
+              commands: sessionCommands({
+                isPaused: false,
+                isBusy: false,
+                onPause: doNothing,
+                onResume: { isPossible: true, run: doNothing },
+                onEnd: doNothing,
+                endLabel: 'End the session…',
+              }),
+            },
+          ]}
+          note="Ronja halts while this is open. Esc stops it."
+          onClose={doNothing}
+        />
+      </Column>,
+      { schemes: ['dark'] },
+    ),
+  ),
 ]

@@ -6,11 +6,21 @@ export const Column = ({ children }: { children: ReactNode }) => (
   <div className={styles.surface}>{children}</div>
 )
 
-/** Returns a state of a component that is as wide as a column. */
-export const inColumn = (id: string, label: string, content: ReactNode): GalleryState => ({
+export const shown = (id: string, label: string, content: ReactNode, more?: Options): GalleryState => ({
   id,
   label,
-  render: () => <Column>{content}</Column>,
+  render: () => content,
+  ...more,
+})
+
+/** Returns a state of a component that is as wide as a column. */
+export const inColumn = (id: string, label: string, content: ReactNode): GalleryState =>
+  shown(id, label, <Column>{content}</Column>)
+
+export const block = (title: string, use: string, ...states: readonly GalleryState[]): GalleryBlock => ({
+  title,
+  use,
+  states,
 })
 
 /** Replaces the picture of a camera, with what lies on it. */
@@ -20,7 +30,6 @@ export const FakePicture = ({ children, width = 320 }: { children?: ReactNode; w
   </div>
 )
 
-/** Renders a bar at the lower edge of a page. */
 export const PageFrame = ({ height, children }: { height: number; children: ReactNode }) => (
   <div
     className={styles.window}
@@ -40,18 +49,17 @@ export interface GalleryState {
   readonly schemes?: readonly ColorScheme[]
   /** Whether its button opens a dialog, which a test photographs. */
   readonly opensDialog?: boolean
-  /** A text that appears when the state is complete. */
   readonly readyText?: string
   readonly render: () => ReactNode
 }
 
-/** A building block of the console in its states. */
+type Options = Pick<GalleryState, 'schemes' | 'opensDialog' | 'readyText'>
+
 export interface GalleryBlock {
   readonly title: string
-  /** When to use it, in one sentence. */
   readonly use: string
   readonly states: readonly GalleryState[]
 }
 
-/** The schemes of what lies on the picture, which is dark in both. */
-export const ON_PICTURE: readonly ColorScheme[] = ['light']
+/** What lies on the picture is dark in both schemes. */
+export const ON_PICTURE: Options = { schemes: ['light'] }

@@ -8,61 +8,61 @@ import {
   Title,
   useMantineColorScheme,
 } from '@mantine/core'
-import { useSyncExternalStore } from 'react'
-import { barBlocks, callBlocks, plateBlocks } from './cockpit-states.tsx'
+import { useHash } from '@mantine/hooks'
+import { cockpitBlocks } from './cockpit-states.tsx'
 import type { GalleryBlock, GalleryState } from './frames.tsx'
 import styles from './gallery.module.css'
-import { freshnessBlocks, noticeBlocks, recordingBlocks, tileBlocks } from './live-states.tsx'
-import { badgeBlocks, formBlocks, pageBlocks } from './page-states.tsx'
-import { stopBlocks } from './stop-states.tsx'
+import { liveBlocks } from './live-states.tsx'
+import { pageBlocks } from './page-states.tsx'
 
-const blocks: readonly GalleryBlock[] = [
-  ...freshnessBlocks,
-  ...badgeBlocks,
-  ...stopBlocks,
-  ...barBlocks,
-  ...callBlocks,
-  ...plateBlocks,
-  ...noticeBlocks,
-  ...tileBlocks,
-  ...recordingBlocks,
-  ...pageBlocks,
-  ...formBlocks,
-]
+const blocks: readonly GalleryBlock[] = [...liveBlocks, ...cockpitBlocks, ...pageBlocks]
 
 /** Shows all building blocks in their states, or the one state that the hash of the address names. */
 export function Gallery() {
-  const id = useHash()
+  const [hash] = useHash({ getInitialValueInEffect: false })
+  const id = hash.slice(1)
   const only = blocks.flatMap(({ states }) => states).find((state) => state.id === id)
   return only ? <State key={only.id} state={only} /> : <All />
 }
 
-const All = () => (
-  <Stack component="main" p="lg" gap="lg">
-    <Group justify="space-between">
-      <div>
-        <Title order={1}>Gallery</Title>
-        <Text>The building blocks of the console in their states</Text>
-      </div>
-      <SchemeChoice />
-    </Group>
-    {blocks.map(({ title, use, states }) => (
-      <Stack key={title} component="section" aria-label={title} gap="xs">
-        <Divider />
-        <Title order={2}>{title}</Title>
-        <Text>{use}</Text>
-        {states.map((state) => (
-          <div key={state.id}>
-            <Anchor href={`#${state.id}`} size="sm">
-              {state.label}
-            </Anchor>
-            <State state={state} />
-          </div>
-        ))}
-      </Stack>
-    ))}
-  </Stack>
-)
+function All() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  return (
+    <Stack component="main" p="lg" gap="lg">
+      <Group justify="space-between">
+        <div>
+          <Title order={1}>Gallery</Title>
+          <Text>The building blocks of the console in their states</Text>
+        </div>
+        <SegmentedControl
+          aria-label="Colour scheme"
+          data={[
+            { value: 'auto', label: 'System' },
+            { value: 'light', label: 'Light' },
+            { value: 'dark', label: 'Dark' },
+          ]}
+          value={colorScheme}
+          onChange={(value) => setColorScheme(value as typeof colorScheme)}
+        />
+      </Group>
+      {blocks.map(({ title, use, states }) => (
+        <Stack key={title} component="section" aria-label={title} gap="xs">
+          <Divider />
+          <Title order={2}>{title}</Title>
+          <Text>{use}</Text>
+          {states.map((state) => (
+            <div key={state.id}>
+              <Anchor href={`#${state.id}`} size="sm">
+                {state.label}
+              </Anchor>
+              <State state={state} />
+            </div>
+          ))}
+        </Stack>
+      ))}
+    </Stack>
+  )
+}
 
 const State = ({ state }: { state: GalleryState }) => (
   <div
@@ -75,27 +75,3 @@ const State = ({ state }: { state: GalleryState }) => (
     {state.render()}
   </div>
 )
-
-function SchemeChoice() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
-  return (
-    <SegmentedControl
-      aria-label="Colour scheme"
-      data={[
-        { value: 'auto', label: 'System' },
-        { value: 'light', label: 'Light' },
-        { value: 'dark', label: 'Dark' },
-      ]}
-      value={colorScheme}
-      onChange={(value) => setColorScheme(value as typeof colorScheme)}
-    />
-  )
-}
-
-function subscribeToHash(listener: () => void): () => void {
-  window.addEventListener('hashchange', listener)
-  return () => window.removeEventListener('hashchange', listener)
-}
-
-/** Returns the hash of the address without its sign. */
-const useHash = () => useSyncExternalStore(subscribeToHash, () => location.hash.slice(1))

@@ -1,97 +1,40 @@
 import { Group, Stack } from '@mantine/core'
-import { RecordingStatus } from '@wheelhouse/protocol'
+import { RecordingStatus, RobotState, SessionStatus } from '@wheelhouse/protocol'
+import { createStore } from '../base/store.ts'
 import { EpisodePanelView } from '../episodes/episode-panel.tsx'
 import { type FreshnessAges, freshnessOf } from '../freshness/freshness.ts'
 import { FreshnessOverlay } from '../freshness/freshness-overlay.tsx'
-import { RecordingMarkView } from '../recording/recording-mark.tsx'
-import { RecordingStatusLabel } from '../recording/recording-status.tsx'
+import type { HubConnectionState } from '../platform/live.ts'
+import { RecordingMarkView, RecordingStatusLabel } from '../recording/recording-mark.tsx'
 import { ChatView } from '../session/chat-panel.tsx'
-import type { LiveRobot } from '../status/live-robots.tsx'
+import { StopBarView } from '../session/stop-bar.tsx'
+import { ConnectionBadgeView } from '../status/connection-badge.tsx'
+import { type LiveRobot, RobotStateLabel } from '../status/live-robots.tsx'
+import { SessionStatusLabel } from '../status/session-status.tsx'
 import { TrustBadgeView } from '../status/trust-badge.tsx'
 import type { StopResult } from '../stop/fleet-stop.ts'
+import type { StopRequestState } from '../stop/stop.ts'
+import { StopResults } from '../stop/stop-all.tsx'
 import { VideoView } from '../video/video-view.tsx'
 import { LiveTileView } from '../wall/live-tile.tsx'
 import { TileTrust } from '../wall/strip-tile.tsx'
 import { ago, chatting, liveRobot, OPERATOR_ID } from './fixtures.ts'
-import { Column, FakePicture, type GalleryBlock, inColumn, ON_PICTURE } from './frames.tsx'
+import { block, FakePicture, inColumn, ON_PICTURE, PageFrame, shown } from './frames.tsx'
+
+const doNothing = () => undefined
 
 const live: FreshnessAges = { pictureMs: 40, telemetryMs: 90, linkMs: 20 }
-const badge = (ages: Partial<FreshnessAges>) => (
-  <TrustBadgeView freshness={freshnessOf({ ...live, ...ages })} />
-)
-const freshnessOverlay = (ages: Partial<FreshnessAges>, isHeld = false) => (
-  <FakePicture>
-    <FreshnessOverlay freshness={freshnessOf({ ...live, ...ages })} isHeld={isHeld} />
-  </FakePicture>
-)
-
-export const freshnessBlocks: readonly GalleryBlock[] = [
-  {
-    title: 'Freshness badge',
-    use: 'Use it once on each page and each tile that shows a robot: it says whether the page can be trusted.',
-    states: [
-      { id: 'freshness-live', label: 'Live', render: () => badge({}) },
-      {
-        id: 'freshness-connecting',
-        label: 'Connecting',
-        render: () => badge({ pictureMs: 300, isPictureAwaited: true }),
-      },
-      { id: 'freshness-delayed', label: 'Delayed', render: () => badge({ telemetryMs: 420 }) },
-      { id: 'freshness-blind', label: 'Blind', render: () => badge({ pictureMs: 2_140 }) },
-      {
-        id: 'freshness-unknown',
-        label: 'Picture of unknown age',
-        render: () => badge({ pictureMs: 'unknown' }),
-      },
-    ],
-  },
-  {
-    title: 'Freshness overlay',
-    use: 'Use it above each picture of a robot, so that an old picture cannot be taken for a live one.',
-    states: [
-      { id: 'overlay-live', label: 'Live', schemes: ON_PICTURE, render: () => freshnessOverlay({}) },
-      {
-        id: 'overlay-delayed',
-        label: 'Delayed',
-        schemes: ON_PICTURE,
-        render: () => freshnessOverlay({ pictureMs: 600 }),
-      },
-      {
-        id: 'overlay-blind',
-        label: 'Blind',
-        schemes: ON_PICTURE,
-        render: () => freshnessOverlay({ pictureMs: 2_140 }),
-      },
-      {
-        id: 'overlay-no-connection',
-        label: 'No connection',
-        schemes: ON_PICTURE,
-        render: () => freshnessOverlay({ linkMs: 12_400 }),
-      },
-      {
-        id: 'overlay-held',
-        label: 'Driving held',
-        schemes: ON_PICTURE,
-        render: () => freshnessOverlay({ pictureMs: 1_300 }, true),
-      },
-    ],
-  },
-  {
-    title: 'Video',
-    use: 'Use it for the picture of a robot; it chooses the player by the response of the address.',
-    states: [
-      {
-        id: 'video-missing',
-        label: 'Robot without a video',
-        render: () => (
-          <Column>
-            <VideoView source="" title="Camera of Ronja" />
-          </Column>
-        ),
-      },
-    ],
-  },
-]
+const badge = (id: string, label: string, ages: Partial<FreshnessAges>) =>
+  shown(`freshness-${id}`, label, <TrustBadgeView freshness={freshnessOf({ ...live, ...ages })} />)
+const overlay = (id: string, label: string, ages: Partial<FreshnessAges>) =>
+  shown(
+    `overlay-${id}`,
+    label,
+    <FakePicture>
+      <FreshnessOverlay freshness={freshnessOf({ ...live, ...ages })} isHeld={id === 'held'} />
+    </FakePicture>,
+    ON_PICTURE,
+  )
 
 interface Options {
   readonly robot?: LiveRobot
@@ -100,9 +43,12 @@ interface Options {
   readonly isUnknown?: boolean
 }
 
-function tile({ robot = liveRobot, ages, stopResult, isUnknown = false }: Options = {}) {
+function tile(id: string, label: string, options: Options = {}) {
+  const { robot = liveRobot, ages, stopResult, isUnknown = false } = options
   const freshness = freshnessOf({ pictureMs: 40, telemetryMs: undefined, linkMs: 0, ...ages })
-  return (
+  return shown(
+    `tile-${id}`,
+    label,
     <div style={{ width: 400 }}>
       <LiveTileView
         robot={robot}
@@ -115,9 +61,9 @@ function tile({ robot = liveRobot, ages, stopResult, isUnknown = false }: Option
         }
         trust={<TileTrust robot={robot} isUnknown={isUnknown} hasPicture freshness={freshness} />}
         stopResult={stopResult}
-        onStop={() => undefined}
+        onStop={doNothing}
       />
-    </div>
+    </div>,
   )
 }
 
@@ -138,99 +84,18 @@ const lost: LiveRobot = {
   session: { ...liveRobot.session, status: 'PAUSED', pause_reason: 'robot_lost' },
 }
 
-export const tileBlocks: readonly GalleryBlock[] = [
-  {
-    title: 'Live tile',
-    use: 'Use it on the wall and on the home page of an owner: one robot, with a stop while it is in a session.',
-    states: [
-      { id: 'tile-driving', label: 'Driving', render: () => tile() },
-      { id: 'tile-frozen', label: 'Picture frozen', render: () => tile({ ages: { pictureMs: 3_400 } }) },
-      {
-        id: 'tile-stop-requested',
-        label: 'Stop not confirmed yet',
-        render: () => tile({ stopResult: { robotName: 'Ronja', phase: 'requested' } }),
-      },
-      { id: 'tile-stopped', label: 'Stopped', render: () => tile({ robot: stopped }) },
-      { id: 'tile-unknown', label: 'No connection to the hub', render: () => tile({ isUnknown: true }) },
-      { id: 'tile-lost', label: 'Lost', render: () => tile({ robot: lost }) },
-      {
-        id: 'tile-ready',
-        label: 'No session',
-        render: () => tile({ robot: { ...liveRobot, state: 'READY', session: null } }),
-      },
-    ],
-  },
-]
-
 const recording = { mode: 'video', status: 'RECORDING', paused_reason: null } as const
 const interrupted = { ...recording, paused_reason: 'storage_full' }
 
 const marks = {
   running: null,
   task: 'Pick up the red cube',
-  setTask: () => undefined,
+  setTask: doNothing,
   isBusy: false,
   error: undefined,
-  mark: () => undefined,
+  mark: doNothing,
 }
 const runningMarks = { ...marks, running: { started_at: ago(42), task: 'Pick up the red cube' } }
-
-export const recordingBlocks: readonly GalleryBlock[] = [
-  {
-    title: 'Mark of a recording',
-    use: 'Use it wherever an open session is shown to a participant: it says that the session is recorded, and what.',
-    states: [
-      {
-        id: 'recording-marks',
-        label: 'With video, control only, interrupted',
-        render: () => (
-          <Group>
-            <RecordingMarkView recording={recording} />
-            <RecordingMarkView recording={{ ...recording, mode: 'control' }} />
-            <RecordingMarkView recording={interrupted} />
-            <RecordingMarkView recording={recording} isUnknown />
-          </Group>
-        ),
-      },
-    ],
-  },
-  {
-    title: 'Status of a recording',
-    use: 'Use it for a recording in lists and on its own page.',
-    states: [
-      {
-        id: 'recording-statuses',
-        label: 'All statuses',
-        render: () => (
-          <Group gap="xs">
-            {RecordingStatus.options.map((status) => (
-              <RecordingStatusLabel key={status} recording={{ status, paused_reason: null }} />
-            ))}
-            <RecordingStatusLabel recording={interrupted} />
-          </Group>
-        ),
-      },
-    ],
-  },
-  {
-    title: 'Episodes',
-    use: 'Use it on the pages of an open session, and on the picture of the cockpit, where keys do the same.',
-    states: [
-      {
-        id: 'episodes',
-        label: 'None runs, and one runs',
-        render: () => (
-          <Stack>
-            <EpisodePanelView marks={marks} count={3} />
-            <EpisodePanelView marks={runningMarks} count={3} />
-          </Stack>
-        ),
-      },
-    ],
-  },
-]
-
-const doNothing = () => undefined
 
 const chat = (
   <ChatView
@@ -241,10 +106,181 @@ const chat = (
   />
 )
 
-export const noticeBlocks: readonly GalleryBlock[] = [
-  {
-    title: 'Messages',
-    use: 'Use it wherever an open session is shown, and in the dock of the cockpit.',
-    states: [inColumn('chat', 'With messages', chat)],
-  },
+const rejected = new Error('The session has ended.')
+
+const pageStop = (id: string, label: string, request: StopRequestState, inForce?: string) =>
+  shown(
+    `stop-${id}`,
+    label,
+    <PageFrame height={90}>
+      <StopBarView request={request} inForce={inForce} isConnected={id !== 'offline'} onStop={doNothing} />
+    </PageFrame>,
+  )
+
+const resultsOf = (id: string, label: string, ...results: readonly StopResult[]) =>
+  inColumn(
+    `stop-results-${id}`,
+    label,
+    <StopResults
+      fleetStop={{
+        results: createStore(new Map(results.map((result) => [result.robotName, result]))),
+        stop: doNothing,
+        forget: doNothing,
+      }}
+    />,
+  )
+
+const none: StopRequestState = { phase: 'none' }
+
+const connections: readonly HubConnectionState[] = ['connecting', 'live', 'reconnecting', 'offline']
+
+export const liveBlocks = [
+  block(
+    'Freshness badge',
+    'Use it once on each page and each tile that shows a robot: it says whether the page can be trusted.',
+    badge('live', 'Live', {}),
+    badge('connecting', 'Connecting', { pictureMs: 300, isPictureAwaited: true }),
+    badge('delayed', 'Delayed', { telemetryMs: 420 }),
+    badge('blind', 'Blind', { pictureMs: 2_140 }),
+    badge('unknown', 'Picture of unknown age', { pictureMs: 'unknown' }),
+  ),
+  block(
+    'Freshness overlay',
+    'Use it above each picture of a robot, so that an old picture cannot be taken for a live one.',
+    overlay('live', 'Live', {}),
+    overlay('delayed', 'Delayed', { pictureMs: 600 }),
+    overlay('blind', 'Blind', { pictureMs: 2_140 }),
+    overlay('no-connection', 'No connection', { linkMs: 12_400 }),
+    overlay('held', 'Driving held', { pictureMs: 1_300 }),
+  ),
+  block(
+    'Video',
+    'Use it for the picture of a robot; it chooses the player by the response of the address.',
+    inColumn('video-missing', 'Robot without a video', <VideoView source="" title="Camera of Ronja" />),
+  ),
+  block(
+    'Robot state',
+    'Use it wherever a robot is listed or shown: one word and one colour for what the robot does now.',
+    shown(
+      'robot-states',
+      'All states',
+      <Group gap="xs">
+        {RobotState.options.map((state) => (
+          <RobotStateLabel key={state} state={state} />
+        ))}
+      </Group>,
+    ),
+  ),
+  block(
+    'Session status',
+    'Use it for a session; it is grey when only the last known status is known.',
+    shown(
+      'session-statuses',
+      'All statuses',
+      <Group gap="xs">
+        {SessionStatus.options.map((status) => (
+          <SessionStatusLabel key={status} status={status} />
+        ))}
+      </Group>,
+    ),
+    shown('session-status-outdated', 'Last known status', <SessionStatusLabel status="ACTIVE" isOutdated />),
+  ),
+  block(
+    'Connection',
+    'Use it in the header of a page: it says whether updates arrive.',
+    shown(
+      'connections',
+      'All states',
+      <Group gap="xs">
+        {connections.map((connection) => (
+          <ConnectionBadgeView key={connection} connection={connection} isOutdated={false} />
+        ))}
+        <ConnectionBadgeView connection="live" isOutdated />
+      </Group>,
+    ),
+  ),
+  block(
+    'Stop on a page',
+    'Use it on each page about an open session, at the lower edge and above dialogs.',
+    pageStop('idle', 'No stop', none),
+    pageStop('requested', 'Being sent', { phase: 'requested' }),
+    pageStop('offline', 'Waiting for a connection', { phase: 'requested' }),
+    pageStop('in-force', 'In force', none, 'You stopped the robot, 20 Nov 2026, 10:30: no reason given.'),
+    pageStop('rejected', 'Rejected', { phase: 'rejected', error: rejected }),
+  ),
+  block(
+    'Results of stops',
+    'Use it after several robots were stopped at once: it names each robot and its result.',
+    resultsOf(
+      'complete',
+      'All stopped',
+      { robotName: 'Bolt', phase: 'recorded' },
+      { robotName: 'Ronja', phase: 'recorded' },
+    ),
+    resultsOf(
+      'failed',
+      'One not confirmed, one rejected',
+      { robotName: 'Bolt', phase: 'recorded' },
+      { robotName: 'Courier', phase: 'requested' },
+      { robotName: 'Ronja', phase: 'rejected', error: rejected },
+    ),
+  ),
+  block(
+    'Messages',
+    'Use it wherever an open session is shown, and in the dock of the cockpit.',
+    inColumn('chat', 'With messages', chat),
+  ),
+  block(
+    'Live tile',
+    'Use it on the wall and on the home page of an owner: one robot, with a stop while it is in a session.',
+    tile('driving', 'Driving'),
+    tile('frozen', 'Picture frozen', { ages: { pictureMs: 3_400 } }),
+    tile('stop-requested', 'Stop not confirmed yet', {
+      stopResult: { robotName: 'Ronja', phase: 'requested' },
+    }),
+    tile('stopped', 'Stopped', { robot: stopped }),
+    tile('unknown', 'No connection to the hub', { isUnknown: true }),
+    tile('lost', 'Lost', { robot: lost }),
+    tile('ready', 'No session', { robot: { ...liveRobot, state: 'READY', session: null } }),
+  ),
+  block(
+    'Mark of a recording',
+    'Use it wherever an open session is shown to a participant: it says that the session is recorded, and what.',
+    shown(
+      'recording-marks',
+      'With video, control only, interrupted',
+      <Group>
+        <RecordingMarkView recording={recording} />
+        <RecordingMarkView recording={{ ...recording, mode: 'control' }} />
+        <RecordingMarkView recording={interrupted} />
+        <RecordingMarkView recording={recording} isUnknown />
+      </Group>,
+    ),
+  ),
+  block(
+    'Status of a recording',
+    'Use it for a recording in lists and on its own page.',
+    shown(
+      'recording-statuses',
+      'All statuses',
+      <Group gap="xs">
+        {RecordingStatus.options.map((status) => (
+          <RecordingStatusLabel key={status} recording={{ status, paused_reason: null }} />
+        ))}
+        <RecordingStatusLabel recording={interrupted} />
+      </Group>,
+    ),
+  ),
+  block(
+    'Episodes',
+    'Use it on the pages of an open session, and on the picture of the cockpit, where keys do the same.',
+    shown(
+      'episodes',
+      'None runs, and one runs',
+      <Stack>
+        <EpisodePanelView marks={marks} count={3} />
+        <EpisodePanelView marks={runningMarks} count={3} />
+      </Stack>,
+    ),
+  ),
 ]

@@ -1,5 +1,4 @@
-import { Anchor, Button, Group, Stack, Table, TextInput } from '@mantine/core'
-import { RobotState, SessionStatus } from '@wheelhouse/protocol'
+import { Anchor, Button, Stack, Table, TextInput } from '@mantine/core'
 import { ApiError } from '@wheelhouse/sdk'
 import { ConfirmButton, ReasonButton } from '../base/confirm-button.tsx'
 import { CopyableSecret } from '../base/copyable.tsx'
@@ -8,11 +7,7 @@ import { FormFooter } from '../base/form.tsx'
 import { Section } from '../base/section.tsx'
 import { Empty, Loading, Problem } from '../base/states.tsx'
 import { Attention } from '../home/attention.tsx'
-import type { HubConnectionState } from '../platform/live.ts'
-import { ConnectionBadgeView } from '../status/connection-badge.tsx'
-import { RobotStateLabel } from '../status/live-robots.tsx'
-import { SessionStatusLabel } from '../status/session-status.tsx'
-import { type GalleryBlock, inColumn } from './frames.tsx'
+import { block, inColumn, shown } from './frames.tsx'
 
 const doNothing = () => undefined
 
@@ -21,261 +16,178 @@ const rows = [
   { robot: 'Courier', operator: 'Ada', minutes: 7, cost: '€3.50' },
 ]
 
-export const pageBlocks: readonly GalleryBlock[] = [
-  {
-    title: 'Empty state',
-    use: 'Use it in place of a list without entries: say what will be here, and offer the next step.',
-    states: [
-      inColumn(
-        'empty',
-        'With an explanation',
-        <Empty title="No live robots">Connect a robot to see it here.</Empty>,
-      ),
-      inColumn(
-        'empty-action',
-        'With an action',
-        <Empty title="No robots yet" action={<Button>Register robot</Button>}>
-          Register a robot to drive it from anywhere.
-        </Empty>,
-      ),
-    ],
-  },
-  {
-    title: 'Loading and errors',
-    use: 'Use QueryView, which shows them; offer to try again only where that can help.',
-    states: [
-      inColumn('loading', 'Loading', <Loading />),
-      inColumn('problem', 'Rejected', <Problem error={new ApiError(409, 'The robot is in a session.')} />),
-      inColumn('problem-retry', 'No connection', <Problem error={new ApiError(0, '')} onRetry={doNothing} />),
-      inColumn(
-        'problem-forbidden',
-        'Not allowed',
-        <Problem error={new ApiError(403, 'Only the owner may do this.')} onRetry={doNothing} />,
-      ),
-    ],
-  },
-  {
-    title: 'Table',
-    use: 'Use it for records with several values; give it a minWidth if a phone is too narrow for it.',
-    states: [
-      inColumn(
-        'table',
-        'With figures and a sum',
-        <DataTable
-          label="Sessions"
-          columns={[
-            'Robot',
-            'Operator',
-            { label: 'Minutes', align: 'right' },
-            { label: 'Cost', align: 'right' },
-          ]}
-          foot={
-            <Table.Tr>
-              <Table.Th colSpan={3}>Total</Table.Th>
-              <Table.Th ta="right">€24.50</Table.Th>
-            </Table.Tr>
-          }
-        >
-          {rows.map(({ robot, operator, minutes, cost }) => (
-            <Table.Tr key={robot}>
-              <Table.Td>{robot}</Table.Td>
-              <Table.Td>{operator}</Table.Td>
-              <Table.Td ta="right">{minutes}</Table.Td>
-              <Table.Td ta="right">{cost}</Table.Td>
-            </Table.Tr>
-          ))}
-        </DataTable>,
-      ),
-    ],
-  },
-  {
-    title: 'Section and description list',
-    use: 'Use a section for each subject of a page, and a description list for the values of one record.',
-    states: [
-      inColumn(
-        'description-list',
-        'Values of a record',
-        <Section title="Robot">
-          <DescriptionList cols={2}>
-            <DescriptionItem label="Type">rover-2</DescriptionItem>
-            <DescriptionItem label="Drive time" size="lg">
-              12 h 05 min
-            </DescriptionItem>
-          </DescriptionList>
-        </Section>,
-      ),
-    ],
-  },
-  {
-    title: 'Needs attention',
-    use: 'Use it first on a home page: one line for each problem, most urgent first, with the action that helps.',
-    states: [
-      inColumn(
-        'attention',
-        'Two problems',
-        <Attention
-          title="Needs attention"
-          none="Everything is fine."
-          items={[
-            {
-              id: '1',
-              label: 'Stopped',
-              shape: 'blind',
-              subject: <Anchor href="#">Ronja</Anchor>,
-              detail: 'A person is in its way',
-              action: <Button size="xs">Watch</Button>,
-            },
-            { id: '2', label: 'Paused', shape: 'delayed', subject: <Anchor href="#">Bolt</Anchor> },
-          ]}
-        />,
-      ),
-      inColumn(
-        'attention-none',
-        'No problem',
-        <Attention title="Needs attention" none="Everything is fine." items={[]} />,
-      ),
-    ],
-  },
-]
-
 const succeed = async () => undefined
 const change = { error: undefined, isPending: false, isSuccess: false }
 
-export const formBlocks: readonly GalleryBlock[] = [
+export const pageBlocks = [
+  block(
+    'Empty state',
+    'Use it in place of a list without entries: say what will be here, and offer the next step.',
+    inColumn(
+      'empty',
+      'With an explanation',
+      <Empty title="No live robots">Connect a robot to see it here.</Empty>,
+    ),
+    inColumn(
+      'empty-action',
+      'With an action',
+      <Empty title="No robots yet" action={<Button>Register robot</Button>}>
+        Register a robot to drive it from anywhere.
+      </Empty>,
+    ),
+  ),
+  block(
+    'Loading and errors',
+    'Use QueryView, which shows them; offer to try again only where that can help.',
+    inColumn('loading', 'Loading', <Loading />),
+    inColumn('problem', 'Rejected', <Problem error={new ApiError(409, 'The robot is in a session.')} />),
+    inColumn('problem-retry', 'No connection', <Problem error={new ApiError(0, '')} onRetry={doNothing} />),
+    inColumn(
+      'problem-forbidden',
+      'Not allowed',
+      <Problem error={new ApiError(403, 'Only the owner may do this.')} onRetry={doNothing} />,
+    ),
+  ),
+  block(
+    'Table',
+    'Use it for records with several values; give it a minWidth if a phone is too narrow for it.',
+    inColumn(
+      'table',
+      'With figures and a sum',
+      <DataTable
+        label="Sessions"
+        columns={[
+          'Robot',
+          'Operator',
+          { label: 'Minutes', align: 'right' },
+          { label: 'Cost', align: 'right' },
+        ]}
+        foot={
+          <Table.Tr>
+            <Table.Th colSpan={3}>Total</Table.Th>
+            <Table.Th ta="right">€24.50</Table.Th>
+          </Table.Tr>
+        }
+      >
+        {rows.map(({ robot, operator, minutes, cost }) => (
+          <Table.Tr key={robot}>
+            <Table.Td>{robot}</Table.Td>
+            <Table.Td>{operator}</Table.Td>
+            <Table.Td ta="right">{minutes}</Table.Td>
+            <Table.Td ta="right">{cost}</Table.Td>
+          </Table.Tr>
+        ))}
+      </DataTable>,
+    ),
+  ),
+  block(
+    'Section and description list',
+    'Use a section for each subject of a page, and a description list for the values of one record.',
+    inColumn(
+      'description-list',
+      'Values of a record',
+      <Section title="Robot">
+        <DescriptionList cols={2}>
+          <DescriptionItem label="Type">rover-2</DescriptionItem>
+          <DescriptionItem label="Drive time" size="lg">
+            12 h 05 min
+          </DescriptionItem>
+        </DescriptionList>
+      </Section>,
+    ),
+  ),
+  block(
+    'Needs attention',
+    'Use it first on a home page: one line for each problem, most urgent first, with the action that helps.',
+    inColumn(
+      'attention',
+      'Two problems',
+      <Attention
+        title="Needs attention"
+        none="Everything is fine."
+        items={[
+          {
+            id: '1',
+            label: 'Stopped',
+            shape: 'blind',
+            subject: <Anchor href="#">Ronja</Anchor>,
+            detail: 'A person is in its way',
+            action: <Button size="xs">Watch</Button>,
+          },
+          { id: '2', label: 'Paused', shape: 'delayed', subject: <Anchor href="#">Bolt</Anchor> },
+        ]}
+      />,
+    ),
+    inColumn(
+      'attention-none',
+      'No problem',
+      <Attention title="Needs attention" none="Everything is fine." items={[]} />,
+    ),
+  ),
   {
     title: 'Dialogs',
     use: 'Use them before an action that cannot be undone: name the consequence, and label the button with the action.',
     states: [
-      {
-        id: 'dialog-confirm',
-        label: 'Confirmation',
-        opensDialog: true,
-        render: () => (
-          <ConfirmButton
-            variant="default"
-            question="End this session?"
-            consequence="The robot stops and becomes available. The charge is final. You cannot undo this."
-            confirmLabel="End session"
-            onConfirm={succeed}
-          >
-            End
-          </ConfirmButton>
-        ),
-      },
-      {
-        id: 'dialog-reason',
-        label: 'With a reason',
-        opensDialog: true,
-        render: () => (
-          <ReasonButton
-            variant="default"
-            question="Reject this request?"
-            consequence="The operator is notified and sees the reason."
-            confirmLabel="Reject"
-            onConfirm={succeed}
-          >
-            Reject
-          </ReasonButton>
-        ),
-      },
-    ],
-  },
-  {
-    title: 'Forms',
-    use: 'Use a footer for each form, and show the error of a field at the field.',
-    states: [
-      inColumn(
-        'form-field-error',
-        'Error of a field',
-        <TextInput
-          label="Contact email"
-          description="Only operators of your sessions see it."
-          error="Enter an e-mail address, such as ada@example.com."
-          defaultValue="ada"
-        />,
+      shown(
+        'dialog-confirm',
+        'Confirmation',
+        <ConfirmButton
+          variant="default"
+          question="End this session?"
+          consequence="The robot stops and becomes available. The charge is final. You cannot undo this."
+          confirmLabel="End session"
+          onConfirm={succeed}
+        >
+          End
+        </ConfirmButton>,
+        { opensDialog: true },
       ),
-      inColumn('form-footer', 'Footer', <FormFooter change={change} />),
-      inColumn('form-footer-saved', 'Footer, saved', <FormFooter change={{ ...change, isSuccess: true }} />),
-      inColumn(
-        'form-footer-error',
-        'Footer, with an error',
-        <Stack>
-          <FormFooter change={{ ...change, error: new ApiError(500, 'Internal error') }} />
-        </Stack>,
+      shown(
+        'dialog-reason',
+        'With a reason',
+        <ReasonButton
+          variant="default"
+          question="Reject this request?"
+          consequence="The operator is notified and sees the reason."
+          confirmLabel="Reject"
+          onConfirm={succeed}
+        >
+          Reject
+        </ReasonButton>,
+        { opensDialog: true },
       ),
     ],
   },
-  {
-    title: 'Secret',
-    use: 'Use it for a value to copy, such as a token or a command; a token is shown once.',
-    states: [
-      inColumn(
-        'secret',
-        'Command',
-        <CopyableSecret label="Command" value="node robot.mjs https://hub.example" />,
-      ),
-    ],
-  },
-]
-
-const connections: readonly HubConnectionState[] = ['connecting', 'live', 'reconnecting', 'offline']
-
-export const badgeBlocks: readonly GalleryBlock[] = [
-  {
-    title: 'Robot state',
-    use: 'Use it wherever a robot is listed or shown: one word and one colour for what the robot does now.',
-    states: [
-      {
-        id: 'robot-states',
-        label: 'All states',
-        render: () => (
-          <Group gap="xs">
-            {RobotState.options.map((state) => (
-              <RobotStateLabel key={state} state={state} />
-            ))}
-          </Group>
-        ),
-      },
-    ],
-  },
-  {
-    title: 'Session status',
-    use: 'Use it for a session; it is grey when only the last known status is known.',
-    states: [
-      {
-        id: 'session-statuses',
-        label: 'All statuses',
-        render: () => (
-          <Group gap="xs">
-            {SessionStatus.options.map((status) => (
-              <SessionStatusLabel key={status} status={status} />
-            ))}
-          </Group>
-        ),
-      },
-      {
-        id: 'session-status-outdated',
-        label: 'Last known status',
-        render: () => <SessionStatusLabel status="ACTIVE" isOutdated />,
-      },
-    ],
-  },
-  {
-    title: 'Connection',
-    use: 'Use it in the header of a page: it says whether updates arrive.',
-    states: [
-      {
-        id: 'connections',
-        label: 'All states',
-        render: () => (
-          <Group gap="xs">
-            {connections.map((connection) => (
-              <ConnectionBadgeView key={connection} connection={connection} isOutdated={false} />
-            ))}
-            <ConnectionBadgeView connection="live" isOutdated />
-          </Group>
-        ),
-      },
-    ],
-  },
+  block(
+    'Forms',
+    'Use a footer for each form, and show the error of a field at the field.',
+    inColumn(
+      'form-field-error',
+      'Error of a field',
+      <TextInput
+        label="Contact email"
+        description="Only operators of your sessions see it."
+        error="Enter an e-mail address, such as ada@example.com."
+        defaultValue="ada"
+      />,
+    ),
+    inColumn('form-footer', 'Footer', <FormFooter change={change} />),
+    inColumn('form-footer-saved', 'Footer, saved', <FormFooter change={{ ...change, isSuccess: true }} />),
+    inColumn(
+      'form-footer-error',
+      'Footer, with an error',
+      <Stack>
+        <FormFooter change={{ ...change, error: new ApiError(500, 'Internal error') }} />
+      </Stack>,
+    ),
+  ),
+  block(
+    'Secret',
+    'Use it for a value to copy, such as a token or a command; a token is shown once.',
+    inColumn(
+      'secret',
+      'Command',
+      <CopyableSecret label="Command" value="node robot.mjs https://hub.example" />,
+    ),
+  ),
 ]

@@ -1,7 +1,10 @@
 import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
 import { MAX_SEARCH } from './list-search.ts'
 
@@ -59,6 +62,29 @@ export function ServerSelect({ label, placeholder, value, onChange, queryKey, lo
       filter={({ options: found }) => found}
       nothingFoundMessage={matches.isFetching ? t('common.searching') : t('ui.list.noMatches')}
       error={matches.error ? t('ui.list.searchFailed') : undefined}
+    />
+  )
+}
+
+/** Chooses one of the robots of the viewer's sessions. */
+export function RobotSelect(props: {
+  value: string | undefined
+  onChange: (robotId: string | undefined) => void
+}) {
+  const { rest } = usePlatform()
+  const robotsAt = async (query: { search?: string; robotId?: string }, signal: AbortSignal) => {
+    const { robots } = await answerOf(rest.GET('/api/session-robots', { params: { query }, signal }))
+    return robots.map(({ id, name }) => ({ value: id, label: name }))
+  }
+  return (
+    <ServerSelect
+      label={t('session.list.robot')}
+      placeholder={t('session.list.allRobots')}
+      value={props.value}
+      onChange={props.onChange}
+      queryKey={[...keys.robots, 'of-sessions']}
+      load={(text, signal) => robotsAt({ search: text }, signal)}
+      find={async (robotId, signal) => (await robotsAt({ robotId }, signal))[0]}
     />
   )
 }

@@ -104,7 +104,6 @@ interface NotificationFeed {
   subscribe(listener: (notification: NotificationEvent) => void): () => void
 }
 
-/** The query keys to invalidate, by kind of notification. */
 const invalidatedKeys: Record<string, readonly (readonly string[])[]> = {
   // The live robots show their open sessions.
   session: [keys.sessions, keys.stats, keys.robots],
@@ -159,7 +158,6 @@ const REFRESH_MS = 1_000
 export type RobotStatuses = ReadonlyMap<string, RobotStatusEvent>
 
 interface RobotStatusBoard {
-  /** Undefined until the first list arrives. */
   readonly statuses: Store<RobotStatuses | undefined>
   /** Subscribes to robot statuses. Safe to call again. */
   follow(): void

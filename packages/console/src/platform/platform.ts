@@ -5,7 +5,6 @@ import { t } from '../texts/texts.ts'
 import type { Live } from './live.ts'
 import type { SessionGuard } from './session-guard.ts'
 
-/** The clients that all parts of the page share. */
 export interface Platform {
   readonly rest: RestClient
   readonly session: SessionGuard
@@ -37,7 +36,6 @@ export function useMe(): Me {
 export const isOnlyAdmin = ({ roles }: Pick<Me, 'roles'>): boolean =>
   roles.length === 1 && roles[0] === 'admin'
 
-/** A link of the navigation. */
 export interface NavigationEntry {
   /** A route path without parameters, such as `/robots`. */
   readonly to: string
@@ -45,11 +43,9 @@ export interface NavigationEntry {
   /** A short description for the home page. */
   readonly description: string
   readonly icon: FC<{ size?: number; stroke?: number }>
-  /** Limits the link to users with this role. */
   readonly role?: Role
   /** Hides the link from users without part in sessions: those who are only admins. */
   readonly participantsOnly?: boolean
-  /** Puts the link above all groups. */
   readonly first?: boolean
   /** Marks the link as active on its exact path only, because subpaths have their own links. */
   readonly exact?: boolean
@@ -59,7 +55,6 @@ type Group = 'first' | Role | 'account'
 
 const groupOf = ({ first, role }: NavigationEntry): Group => (first ? 'first' : (role ?? 'account'))
 
-/** The navigation groups in display order, with their titles. */
 const groups: readonly (readonly [Group, title: string])[] = [
   ['first', ''],
   ['operator', t('common.operator')],

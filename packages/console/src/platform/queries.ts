@@ -35,7 +35,6 @@ export const keys = {
 const MAX_RETRIES = 3
 const MAX_DELAY_MS = 10_000
 
-/** Returns whether a retry may succeed. */
 const isTransient = (error: unknown) =>
   !(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500
 

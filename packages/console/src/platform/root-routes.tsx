@@ -2,7 +2,6 @@ import { createRootRoute, createRoute, type ErrorComponentProps } from '@tanstac
 import { NotFound } from '../base/page.tsx'
 import { Problem } from '../base/states.tsx'
 
-/** Replaces a page that failed to load. */
 const RouteProblem = ({ error, reset }: ErrorComponentProps) => <Problem error={error} onRetry={reset} />
 
 export const rootRoute = createRootRoute({ notFoundComponent: NotFound, errorComponent: RouteProblem })

@@ -3,14 +3,12 @@ import { createStore, type Store } from '../base/store.ts'
 /** `unknown` before the first sign-in check, `expired` while a dialog asks the user to sign in again. */
 type SessionPhase = 'unknown' | 'signed-in' | 'expired'
 
-/** The broadcast channel on which a window announces a completed sign-in. */
 export const SIGN_IN_CHANNEL = 'wheelhouse-sign-in'
 
 export interface SessionGuard {
   readonly phase: Store<SessionPhase>
   /** Works like `fetch`, but repeats a request that got 401 after the same user has signed in again. */
   fetch(request: Request): Promise<Response>
-  /** Sets the user of this page. */
   enter(userId: string): void
   /** Marks the session as expired and asks the user to sign in again. */
   expire(): void
@@ -63,5 +61,4 @@ export function createSessionGuard(page: { reload: () => void }): SessionGuard {
   }
 }
 
-/** Returns the URL of a sign-in that ends at a page of the console. */
 export const signInUrl = (returnTo: string) => `/auth/login?${new URLSearchParams({ return_to: returnTo })}`

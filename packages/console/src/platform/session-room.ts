@@ -13,12 +13,10 @@ import { keys } from './queries.ts'
 const MAX_EVENTS = 2_000
 const TYPING_SHOWN_MS = 4_000
 
-/** The part of the query cache that invalidates queries. */
 export interface QueryInvalidator {
   invalidateQueries(which: { queryKey: readonly string[] }): Promise<unknown>
 }
 
-/** The live state of a watched session. */
 export interface LiveSessionState {
   /** The current session, undefined until the hub has answered. */
   readonly session: WatchedSession | undefined
@@ -26,11 +24,9 @@ export interface LiveSessionState {
   readonly events: readonly SessionLogEvent[]
   /** Whether all entries up to now have arrived. */
   readonly caughtUp: boolean
-  /** Participants who are typing. */
   readonly typing: readonly TypingEvent[]
   /** Chat messages of this user that the event log does not contain yet. */
   readonly outgoing: readonly OutgoingMessage[]
-  /** Why the watch failed. */
   readonly error: unknown
 }
 
@@ -53,7 +49,6 @@ const initialState: LiveSessionState = {
 
 const statusAfter = ({ data }: SessionLogEvent) => SessionStatus.safeParse(data.status).data
 
-/** Watches one session through the hub. */
 export function createSessionRoom(hub: HubClient, queries: QueryInvalidator, sessionId: string): SessionRoom {
   const state = createStore(initialState)
   const change = (next: Partial<LiveSessionState>) => state.update((old) => ({ ...old, ...next }))
@@ -142,7 +137,6 @@ export interface Chat {
   send(body: string): void
   /** Retries a failed message. The hub deduplicates it. */
   retry(clientMessageId: string): void
-  /** Removes a failed message. */
   discard(clientMessageId: string): void
   /** Sends a throttled typing indicator. Call it on every key press. */
   typing(): void

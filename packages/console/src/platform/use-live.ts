@@ -37,7 +37,6 @@ export function useRobotStatuses(): RobotStatuses | undefined {
   return useStore(live.robots.statuses)
 }
 
-/** Returns the state of the connection to the hub. */
 export const useConnection = () => useStore(usePlatform().live.connection)
 
 /** Returns whether this page receives nothing from a gateway at present, although it should. */

@@ -18,14 +18,12 @@ type Rest = Pick<RestClient, 'GET' | 'POST' | 'DELETE'>
 
 const SUBSCRIPTIONS = '/api/notifications/push/subscriptions'
 
-/** Returns why this browser cannot subscribe, or undefined if it can. */
 function obstacle(): PushState | undefined {
   if (!window.isSecureContext) return 'insecure'
   const supported = 'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window
   return supported ? undefined : 'unsupported'
 }
 
-/** Returns the subscription of this browser at its push service, if there is one. */
 async function currentSubscription(): Promise<PushSubscription | null> {
   if (obstacle()) return null
   const registration = await navigator.serviceWorker.getRegistration(SCOPE)

@@ -1,10 +1,8 @@
-/** The content of a pushed notification, and the page that a click opens. */
 interface PushedMessage {
   readonly title: string
   readonly text: string
   /** Browsers replace a shown notification with the same tag. */
   readonly tag: string
-  /** A path of the console. */
   readonly path: string
 }
 

@@ -1,17 +1,17 @@
 import { Group, Text } from '@mantine/core'
-import { RecordingMode } from '@wheelhouse/protocol'
+import { RecordingMode, type RecordingStatus } from '@wheelhouse/protocol'
 import { dataSize } from '../base/format.ts'
+import type { ShapeName } from '../status/shape-name.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { gapText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import styles from './recording-mark.module.css'
-import { RecordingStatusLabel } from './recording-status.tsx'
 import { recordedText } from './recording-texts.ts'
 import type { Recording } from './recordings.ts'
 import { useSessionRecording } from './use-recordings.ts'
 
 type MarkedRecording = Pick<Recording, 'mode' | 'status' | 'paused_reason'>
 
-/** Returns whether the owner has turned the recording of a session off. */
 const isOff = ({ paused_reason }: MarkedRecording) => paused_reason === 'off'
 
 /** Returns why a session that should be recorded is not recorded now; undefined if it is. */
@@ -21,42 +21,37 @@ export function interruptionText(recording: MarkedRecording | null | undefined):
   return t('recording.mark.interrupted', { reason: gapText(recording.paused_reason) })
 }
 
-export interface RecordingMarkProps {
-  readonly recording: MarkedRecording | null | undefined
-  /** Whether the page has no news, so that the recording may have been interrupted. */
-  readonly isUnknown?: boolean
-}
-
-/** Shows that a session is recorded, and what. Shows nothing for a session that is not recorded. */
-export function RecordingMarkView({ recording, isUnknown = false }: RecordingMarkProps) {
+/**
+ * Shows that a session is recorded, and what. Shows nothing for a session that is not recorded.
+ * @param props.isUnknown whether the page has no news, so that the recording may have been interrupted
+ */
+export function RecordingMarkView(props: {
+  recording: MarkedRecording | null | undefined
+  isUnknown?: boolean
+}) {
+  const { recording, isUnknown = false } = props
   if (recording?.status !== 'RECORDING' || isOff(recording)) return null
-  if (isUnknown) return <UnknownMark />
   const interruption = interruptionText(recording)
-  const text = interruption ?? t('recording.mark.explanation', { what: recordedText(recording.mode) })
+  const explanation = interruption ?? t('recording.mark.explanation', { what: recordedText(recording.mode) })
+  const text = isUnknown ? t('recording.mark.unknownText') : explanation
   return (
     <span className={styles.mark} role="img" aria-label={text} title={text} data-testid="recording-mark">
-      <span className={styles.dot} data-interrupted={interruption !== undefined} />
-      {interruption === undefined ? t('recording.mark.rec') : t('recording.mark.paused')}
-      {recording.mode === 'video' && interruption === undefined && (
-        <span className={styles.what} data-what>
-          {t('recording.mark.video')}
-        </span>
+      {isUnknown ? (
+        t('recording.mark.unknown')
+      ) : (
+        <>
+          <span className={styles.dot} data-interrupted={interruption !== undefined} />
+          {interruption === undefined ? t('recording.mark.rec') : t('recording.mark.paused')}
+          {recording.mode === 'video' && interruption === undefined && (
+            <span className={styles.what} data-what>
+              {t('recording.mark.video')}
+            </span>
+          )}
+        </>
       )}
     </span>
   )
 }
-
-const UnknownMark = () => (
-  <span
-    className={styles.mark}
-    role="img"
-    aria-label={t('recording.mark.unknownText')}
-    title={t('recording.mark.unknownText')}
-    data-testid="recording-mark"
-  >
-    {t('recording.mark.unknown')}
-  </span>
-)
 
 /** Shows whether a session is recorded now. @param props.isUnknown whether the page has no news */
 export function RecordingMark({ sessionId, isUnknown }: { sessionId: string; isUnknown: boolean }) {
@@ -74,7 +69,26 @@ export function RecordingMark({ sessionId, isUnknown }: { sessionId: string; isU
   )
 }
 
-/** Says what was recorded of a session. */
+const statuses: Readonly<Record<RecordingStatus, readonly [string, ShapeName]>> = {
+  RECORDING: [t('replay.status.recording'), 'live'],
+  FINISHING: [t('replay.status.finishing'), 'off'],
+  READY: [t('replay.status.ready'), 'off'],
+  FAILED: [t('replay.status.failed'), 'delayed'],
+}
+
+/** Shows the state of a recording, also that nothing is stored at present. */
+export function RecordingStatusLabel({
+  recording,
+}: {
+  recording: Pick<Recording, 'status' | 'paused_reason'>
+}) {
+  const { status, paused_reason } = recording
+  if (status === 'RECORDING' && paused_reason !== null)
+    return <StateLabel shape="delayed">{t('replay.status.interrupted')}</StateLabel>
+  const [text, shape] = statuses[status]
+  return <StateLabel shape={shape}>{text}</StateLabel>
+}
+
 export function RecordingLine({ recording }: { recording: Recording }) {
   const { mode, size_bytes, gaps } = recording
   return (

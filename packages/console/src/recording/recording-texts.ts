@@ -17,5 +17,4 @@ const labels: Readonly<Record<RecordingMode, string>> = {
   video: t('recording.fields.video'),
 }
 
-/** Returns the name of a mode, as in the settings. */
 export const recordedLabel = (mode: RecordingMode): string => labels[mode]

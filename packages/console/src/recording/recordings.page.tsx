@@ -1,18 +1,16 @@
 import { Group, Progress, Stack, Table, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { answerOf } from '@wheelhouse/sdk'
 import { DataTable, MoreButton } from '../base/data-table.tsx'
 import { clockText, dataSize } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { ServerSelect } from '../list/server-select.tsx'
-import { usePlatform } from '../platform/platform.ts'
+import { RobotSelect } from '../list/server-select.tsx'
 import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
-import { RecordingStatusLabel } from './recording-status.tsx'
+import { RecordingStatusLabel } from './recording-mark.tsx'
 import { recordedLabel } from './recording-texts.ts'
 import type { Recording, RecordingPage } from './recordings.ts'
 import { isUnfinished, useRecordingsApi } from './use-recordings.ts'
@@ -20,14 +18,19 @@ import { isUnfinished, useRecordingsApi } from './use-recordings.ts'
 const POLL_MS = 10_000
 const BYTES_PER_MB = 1_000_000
 
-/** Lists the recordings of the user's robots and sessions, newest first. */
 export function RecordingsPage() {
   const { robot } = useSearch({ from: '/shell/recordings' })
+  const navigate = useNavigate({ from: '/recordings' })
   const query = useRecordings(robot)
   return (
     <Page title={t('recording.list.title')} description={t('recording.list.description')}>
       <Group justify="space-between" align="flex-end">
-        <RobotFilter robot={robot} />
+        <RobotSelect
+          value={robot}
+          onChange={(chosen) =>
+            void navigate({ search: chosen === undefined ? {} : { robot: chosen }, replace: true })
+          }
+        />
         {query.data?.pages[0] && <Usage page={query.data.pages[0]} />}
       </Group>
       <QueryView
@@ -58,29 +61,6 @@ function useRecordings(robot: string | undefined) {
   })
 }
 
-function RobotFilter({ robot }: { robot: string | undefined }) {
-  const { rest } = usePlatform()
-  const navigate = useNavigate({ from: '/recordings' })
-  const robotsAt = async (query: { search?: string; robotId?: string }, signal: AbortSignal) => {
-    const { robots } = await answerOf(rest.GET('/api/session-robots', { params: { query }, signal }))
-    return robots.map(({ id, name }) => ({ value: id, label: name }))
-  }
-  return (
-    <ServerSelect
-      label={t('session.list.robot')}
-      placeholder={t('session.list.allRobots')}
-      value={robot}
-      onChange={(chosen) =>
-        void navigate({ search: chosen === undefined ? {} : { robot: chosen }, replace: true })
-      }
-      queryKey={[...keys.robots, 'of-sessions']}
-      load={(text, signal) => robotsAt({ search: text }, signal)}
-      find={async (robotId, signal) => (await robotsAt({ robotId }, signal))[0]}
-    />
-  )
-}
-
-/** Shows how much of the storage the recordings of the user use. */
 function Usage({ page: { used_bytes, quota_bytes } }: { page: RecordingPage }) {
   const used = dataSize(used_bytes / BYTES_PER_MB)
   if (quota_bytes === null) return <Text size="sm">{t('recording.list.used', { used })}</Text>

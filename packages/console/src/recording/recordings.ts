@@ -16,7 +16,6 @@ export type RecordingShare = Schemas['RecordingShare']
 export type Bookmark = Schemas['RecordingBookmark']
 export type DatasetExport = Schemas['DatasetExport']
 export type RunningEpisode = Schemas['RunningEpisode']
-/** The episodes of a session, and the one that runs. */
 export type SessionEpisodes = Answer<'episodes'>
 
 /** An episode that the replay shows. `ended_at` is null while it runs. */

@@ -4,7 +4,7 @@ import type { Recording, RecordingParts } from '../recording/recordings.ts'
 import { BlockCache, fetchRangeWith } from './data/block-cache.ts'
 import { openPart, timedPart } from './data/part-reader.ts'
 import { openReplay, type Replay } from './player/replay.ts'
-import { posePathOf, type RecordedSchemas } from './view/plot-lines.ts'
+import { posePathOf, type RecordedSchemas } from './view/plots.tsx'
 
 /** A live session begins this much before its end. */
 const SCRUB_BACK_MS = 15_000
@@ -79,4 +79,17 @@ export function useReplay({ recording, parts, schemas, send, atSeconds }: Option
     if (replay) replay.setParts(parts, toMs)
   }, [replay, parts, toMs])
   return replay
+}
+
+export function momentAddress(page: string, sinceStartMs: number): string {
+  const address = new URL(page)
+  address.searchParams.delete('at')
+  address.searchParams.set('t', (Math.max(0, sinceStartMs) / 1_000).toFixed(1))
+  return address.href
+}
+
+/** Copies a link to a moment. Without permission the address bar has it. */
+export function copyMoment(page: string, { clock, startMs }: Replay): void {
+  const address = momentAddress(page, clock.position.get() - startMs)
+  navigator.clipboard.writeText(address).catch(() => history.replaceState(history.state, '', address))
 }

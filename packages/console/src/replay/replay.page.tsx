@@ -1,25 +1,22 @@
 import { Box } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useDocumentTitle } from '@mantine/hooks'
 import { useParams, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useDarkPage } from '../base/dark-page.ts'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage } from '../base/section.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import type { Recording } from '../recording/recordings.ts'
 import { useRecordingParts, useSessionRecording } from '../recording/use-recordings.ts'
-import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
+import { type SessionDetail, useSession } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
 import { OpenReplay } from './session-replay.tsx'
 
-/** Shows the recording of a session on one axis of time. */
 export function ReplayPage() {
   useDarkPage()
   const { sessionId } = useParams({ from: '/full-window/sessions/$sessionId/replay' })
-  const { rest } = usePlatform()
-  const session = useQuery(sessionQuery(rest, sessionId))
+  const session = useSession(sessionId)
   // At the same time, because the first picture waits for it.
   const recording = useSessionRecording(sessionId).data
   useRecordingParts(recording ?? undefined)
@@ -43,9 +40,7 @@ const BackToSession = ({ sessionId }: { sessionId: string }) => (
 function SessionReplay({ session }: { session: SessionDetail }) {
   const query = useSessionRecording(session.id, { polls: true })
   const title = t('replay.page.title', { robot: session.robot_name })
-  useEffect(() => {
-    document.title = `${title} · ${t('common.product')}`
-  }, [title])
+  useDocumentTitle(`${title} · ${t('common.product')}`)
   if (query.data === null) {
     return (
       <Nothing title={title} sessionId={session.id} heading={t('replay.page.noRecording')}>

@@ -4,11 +4,9 @@ import { fullWindowRoute } from '../platform/root-routes.tsx'
 /** Where the replay begins, in seconds since the start of the recording. */
 interface ReplaySearch {
   readonly t?: number | undefined
-  /** A time in ISO 8601 instead. */
   readonly at?: string | undefined
 }
 
-/** Reads the search parameters; an invalid time counts as missing. */
 function readReplaySearch({ t, at }: Record<string, unknown>): ReplaySearch {
   // Sets both parameters, because the router keeps the old value of a parameter that is not set.
   if (typeof t === 'number' && Number.isFinite(t) && t >= 0) return { t, at: undefined }

@@ -9,6 +9,8 @@ import type { RecordingShare } from '../recording/recordings.ts'
 import { useRecordingsApi } from '../recording/use-recordings.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
+import { momentAddress } from './open-replay.ts'
+import type { Replay } from './player/replay.ts'
 import { preciseClock } from './view/replay-time.ts'
 
 const HOUR_CHOICES = [
@@ -20,33 +22,33 @@ const HOUR_CHOICES = [
 
 interface Props {
   readonly recordingId: string
-  readonly opened: boolean
-  readonly onClose: () => void
-  readonly startMs: number
-  /** The present position. */
-  readonly atMs: () => number
+  readonly replay: Replay
 }
 
 /** Creates links that expire, lists and revokes them. */
-export const ShareDialog = ({ opened, onClose, ...props }: Props) => (
+export const ShareDialog = ({
+  opened,
+  onClose,
+  ...props
+}: Props & { opened: boolean; onClose: () => void }) => (
   <Modal opened={opened} onClose={onClose} title={t('replay.share.title')}>
     {opened && <Shares {...props} />}
   </Modal>
 )
 
-function Shares({ recordingId, startMs, atMs }: Omit<Props, 'opened' | 'onClose'>) {
+function Shares({ recordingId, replay }: Props) {
   const api = useRecordingsApi()
   const queries = useQueryClient()
   const queryKey = [...keys.recordings, recordingId, 'shares']
   const shares = useQuery({ queryKey, queryFn: () => api.shares(recordingId) })
   const [hours, setHours] = useState<string>('24')
   const [startsHere, setStartsHere] = useState(false)
-  const [positionMs] = useState(atMs)
+  const [positionMs] = useState(() => replay.clock.position.get() - replay.startMs)
   const onSettled = () => queries.invalidateQueries({ queryKey })
   const create = useMutation({
     mutationFn: async () => {
       const { url } = await api.share(recordingId, { expires_in_hours: Number(hours) })
-      return startsHere ? momentAddress(url, positionMs - startMs) : url
+      return startsHere ? momentAddress(url, positionMs) : url
     },
     onSettled,
   })
@@ -61,7 +63,7 @@ function Shares({ recordingId, startMs, atMs }: Omit<Props, 'opened' | 'onClose'
         onChange={({ currentTarget: { value } }) => setHours(value)}
       />
       <Switch
-        label={t('replay.share.startsHere', { position: preciseClock(positionMs - startMs) })}
+        label={t('replay.share.startsHere', { position: preciseClock(positionMs) })}
         checked={startsHere}
         onChange={({ currentTarget: { checked } }) => setStartsHere(checked)}
       />
@@ -109,23 +111,4 @@ function shareText(share: RecordingShare) {
   return isValid(share)
     ? textParts('replay.share.valid', { created, expires })
     : textParts('replay.share.expired', { created })
-}
-
-/** Returns the address of a replay that begins at a moment. */
-function momentAddress(page: string, sinceStartMs: number): string {
-  const address = new URL(page)
-  address.searchParams.delete('at')
-  address.searchParams.set('t', (Math.max(0, sinceStartMs) / 1_000).toFixed(1))
-  return address.href
-}
-
-/** Copies a link to a moment. @param path of the replay */
-export async function copyAddress(path: string, sinceStartMs: number): Promise<void> {
-  const address = momentAddress(new URL(path, location.origin).href, sinceStartMs)
-  try {
-    await navigator.clipboard.writeText(address)
-  } catch {
-    // Without permission the address bar has the link.
-    history.replaceState(history.state, '', address)
-  }
 }

@@ -1,15 +1,25 @@
-import { Group, ScrollArea, Stack, Tabs, Text, Title } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { Box, Center, Group, Stack, Tabs, Text, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
+import type { SessionLogEvent } from '@wheelhouse/protocol'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { clockText } from '../base/format.ts'
 import { LinkButton } from '../base/links.tsx'
+import { useNow } from '../base/time.tsx'
 import { EpisodePanel, useEpisodeMarks } from '../episodes/episode-panel.tsx'
 import { useIsSilent, useReportOutdated } from '../freshness/use-freshness.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { RecordingMark } from '../recording/recording-mark.tsx'
+import { useSessionRecording } from '../recording/use-recordings.ts'
+import type { StopEntry } from '../replay/data/overview.ts'
+import replayStyles from '../replay/view/replay.module.css'
+import { drawStates } from '../replay/view/track-drawing.ts'
+import { stateSpans } from '../replay/view/tracks.ts'
 import { ChatPanel } from '../session/chat-panel.tsx'
-import { EventLog, LevelLabel, lineTime } from '../session/event-log.tsx'
+import { StopPlate } from '../session/clear-stop.tsx'
+import { EventLog, LevelLabel, LogLine, LogList, lineTime } from '../session/event-log.tsx'
 import { ExtensionPanel } from '../session/extension-panel.tsx'
 import { FoxgloveButton } from '../session/foxglove-dialog.tsx'
-import { LiveStatus, SessionStatusLine } from '../session/live-status.tsx'
+import { LiveStatus, type LiveStatusProps, SessionStatusLine } from '../session/live-status.tsx'
 import { AbandonedNotice, ConnectionProblem } from '../session/notices.tsx'
 import {
   type ObserverConnection,
@@ -21,14 +31,12 @@ import { SessionActions } from '../session/session-actions.tsx'
 import styles from '../session/session-page.module.css'
 import { type SessionDetail, useSessionRoles } from '../session/session-query.ts'
 import { StopBar, useStop } from '../session/stop-bar.tsx'
-import { StopPlate } from '../session/stop-plate.tsx'
 import { TrustBadge } from '../status/trust-badge.tsx'
 import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
 import { useSessionCameras } from '../video/use-cameras.ts'
 import { useReadAges, VideoView } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
-import { SessionBand } from './session-band.tsx'
 
 interface Props {
   readonly session: SessionDetail
@@ -46,12 +54,11 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
   const isOutdated = useIsSilent(observerConnection?.ages)
   useReportOutdated(isOutdated)
   const title = t('session.page.titleOn', { robot: session.robot_name })
-  useEffect(() => {
-    document.title = `${title} · ${t('common.product')}`
-  }, [title])
-  const shared = { session, live, observerState, isOutdated }
+  useDocumentTitle(`${title} · ${t('common.product')}`)
+  const params = { sessionId: session.id }
+  const shared = { session, live, observerConnection, observerState, isOutdated }
   return (
-    <div className={styles.live}>
+    <Stack gap="sm" className={styles.live ?? ''}>
       <Group justify="space-between" gap="xs">
         <div>
           <Title order={1}>{title}</Title>
@@ -62,11 +69,11 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
         <Group gap="xs">
           <SessionActions live={live} isStopElsewhere />
           {operator ? (
-            <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }}>
+            <LinkButton to="/drive/$sessionId" params={params}>
               {t('session.live.openCockpit')}
             </LinkButton>
           ) : (
-            <LinkButton to="/watch/$sessionId" params={{ sessionId: session.id }} variant="default">
+            <LinkButton to="/watch/$sessionId" params={params} variant="default">
               {t('session.live.fullView')}
             </LinkButton>
           )}
@@ -75,35 +82,25 @@ export function LiveView({ session, fetchedAtMs, live }: Props) {
       {isStopped && <StopPlate session={session} live={live} />}
       <AbandonedNotice session={session} />
       <ConnectionProblem observerConnection={observerConnection} observerState={observerState} />
-      <div className={styles.columns}>
-        <div className={styles.main}>
-          <Picture
-            {...shared}
-            // The operator sees the robot from the cockpit.
-            showsCamera={client || !operator}
-            isStopped={isStopped}
-            observerConnection={observerConnection}
-          />
+      <Stack gap="sm" className={styles.columns ?? ''}>
+        <Stack gap="sm" miw={0}>
+          {/* The operator sees the robot from the cockpit. */}
+          <Picture {...shared} showsCamera={client || !operator} isStopped={isStopped} />
           <SessionBand session={session} events={live.events} />
-        </div>
-        <Rail {...shared} fetchedAtMs={fetchedAtMs} observerConnection={observerConnection} />
-      </div>
+        </Stack>
+        <Rail {...shared} fetchedAtMs={fetchedAtMs} />
+      </Stack>
       <StopBar stop={stop} inForce={isStopped ? '' : undefined} />
-    </div>
+    </Stack>
   )
 }
 
-interface PictureProps {
-  readonly session: SessionDetail
-  readonly live: LiveSession
-  readonly showsCamera: boolean
-  readonly isStopped: boolean
+interface ConnectedProps extends LiveStatusProps {
   readonly observerConnection: ObserverConnection | undefined
-  readonly observerState: ObserverState | undefined
 }
 
 /** The large picture, with how far it can be trusted. The stop lies in its lower left corner. */
-function Picture(props: PictureProps) {
+function Picture(props: ConnectedProps & { showsCamera: boolean; isStopped: boolean }) {
   const { session, live, showsCamera, isStopped, observerConnection, observerState } = props
   const [watch, setWatch] = useState<VideoWatch>()
   const cameras = useSessionCameras(session, 'watch')
@@ -124,22 +121,71 @@ function Picture(props: PictureProps) {
           onWatch={setWatch}
         />
       ) : (
-        <p className={styles.elsewhere}>{t('session.live.inCockpit')}</p>
+        <Center pos="absolute" inset={0} p="md" ta="center" c="var(--ink-2)">
+          {t('session.live.inCockpit')}
+        </Center>
       )}
-      <div className={styles.chips}>
+      <Box pos="absolute" right={12} top={12} style={{ zIndex: 2 }}>
         {observerConnection && <TrustBadge readAges={readAges} robot={robot} isOnPicture />}
-      </div>
+      </Box>
     </div>
   )
 }
 
-interface RailProps extends Props {
-  readonly isOutdated: boolean
-  readonly observerConnection: ObserverConnection | undefined
-  readonly observerState: ObserverState | undefined
+/** Shows the states of an open session so far, and leads back in its recording. */
+function SessionBand(props: { session: SessionDetail; events: readonly SessionLogEvent[] }) {
+  const { session, events } = props
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const recording = useSessionRecording(session.id).data
+  const changes = useMemo(() => changesOf(events), [events])
+  const nowMs = useNow()
+  const fromMs = Date.parse(session.started_at ?? session.created_at)
+  useEffect(() => {
+    const range = { fromMs, toMs: Math.max(fromMs + 1, nowMs) }
+    if (canvas.current) drawStates(canvas.current, stateSpans(changes, nowMs), range)
+  }, [changes, fromMs, nowMs])
+  return (
+    <Group
+      component="section"
+      aria-label={t('session.band.label')}
+      className={styles.band ?? ''}
+      gap="sm"
+      wrap="nowrap"
+      mih={44}
+      c="dimmed"
+    >
+      <canvas ref={canvas} className={replayStyles.colors} aria-hidden />
+      <span>{t('session.band.soFar', { time: clockText((nowMs - fromMs) / 1_000) })}</span>
+      {recording && (
+        <LinkButton
+          to="/sessions/$sessionId/replay"
+          params={{ sessionId: session.id }}
+          size="xs"
+          variant="default"
+        >
+          {t('recording.section.scrubBack')}
+        </LinkButton>
+      )}
+    </Group>
+  )
 }
 
-function Rail({ session, fetchedAtMs, live, observerConnection, observerState, isOutdated }: RailProps) {
+/** Returns the states that follow from a log, as a recording has them. */
+function changesOf(events: readonly SessionLogEvent[]): StopEntry[] {
+  let state: Omit<StopEntry, 'atMs'> = { status: 'PENDING', isConnected: true, stop: null }
+  return events.flatMap(({ type, at, data }) => {
+    const before = state
+    if (typeof data.status === 'string') state = { ...state, status: data.status }
+    if (type === 'session.stopped') state = { ...state, stop: { reason: String(data.reason), latched: true } }
+    if (type === 'session.stop_cleared') state = { ...state, stop: null }
+    if (type === 'robot.lost' || type === 'robot.back')
+      state = { ...state, isConnected: type === 'robot.back' }
+    return state === before ? [] : [{ atMs: Date.parse(at), ...state }]
+  })
+}
+
+function Rail(props: ConnectedProps & { fetchedAtMs: number }) {
+  const { session, live, observerConnection, observerState } = props
   const telemetrySchema = useTelemetrySchema(session.telemetry_schema)
   const marks = useEpisodeMarks(session.id, session.robot_id)
   const earns = 'operator_earnings_cents' in session
@@ -161,7 +207,7 @@ function Rail({ session, fetchedAtMs, live, observerConnection, observerState, i
             <EventLog live={live} />
           </Part>
           <Part title={t('session.live.robotLog')}>
-            <RobotLogPanel observerState={observerState} />
+            <RobotLog lines={observerState?.logs ?? []} />
           </Part>
         </Stack>
       </Tabs.Panel>
@@ -173,13 +219,7 @@ function Rail({ session, fetchedAtMs, live, observerConnection, observerState, i
       </Tabs.Panel>
       <Tabs.Panel value="cost">
         <Stack>
-          <LiveStatus
-            session={session}
-            fetchedAtMs={fetchedAtMs}
-            live={live}
-            observerState={observerState}
-            isOutdated={isOutdated}
-          />
+          <LiveStatus {...props} />
           <Part title={t('session.live.extension')}>
             <ExtensionPanel live={live} />
           </Part>
@@ -194,7 +234,7 @@ function Rail({ session, fetchedAtMs, live, observerConnection, observerState, i
   )
 }
 
-const Part = ({ title, children }: { title: string; children: React.ReactNode }) => (
+const Part = ({ title, children }: { title: string; children: ReactNode }) => (
   <section aria-label={title}>
     <Title order={2} mb="xs">
       {title}
@@ -203,28 +243,22 @@ const Part = ({ title, children }: { title: string; children: React.ReactNode })
   </section>
 )
 
-/** Lists the robot's log lines since the page connected, newest first. */
-function RobotLogPanel({ observerState }: { observerState: ObserverState | undefined }) {
-  const lines = observerState?.logs ?? []
-  if (lines.length === 0) return <Text c="dimmed">{t('session.robotLog.empty')}</Text>
-  return (
-    <ScrollArea.Autosize
-      mah={240}
-      viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': t('session.robotLog.label') }}
-    >
-      <Stack gap={4} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
-        {lines.map(({ number, level, message, at }) => (
-          <Group component="li" key={number} gap="xs" wrap="nowrap" align="baseline">
-            <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-              <time dateTime={new Date(at).toISOString()}>{lineTime(at)}</time>
-            </Text>
-            <LevelLabel level={level} />
-            <Text size="sm" style={{ overflowWrap: 'anywhere' }} translate="no">
-              {message}
-            </Text>
-          </Group>
-        ))}
-      </Stack>
-    </ScrollArea.Autosize>
+const RobotLog = ({ lines }: { lines: ObserverState['logs'] }) =>
+  lines.length === 0 ? (
+    <Text c="dimmed">{t('session.robotLog.empty')}</Text>
+  ) : (
+    <LogList
+      label={t('session.robotLog.label')}
+      maxHeight={240}
+      lines={lines.map(({ number, level, message, at }) => (
+        <LogLine
+          key={number}
+          time={<time dateTime={new Date(at).toISOString()}>{lineTime(at)}</time>}
+          state={<LevelLabel level={level} />}
+          isCode
+        >
+          {message}
+        </LogLine>
+      ))}
+    />
   )
-}

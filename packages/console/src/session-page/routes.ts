@@ -1,7 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { shellRoute } from '../platform/root-routes.tsx'
 
-/** The page of one session, which contains its replay. */
 export const sessionPageRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,

@@ -1,5 +1,4 @@
 import { SimpleGrid, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError } from '@wheelhouse/sdk'
 import { lazy, type ReactNode, Suspense } from 'react'
@@ -9,7 +8,6 @@ import { Page } from '../base/page.tsx'
 import { Section } from '../base/section.tsx'
 import { Empty, Loading, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { type LiveSession, useLiveSession } from '../platform/use-live.ts'
 import { RecordingLine } from '../recording/recording-mark.tsx'
 import { useSessionRecording } from '../recording/use-recordings.ts'
@@ -18,7 +16,7 @@ import { EndedStrip } from '../session/ended-strip.tsx'
 import { EventLog } from '../session/event-log.tsx'
 import { RatingForm } from '../session/rating.tsx'
 import { SessionActions } from '../session/session-actions.tsx'
-import { isOpen, type SessionDetail, sessionQuery, useSessionRoles } from '../session/session-query.ts'
+import { isOpen, type SessionDetail, useSession, useSessionRoles } from '../session/session-query.ts'
 import { Summary } from '../session/summary.tsx'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { textParts } from '../texts/text-parts.tsx'
@@ -30,32 +28,27 @@ const EmbeddedReplay = lazy(async () => ({
   default: (await import('../replay/session-replay.tsx')).EmbeddedReplay,
 }))
 
-/** Shows one session, live or afterwards. */
 export function SessionPage() {
   const { sessionId } = useParams({ from: '/shell/sessions/$sessionId' })
-  const { rest } = usePlatform()
-  const query = useQuery(sessionQuery(rest, sessionId))
+  const query = useSession(sessionId)
   const { data, error } = query
-  if (!data && error instanceof ApiError && (error.status === 404 || error.status === 400)) {
-    return <SessionNotFound />
-  }
+  if (!data && error instanceof ApiError && (error.status === 404 || error.status === 400))
+    return (
+      <Page title={t('session.page.title')}>
+        <Empty
+          title={t('session.page.notFoundTitle')}
+          action={<LinkButton to="/sessions">{t('session.page.all')}</LinkButton>}
+        >
+          {t('session.page.notFoundText')}
+        </Empty>
+      </Page>
+    )
   return (
     <QueryView query={query}>
       {(session) => <SessionContent key={session.id} session={session} fetchedAtMs={query.dataUpdatedAt} />}
     </QueryView>
   )
 }
-
-const SessionNotFound = () => (
-  <Page title={t('session.page.title')}>
-    <Empty
-      title={t('session.page.notFoundTitle')}
-      action={<LinkButton to="/sessions">{t('session.page.all')}</LinkButton>}
-    >
-      {t('session.page.notFoundText')}
-    </Empty>
-  </Page>
-)
 
 function SessionContent({ session, fetchedAtMs }: { session: SessionDetail; fetchedAtMs: number }) {
   const live = useLiveSession(session.id)

@@ -20,7 +20,6 @@ import { useConnection } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
 
 interface Props {
-  /** The live state of the session, and the actions of its chat. */
   readonly live: LiveSessionState & { readonly room: Chat }
   readonly height?: number | string
   /** Leaves the field after a message, or after Enter in an empty field. */
@@ -32,7 +31,6 @@ export const ChatPanel = (props: Props) => (
   <ChatView {...props} meId={useMe().id} isConnected={useConnection() === 'live'} />
 )
 
-/** Renders a chat. @param props.meId the id of the user */
 export function ChatView(props: Props & { readonly meId: string; readonly isConnected: boolean }) {
   const { live, height = 280, onLeave, meId, isConnected } = props
   const { events, outgoing, typing, caughtUp, error, room } = live

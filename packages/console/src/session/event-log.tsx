@@ -1,16 +1,15 @@
 import { Button, Group, ScrollArea, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import type { RobotLogLevel, SessionLogEvent } from '@wheelhouse/protocol'
-import { Fragment, memo, useMemo, useState } from 'react'
+import { Fragment, memo, type ReactNode, useMemo, useState } from 'react'
 import { Problem } from '../base/states.tsx'
 import { useTicker } from '../base/time.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { useMe } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import type { ShapeName } from '../status/shape-name.ts'
 import { StateLabel, StateShape } from '../status/state-label.tsx'
 import { language, t } from '../texts/texts.ts'
-import { eventShape, eventText, type SessionParticipants } from './event-texts.ts'
-import { sessionQuery } from './session-query.ts'
+import { eventShape, eventText, participantsOf, type SessionParticipants } from './event-texts.ts'
+import { useSession } from './session-query.ts'
 
 /** Limits the rendered rows, so that a new entry in a long log does not delay driving. */
 const ROWS_PER_STEP = 200
@@ -26,19 +25,19 @@ const calendar = new Intl.DateTimeFormat(language, {
 
 /** Lists the events of a session with their log numbers, newest first. */
 export function EventLog({ live }: { live: LiveSession }) {
-  const participants = useParticipants(live)
+  const { id: meId } = useMe()
+  const session = useSession(live.room.sessionId).data
+  const participants = useMemo(() => participantsOf(session, meId), [session, meId])
   const [shown, setShown] = useState(ROWS_PER_STEP)
   const { events, caughtUp, error } = live
   if (error) return <Problem error={error} />
   const older = events.length - shown
   return (
-    <ScrollArea.Autosize
-      mah={360}
-      viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': t('session.log.label') }}
+    <LogList
+      label={t('session.log.label')}
+      maxHeight={360}
+      lines={<Entries events={events.slice(-shown).reverse()} participants={participants} />}
     >
-      <Stack gap={4} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
-        <Entries events={events.slice(-shown).reverse()} participants={participants} />
-      </Stack>
       {older > 0 && (
         <Button variant="default" size="xs" onClick={() => setShown((count) => count + ROWS_PER_STEP)}>
           {t('session.log.older', { entries: older })}
@@ -46,18 +45,13 @@ export function EventLog({ live }: { live: LiveSession }) {
       )}
       {!caughtUp && <Text c="dimmed">{t('common.loading')}</Text>}
       {caughtUp && events.length === 0 && <Text c="dimmed">{t('session.log.empty')}</Text>}
-    </ScrollArea.Autosize>
+    </LogList>
   )
 }
 
 /** Groups the entries by day, unless all are from today. */
-function Entries({
-  events,
-  participants,
-}: {
-  events: readonly SessionLogEvent[]
-  participants: SessionParticipants
-}) {
+function Entries(props: { events: readonly SessionLogEvent[]; participants: SessionParticipants }) {
+  const { events, participants } = props
   useTicker(DAY_CHECK_MS)
   const days = events.map(({ at }) => calendar.format(new Date(at)))
   const today = calendar.format(new Date())
@@ -74,43 +68,70 @@ function Entries({
   ))
 }
 
-const Entry = memo(
-  ({ event, participants }: { event: SessionLogEvent; participants: SessionParticipants }) => (
-    <Group component="li" data-seq={event.seq} gap="xs" wrap="nowrap" align="baseline">
-      <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-        {event.seq} · <time dateTime={event.at}>{clock.format(new Date(event.at))}</time>
-      </Text>
-      <StateShape name={eventShape(event.type)} />
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {eventText(event, participants)}
-      </Text>
-    </Group>
-  ),
-)
-
-function useParticipants(live: LiveSession): SessionParticipants {
-  const { rest } = usePlatform()
-  const { id: meId } = useMe()
-  const { data } = useQuery(sessionQuery(rest, live.room.sessionId))
-  const [operatorId, operatorName, clientId] = [data?.operator_id, data?.operator_name, data?.client_id]
-  return useMemo(
-    () => ({ meId, operatorId, operatorName, clientId }),
-    [meId, operatorId, operatorName, clientId],
+const Entry = memo((props: { event: SessionLogEvent; participants: SessionParticipants }) => {
+  const { seq, at, type } = props.event
+  return (
+    <LogLine
+      seq={seq}
+      time={
+        <>
+          {seq} · <time dateTime={at}>{clock.format(new Date(at))}</time>
+        </>
+      }
+      state={<StateShape name={eventShape(type)} />}
+    >
+      {eventText(props.event, props.participants)}
+    </LogLine>
   )
-}
+})
 
-const levels: Record<RobotLogLevel, { label: string; shape: ShapeName }> = {
-  debug: { label: t('robots.logLevels.debug'), shape: 'off' },
-  info: { label: t('robots.logLevels.info'), shape: 'request' },
-  warn: { label: t('robots.logLevels.warn'), shape: 'delayed' },
-  error: { label: t('robots.logLevels.error'), shape: 'blind' },
-}
-
-export const LevelLabel = ({ level }: { level: RobotLogLevel }) => (
-  <StateLabel shape={levels[level].shape}>{levels[level].label}</StateLabel>
+export const LogList = (props: {
+  label: string
+  maxHeight: number
+  lines: ReactNode
+  children?: ReactNode
+}) => (
+  <ScrollArea.Autosize
+    mah={props.maxHeight}
+    viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': props.label }}
+  >
+    <Stack gap={4} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
+      {props.lines}
+    </Stack>
+    {props.children}
+  </ScrollArea.Autosize>
 )
+
+export const LogLine = (props: {
+  seq?: number
+  time: ReactNode
+  state: ReactNode
+  isCode?: boolean
+  children: string
+}) => (
+  <Group component="li" data-seq={props.seq} gap="xs" wrap="nowrap" align="baseline">
+    <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+      {props.time}
+    </Text>
+    {props.state}
+    <Text size="sm" style={{ overflowWrap: 'anywhere' }} translate={props.isCode ? 'no' : undefined}>
+      {props.children}
+    </Text>
+  </Group>
+)
+
+const levels: Record<RobotLogLevel, readonly [string, ShapeName]> = {
+  debug: [t('robots.logLevels.debug'), 'off'],
+  info: [t('robots.logLevels.info'), 'request'],
+  warn: [t('robots.logLevels.warn'), 'delayed'],
+  error: [t('robots.logLevels.error'), 'blind'],
+}
+
+export function LevelLabel({ level }: { level: RobotLogLevel }) {
+  const [label, shape] = levels[level]
+  return <StateLabel shape={shape}>{label}</StateLabel>
+}
 
 const format = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' })
 
-/** Returns the time of a log line, to the second. */
 export const lineTime = (at: string | number): string => format.format(new Date(at))

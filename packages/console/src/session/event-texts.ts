@@ -4,8 +4,8 @@ import { recordedText } from '../recording/recording-texts.ts'
 import type { ShapeName } from '../status/shape-name.ts'
 import { gapText, reasonText } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
+import type { SessionDetail } from './session-query.ts'
 
-/** The participants that the log names. */
 export interface SessionParticipants {
   readonly meId: string
   readonly operatorId?: string | undefined
@@ -13,11 +13,20 @@ export interface SessionParticipants {
   readonly clientId?: string | undefined
 }
 
+export const participantsOf = (
+  session: Pick<SessionDetail, 'operator_id' | 'operator_name' | 'client_id'> | undefined,
+  meId: string,
+): SessionParticipants => ({
+  meId,
+  operatorId: session?.operator_id,
+  operatorName: session?.operator_name,
+  clientId: session?.client_id,
+})
+
 type Data = SessionLogEvent['data']
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
-/** Returns the time of day in the viewer's zone. */
 const clock = (value: unknown): string => {
   const at = new Date(String(value))
   return Number.isNaN(at.getTime()) ? t('session.events.unknownTime') : timeOfDay(at)
@@ -42,45 +51,41 @@ const withOutage = (event: string, { outage_seconds: seconds }: Data): string =>
     ? t('session.events.outage', { event, seconds: tenths.format(seconds) })
     : event
 
-/** Texts of an event without and with a reason. */
-interface ReasonTexts {
-  readonly plain: (actor: string) => string
-  readonly because: (actor: string, reason: string) => string
-}
+type Text = (actor: string, data: Data) => string
 
 /** Returns the text of an event that may have a reason and follow an outage. */
 const withReason =
-  ({ plain, because }: ReasonTexts) =>
-  (actor: string, data: Data): string => {
+  (plain: (actor: string) => string, because: (actor: string, reason: string) => string): Text =>
+  (actor, data) => {
     const reason = reasonText(data.reason)
     return withOutage(reason === '' ? plain(actor) : because(actor, reason), data)
   }
 
-const texts: Record<SessionEventType, (actor: string, data: Data) => string> = {
+const texts: Record<SessionEventType, Text> = {
   'session.scheduled': (actor) => t('session.events.scheduled', { actor }),
   'session.started': (actor) => t('session.events.started', { actor }),
-  'session.paused': withReason({
-    plain: (actor) => t('session.events.paused', { actor }),
-    because: (actor, reason) => t('session.events.pausedFor', { actor, reason }),
-  }),
+  'session.paused': withReason(
+    (actor) => t('session.events.paused', { actor }),
+    (actor, reason) => t('session.events.pausedFor', { actor, reason }),
+  ),
   'session.resumed': (actor) => t('session.events.resumed', { actor }),
-  'session.ended': withReason({
-    plain: (actor) => t('session.events.ended', { actor }),
-    because: (actor, reason) => t('session.events.endedFor', { actor, reason }),
-  }),
-  'session.cancelled': withReason({
-    plain: (actor) => t('session.events.cancelled', { actor }),
-    because: (actor, reason) => t('session.events.cancelledFor', { actor, reason }),
-  }),
-  'session.stopped': withReason({
-    plain: (actor) => t('session.events.stopped', { actor }),
-    because: (actor, reason) => t('session.events.stoppedFor', { actor, reason }),
-  }),
+  'session.ended': withReason(
+    (actor) => t('session.events.ended', { actor }),
+    (actor, reason) => t('session.events.endedFor', { actor, reason }),
+  ),
+  'session.cancelled': withReason(
+    (actor) => t('session.events.cancelled', { actor }),
+    (actor, reason) => t('session.events.cancelledFor', { actor, reason }),
+  ),
+  'session.stopped': withReason(
+    (actor) => t('session.events.stopped', { actor }),
+    (actor, reason) => t('session.events.stoppedFor', { actor, reason }),
+  ),
   'session.stop_cleared': (actor) => t('session.events.stopCleared', { actor }),
-  'session.stop_clear_requested': withReason({
-    plain: (actor) => t('session.events.stopClearRequested', { actor }),
-    because: (actor, reason) => t('session.events.stopClearRequestedFor', { actor, reason }),
-  }),
+  'session.stop_clear_requested': withReason(
+    (actor) => t('session.events.stopClearRequested', { actor }),
+    (actor, reason) => t('session.events.stopClearRequestedFor', { actor, reason }),
+  ),
   'session.pause_limit_soon': (_, { ends_at }) =>
     t('session.events.pauseLimitSoon', { time: clock(ends_at) }),
   'session.planned_end_soon': (_, { planned_end }) =>
@@ -140,7 +145,10 @@ const shapes: Partial<Record<SessionEventType, ShapeName>> = {
 export const eventShape = (type: string): ShapeName => shapes[type as SessionEventType] ?? 'off'
 
 /** Returns a log entry as a sentence. An unknown type becomes words. */
-export function eventText(event: SessionLogEvent, participants: SessionParticipants): string {
+export function eventText(
+  event: { readonly type: string; readonly data: Data },
+  participants: SessionParticipants,
+): string {
   const type = Types.safeParse(event.type).data
   const actor = actorName(event.data.actor_id, participants)
   return type ? texts[type](actor, event.data) : event.type.replaceAll(/[._]/g, ' ')

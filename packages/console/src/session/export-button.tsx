@@ -134,7 +134,6 @@ async function exportSessions(
 const nameIn = (response: Response) =>
   /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1]
 
-/** Saves a file to the browser's downloads. */
 function saveFile({ name, content }: ExportFile): void {
   const url = URL.createObjectURL(content)
   const link = document.createElement('a')

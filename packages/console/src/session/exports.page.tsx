@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Paper, Progress, Stack, Text, VisuallyHidden } from '@mantine/core'
+import { Alert, Button, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
@@ -9,14 +9,13 @@ import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { Time, useTicker } from '../base/time.tsx'
+import { ExportRow } from '../list/export-row.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { StateLabel } from '../status/state-label.tsx'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 
-/** Lists the user's exports of sessions with their progress. */
 export function ExportsPage() {
   const query = useExports()
   const { export: wanted } = useSearch({ from: '/shell/exports' })
@@ -49,7 +48,7 @@ export function ExportsPage() {
         {(exports) => (
           <Stack component="ul" gap="xs" p={0} m={0} aria-label={t('exports.page.label')}>
             {exports.map((stored) => (
-              <ExportRow
+              <Row
                 key={stored.id}
                 stored={stored}
                 selected={stored.id === wanted}
@@ -88,55 +87,35 @@ const states = {
   EXPIRED: [t('exports.states.expired'), 'off'],
 } as const
 
-interface Props {
-  readonly stored: StoredExport
-  /** Whether the address names this export. */
-  readonly selected: boolean
-  readonly onRemoved: () => void
-}
-
-/** Shows an export with its progress and its actions. */
-function ExportRow({ stored, selected, onRemoved }: Props) {
+/** Shows an export with its progress and its actions. @param props.selected whether the address names it */
+function Row(props: { stored: StoredExport; selected: boolean; onRemoved: () => void }) {
+  const { stored, selected, onRemoved } = props
   useTicker(EXPIRY_CHECK_MS)
-  const { id, status, created_at, expires_at, error } = stored
+  const { id, status, rows, total_rows: total, bytes, created_at, expires_at, error, filter } = stored
   const format = stored.format.toUpperCase()
   const expired = Date.parse(expires_at) <= Date.now()
-  const [label, shape] = states[expired ? 'EXPIRED' : status]
-  const heading = `export-${id}`
+  const running = isUnfinished(stored)
+  const remove = useRemoveExport(id)
+  const robotName = useRobotName(filter.robotId)
+  const size = dataSize(bytes / BYTES_PER_MB)
   return (
-    <Paper
-      component="li"
-      withBorder
-      p="sm"
-      data-export={id}
-      aria-labelledby={heading}
-      {...(selected && { style: { borderColor: 'var(--mantine-primary-color-filled)' } })}
-    >
-      <Group justify="space-between" align="flex-start">
-        <Stack gap={4} miw={0} flex="1 1 240px">
-          <Group gap="xs">
-            <Text fw={600} id={heading}>
-              {t('exports.row.name', { format })}
-            </Text>
-            <StateLabel shape={shape}>{label}</StateLabel>
-          </Group>
-          <Text size="sm">
-            <Filter filter={stored.filter} />
-          </Text>
-          {error && (
-            <Text size="sm" c="var(--mantine-color-error)">
-              {error}
-            </Text>
-          )}
-          <Size stored={stored} />
-          <Text size="sm" c="dimmed">
-            {textParts(expired ? 'exports.row.createdExpired' : 'exports.row.created', {
-              created: <Time at={created_at} />,
-              expires: <Time at={expires_at} />,
-            })}
-          </Text>
-        </Stack>
-        <Group gap="xs">
+    <ExportRow
+      id={id}
+      name={t('exports.row.name', { format })}
+      state={states[expired ? 'EXPIRED' : status]}
+      progress={
+        running
+          ? { percent: percentOf(stored), label: t('exports.row.progressLabel', { format }) }
+          : undefined
+      }
+      error={error}
+      dates={textParts(expired ? 'exports.row.createdExpired' : 'exports.row.created', {
+        created: <Time at={created_at} />,
+        expires: <Time at={expires_at} />,
+      })}
+      isSelected={selected}
+      actions={
+        <>
           {status === 'READY' && !expired && (
             <Button
               component="a"
@@ -148,67 +127,42 @@ function ExportRow({ stored, selected, onRemoved }: Props) {
               {t('exports.row.download')}
             </Button>
           )}
-          <RemoveButton stored={stored} onRemoved={onRemoved} />
-        </Group>
-      </Group>
-    </Paper>
+          <ConfirmButton
+            size="xs"
+            variant="default"
+            question={t(running ? 'exports.cancel.question' : 'exports.remove.question', { format })}
+            consequence={t(running ? 'exports.cancel.consequence' : 'exports.remove.consequence')}
+            confirmLabel={t(running ? 'exports.cancel.confirm' : 'exports.remove.confirm')}
+            dismissLabel={t('exports.remove.keep')}
+            onConfirm={() => remove.mutateAsync().then(onRemoved)}
+            aria-label={t(running ? 'exports.cancel.label' : 'exports.remove.label', { format })}
+          >
+            {t(running ? 'exports.cancel.button' : 'exports.remove.button')}
+          </ConfirmButton>
+        </>
+      }
+    >
+      <Text size="sm">{filterText(filter, robotName)}</Text>
+      <Text size="sm">
+        {running ? t('exports.row.progress', { rows, total, size }) : t('exports.row.size', { rows, size })}
+      </Text>
+    </ExportRow>
   )
 }
 
-/** Shows the rows and the size, with a progress bar until the export is finished. */
-function Size({ stored }: { stored: StoredExport }) {
-  const { rows, total_rows: total, bytes } = stored
-  const format = stored.format.toUpperCase()
-  const size = dataSize(bytes / BYTES_PER_MB)
-  if (!isUnfinished(stored)) {
-    return <Text size="sm">{t('exports.row.size', { rows, size })}</Text>
-  }
-  return (
-    <>
-      <Progress value={percentOf(stored)} aria-label={t('exports.row.progressLabel', { format })} />
-      <Text size="sm">{t('exports.row.progress', { rows, total, size })}</Text>
-    </>
-  )
-}
-
-function Filter({ filter }: Pick<StoredExport, 'filter'>) {
+function useRobotName(robotId: string | undefined): string | undefined {
   const { rest } = usePlatform()
-  const { robotId } = filter
   const found = useQuery({
     queryKey: [...keys.robots, 'of-sessions', robotId],
     queryFn: () => answerOf(rest.GET('/api/session-robots', { params: { query: { robotId } } })),
     enabled: robotId !== undefined,
   })
-  return filterText(filter, found.data?.robots[0]?.name)
-}
-
-function RemoveButton({ stored, onRemoved }: Omit<Props, 'selected'>) {
-  const remove = useRemoveExport(stored.id)
-  const running = isUnfinished(stored)
-  const format = stored.format.toUpperCase()
-  return (
-    <ConfirmButton
-      size="xs"
-      variant="default"
-      question={t(running ? 'exports.cancel.question' : 'exports.remove.question', { format })}
-      consequence={t(running ? 'exports.cancel.consequence' : 'exports.remove.consequence')}
-      confirmLabel={t(running ? 'exports.cancel.confirm' : 'exports.remove.confirm')}
-      dismissLabel={t('exports.remove.keep')}
-      onConfirm={async () => {
-        await remove.mutateAsync()
-        onRemoved()
-      }}
-      aria-label={t(running ? 'exports.cancel.label' : 'exports.remove.label', { format })}
-    >
-      {t(running ? 'exports.cancel.button' : 'exports.remove.button')}
-    </ConfirmButton>
-  )
+  return found.data?.robots[0]?.name
 }
 
 /** The steps at which progress is announced to screen readers, in percent. */
 const ANNOUNCED_STEP = 25
 
-/** Returns which sessions an export contains. `robotName` is undefined when it is not known. */
 function filterText(
   { search, status, robotId, from, to }: StoredExport['filter'],
   robotName?: string,

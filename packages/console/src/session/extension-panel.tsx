@@ -1,37 +1,23 @@
 import { Button, Group, NumberInput, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { duration, timeOfDay } from '../base/format.ts'
 import { Problem } from '../base/states.tsx'
-import { usePlatform } from '../platform/platform.ts'
+import { useMe, usePlatform } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
-import { isOpen, sessionQuery, useSessionAction, useSessionRoles } from './session-query.ts'
+import { isOpen, useSession, useSessionAction } from './session-query.ts'
 
 /** Shows extensions: the owner requests, the operator accepts or declines, both see the result. */
 export function ExtensionPanel({ live }: { live: LiveSession }) {
-  const { rest } = usePlatform()
-  const { data: session } = useQuery(sessionQuery(rest, live.room.sessionId))
-  const extension = newestExtension(live.events)
+  const meId = useMe().id
+  const session = useSession(live.room.sessionId).data
   if (!session) return null
-  return <Panel session={session} extension={extension} status={live.session?.status ?? session.status} />
-}
-
-function Panel(props: {
-  session: {
-    id: string
-    operator_id: string
-    client_id: string
-    planned_minutes: number | null
-    planned_end: string | null
-  }
-  status: Parameters<typeof isOpen>[0]
-  extension: Extension | undefined
-}) {
-  const { session, status, extension } = props
-  const sessionRoles = useSessionRoles(session)
+  const extension = newestExtension(live.events)
+  const status = live.session?.status ?? session.status
+  const [isOperator, isClient] = [session.operator_id === meId, session.client_id === meId]
   const pending = extension?.status === 'pending'
   const planned = extension?.plannedMinutes ?? session.planned_minutes
   return (
@@ -47,10 +33,10 @@ function Panel(props: {
         </Text>
       )}
       <Text size="sm" role="status">
-        {extension ? textOf(extension, sessionRoles.operator) : t('session.extension.none')}
+        {extension ? textOf(extension, isOperator) : t('session.extension.none')}
       </Text>
-      {isOpen(status) && pending && sessionRoles.operator && <Decision sessionId={session.id} />}
-      {status === 'ACTIVE' && !pending && sessionRoles.client && <Request sessionId={session.id} />}
+      {isOpen(status) && pending && isOperator && <Decision sessionId={session.id} />}
+      {status === 'ACTIVE' && !pending && isClient && <Request sessionId={session.id} />}
     </Stack>
   )
 }
@@ -129,7 +115,6 @@ function Request({ sessionId }: { sessionId: string }) {
   )
 }
 
-/** The newest extension request in the event log. */
 interface Extension {
   readonly minutes: number
   readonly status: 'pending' | 'approved' | 'declined' | 'expired'

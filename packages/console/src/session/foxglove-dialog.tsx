@@ -49,7 +49,6 @@ function NewAddress({ sessionId }: { sessionId: string }) {
   )
 }
 
-/** Opens the dialog that creates addresses for Foxglove. */
 export function FoxgloveButton({ sessionId }: { sessionId: string }) {
   const [opened, setOpened] = useState(false)
   return (

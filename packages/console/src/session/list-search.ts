@@ -2,7 +2,6 @@ import { SessionStatus } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { parameter, textParameter } from '../list/list-search.ts'
 
-/** A day such as `2026-11-20`, in the viewer's zone. */
 const day = parameter(z.iso.date())
 
 const schema = z.object({
@@ -17,7 +16,6 @@ const schema = z.object({
 /** Search text, order and filters of the session list, as stored in the query string. */
 export type SessionSearch = z.output<typeof schema>
 
-/** Reads the search from the query string and drops invalid values. */
 export const readSessionSearch = (search: Record<string, unknown>): SessionSearch => schema.parse(search)
 
 /** Returns the API filter for a search. Days become times in the viewer's zone. */
@@ -31,7 +29,6 @@ export function filterOf({ search, status, robot, from, to }: SessionSearch) {
   }
 }
 
-/** Returns the start of a day, or of a later day, in the viewer's zone. */
 function midnight(date: string, daysLater: number): string {
   const [year = 0, month = 1, dayOfMonth = 1] = date.split('-').map(Number)
   return new Date(year, month - 1, dayOfMonth + daysLater).toISOString()

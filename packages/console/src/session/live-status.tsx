@@ -1,5 +1,4 @@
 import { Group, Text } from '@mantine/core'
-import type { SessionStatus } from '@wheelhouse/protocol'
 import type { ReactNode } from 'react'
 import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { clockText, money } from '../base/format.ts'
@@ -14,7 +13,7 @@ import type { ObserverState } from './observer-connection.ts'
 import type { SessionDetail } from './session-query.ts'
 import { estimate, statusSince, useBillableSeconds } from './session-time.ts'
 
-interface Props {
+export interface LiveStatusProps {
   readonly session: SessionDetail
   readonly live: LiveSession
   readonly observerState: ObserverState | undefined
@@ -22,18 +21,14 @@ interface Props {
   readonly isOutdated: boolean
 }
 
-/** Shows session status, its duration and the robot connection in one line. */
-export function SessionStatusLine({
-  session,
-  live,
-  observerState,
-  isOutdated,
-  children,
-}: Props & { readonly children?: ReactNode }) {
+export function SessionStatusLine(props: LiveStatusProps & { children: ReactNode }) {
+  const { session, live, observerState, isOutdated, children } = props
   const nowMs = useNow()
   const status = live.session?.status ?? session.status
   const sinceMs = statusSince(live.events, status)
   const reason = status === 'PAUSED' ? pauseText(session) : ''
+  const online = observerState?.connection === 'online'
+  const connected = online ? observerState.drive?.robot_connected === true : session.control.connected
   return (
     <Group component="section" aria-label={t('session.status.label')} gap="xs">
       {children}
@@ -47,7 +42,14 @@ export function SessionStatusLine({
       <Text size="sm" span>
         {sinceText(sinceMs === undefined ? undefined : nowMs - sinceMs, reason)}
       </Text>
-      <RobotBadge session={session} observerState={observerState} isOutdated={isOutdated} />
+      <StateLabel shape={online && !isOutdated ? (connected ? 'live' : 'blind') : 'off'}>
+        {connected ? t('session.status.robotConnected') : t('session.status.robotOffline')}
+      </StateLabel>
+      {observerState && (!online || isOutdated) && (
+        <Text size="sm" c="dimmed" span>
+          {t('session.status.lastKnown')}
+        </Text>
+      )}
     </Group>
   )
 }
@@ -68,65 +70,6 @@ function pauseText({ control: { stop, operator_gone_since }, pause_reason }: Ses
   return wasGone && operator_gone_since === null ? t('session.status.operatorBack') : reasonText(pause_reason)
 }
 
-function RobotBadge({ session, observerState, isOutdated }: Omit<Props, 'live'>) {
-  const online = observerState?.connection === 'online'
-  const connected = (online && observerState.drive?.robot_connected) || (!online && session.control.connected)
-  return (
-    <>
-      <StateLabel shape={online && !isOutdated ? (connected ? 'live' : 'blind') : 'off'}>
-        {connected ? t('session.status.robotConnected') : t('session.status.robotOffline')}
-      </StateLabel>
-      {observerState && (!online || isOutdated) && (
-        <Text size="sm" c="dimmed" span>
-          {t('session.status.lastKnown')}
-        </Text>
-      )}
-    </>
-  )
-}
-
-/** Shows the cost so far, latency and battery of an open session. */
-export function LiveStatus({
-  session,
-  fetchedAtMs,
-  live,
-  observerState,
-  isOutdated,
-}: Props & { readonly fetchedAtMs: number }) {
-  const status = live.session?.status ?? session.status
-  return (
-    <DescriptionList cols={{ base: 1, xs: 2 }}>
-      <Cost session={session} status={status} fetchedAtMs={fetchedAtMs} isOutdated={isOutdated} />
-      <Latency observerState={observerState} isOutdated={isOutdated} />
-      <SpeedLimit observerState={observerState} isOutdated={isOutdated} />
-      <Battery observerState={observerState} isOutdated={isOutdated} />
-    </DescriptionList>
-  )
-}
-
-function Cost(props: {
-  session: SessionDetail
-  status: SessionStatus
-  fetchedAtMs: number
-  isOutdated: boolean
-}) {
-  const { session, isOutdated } = props
-  const seconds = useBillableSeconds({ ...props, isSilent: isOutdated })
-  const { rate_cents_per_minute: rate } = session
-  if (rate === null) return null
-  const { minutes, cents } = estimate(seconds, rate)
-  const share = 'operator_share_percent' in session ? (session.operator_share_percent ?? 0) : undefined
-  const amount = money(share === undefined ? cents : Math.floor((cents * share) / 100))
-  return (
-    <DescriptionItem label={share === undefined ? t('session.status.cost') : t('drive.time.earned')}>
-      <Figure isOutdated={isOutdated}>{t('session.status.about', { amount })}</Figure>
-      <Text size="sm" c="dimmed">
-        {t('session.status.startedMinutes', { count: minutes, rate: money(rate) })}
-      </Text>
-    </DescriptionItem>
-  )
-}
-
 const milliseconds = new Intl.NumberFormat(language, {
   style: 'unit',
   unit: 'millisecond',
@@ -136,48 +79,54 @@ const milliseconds = new Intl.NumberFormat(language, {
 const ms = (value: number | null | undefined) =>
   value == null ? t('session.status.unknown') : milliseconds.format(value)
 
-/** Strikes a figure through that is older than a second. */
-const Figure = ({ isOutdated, children }: { isOutdated: boolean; children: ReactNode }) =>
-  isOutdated ? (
-    <Text c="dimmed" component="s">
-      {children}
-    </Text>
-  ) : (
-    children
-  )
-
-function Latency({ observerState, isOutdated }: Pick<Props, 'observerState' | 'isOutdated'>) {
-  if (observerState?.connection !== 'online') return null
-  const { roundTripMs, driveLatency } = observerState
+export function LiveStatus(props: LiveStatusProps & { readonly fetchedAtMs: number }) {
+  const { session, live, observerState, isOutdated, fetchedAtMs } = props
+  const status = live.session?.status ?? session.status
+  const seconds = useBillableSeconds({ session, status, fetchedAtMs, isSilent: isOutdated })
+  const { rate_cents_per_minute: rate } = session
+  const { minutes, cents } = estimate(seconds, rate ?? 0)
+  const share = 'operator_share_percent' in session ? (session.operator_share_percent ?? 0) : undefined
+  const amount = money(share === undefined ? cents : Math.floor((cents * share) / 100))
+  const online = observerState?.connection === 'online' ? observerState : undefined
+  const speedLimit = online?.limits && speedLimitText(online.limits)
+  // A figure that is older than a second is struck through.
+  const figure = (text: string) =>
+    isOutdated ? (
+      <Text c="dimmed" component="s">
+        {text}
+      </Text>
+    ) : (
+      text
+    )
   return (
-    <DescriptionItem label={t('session.status.latency')}>
-      <Figure isOutdated={isOutdated}>
-        {t('session.status.latencies', {
-          you: ms(roundTripMs),
-          operator: ms(driveLatency?.operator_ms),
-          robot: ms(driveLatency?.robot_ms),
-        })}
-      </Figure>
-    </DescriptionItem>
-  )
-}
-
-function SpeedLimit({ observerState, isOutdated }: Pick<Props, 'observerState' | 'isOutdated'>) {
-  const text =
-    observerState?.connection === 'online' && observerState.limits && speedLimitText(observerState.limits)
-  if (!text) return null
-  return (
-    <DescriptionItem label={t('session.status.latencyBudget')}>
-      <Figure isOutdated={isOutdated}>{text}</Figure>
-    </DescriptionItem>
-  )
-}
-
-function Battery({ observerState, isOutdated }: Pick<Props, 'observerState' | 'isOutdated'>) {
-  if (observerState?.battery === undefined) return null
-  return (
-    <DescriptionItem label={t('session.status.battery')}>
-      <Figure isOutdated={isOutdated}>{percent(observerState.battery.battery)}</Figure>
-    </DescriptionItem>
+    <DescriptionList cols={{ base: 1, xs: 2 }}>
+      {rate !== null && (
+        <DescriptionItem label={share === undefined ? t('session.status.cost') : t('drive.time.earned')}>
+          {figure(t('session.status.about', { amount }))}
+          <Text size="sm" c="dimmed">
+            {t('session.status.startedMinutes', { count: minutes, rate: money(rate) })}
+          </Text>
+        </DescriptionItem>
+      )}
+      {online && (
+        <DescriptionItem label={t('session.status.latency')}>
+          {figure(
+            t('session.status.latencies', {
+              you: ms(online.roundTripMs),
+              operator: ms(online.driveLatency?.operator_ms),
+              robot: ms(online.driveLatency?.robot_ms),
+            }),
+          )}
+        </DescriptionItem>
+      )}
+      {speedLimit && (
+        <DescriptionItem label={t('session.status.latencyBudget')}>{figure(speedLimit)}</DescriptionItem>
+      )}
+      {observerState?.battery && (
+        <DescriptionItem label={t('session.status.battery')}>
+          {figure(percent(observerState.battery.battery))}
+        </DescriptionItem>
+      )}
+    </DescriptionList>
   )
 }

@@ -13,7 +13,6 @@ import { type LinkAges, linkAgesOf, PING_MS } from '../freshness/freshness.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { createTelemetryFeed, type SubscribeTelemetry } from '../telemetry/feed.ts'
 
-/** The state of the robot and of this page's connection to the gateway. */
 export interface ObserverState {
   /** `ended`: the client does not retry; `problem` says why. See `ObserverConnection.reconnect`. */
   readonly connection: 'connecting' | 'online' | 'offline' | 'ended'
@@ -25,7 +24,6 @@ export interface ObserverState {
   readonly limits: SpeedLimits | undefined
   /** Round trip between this page and the gateway, in milliseconds. */
   readonly roundTripMs: number | undefined
-  /** The last reported charge of the robot. */
   readonly battery: DriveBattery | undefined
   /** Log lines since the page connected, newest first. Older lines are dropped. */
   readonly logs: readonly (Pick<DriveLog, 'level' | 'message' | 'at'> & { readonly number: number })[]
@@ -35,15 +33,12 @@ export interface ObserverState {
 /** An observer's connection to the robot of a session, which can also stop the robot. */
 export interface ObserverConnection {
   readonly state: Store<ObserverState>
-  /** Subscribes to telemetry, outside of React. */
   readonly subscribe: SubscribeTelemetry
-  /** Returns how old the newest telemetry and the newest frame of any kind are. */
   ages(): LinkAges
   /** Stops the robot. Resends the stop over new connections until it is recorded. Rejects when the client gives up. */
   stop(reason?: string): Promise<void>
   /** Drops a stop that was recorded over another route during an outage, because it may be cleared by now. */
   forgetStop(): void
-  /** Opens a new connection, even after `ended`. */
   reconnect(): void
   close(): void
 }
@@ -59,7 +54,6 @@ const initialState: ObserverState = {
   problem: undefined,
 }
 
-/** The maximum number of shown log lines. */
 const MAX_LOGS = 100
 
 function createObserverConnection(getTicket: GetTicket): ObserverConnection {
@@ -133,7 +127,6 @@ export function useObserverConnection(sessionId: string, open: boolean): Observe
 
 const noSubscription = () => () => undefined
 
-/** Returns the state of an observer connection, undefined without one. */
 export const useObserverState = (
   observerConnection: ObserverConnection | undefined,
 ): ObserverState | undefined =>

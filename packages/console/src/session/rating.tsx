@@ -1,4 +1,4 @@
-import { Button, Text, Textarea } from '@mantine/core'
+import { Button, Group, Text, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
@@ -33,9 +33,9 @@ export function RatingForm({ session }: { session: SessionDetail }) {
     if (stars > 0) rate.mutate()
   }
   return (
-    <form onSubmit={submit} aria-label={t('session.rating.form')} className={styles.rating}>
+    <Group component="form" gap="xs" onSubmit={submit} aria-label={t('session.rating.form')}>
       <Text fw={600}>{t('session.rating.form')}</Text>
-      <div role="radiogroup" aria-label={t('session.rating.label')} className={styles.stars}>
+      <Group gap={0} role="radiogroup" aria-label={t('session.rating.label')} className={styles.stars ?? ''}>
         {[1, 2, 3, 4, 5].map((count) => (
           <label key={count}>
             <input
@@ -48,7 +48,7 @@ export function RatingForm({ session }: { session: SessionDetail }) {
             {count <= stars ? '★' : '☆'}
           </label>
         ))}
-      </div>
+      </Group>
       {stars > 0 && (
         <>
           <Textarea
@@ -67,11 +67,10 @@ export function RatingForm({ session }: { session: SessionDetail }) {
         </>
       )}
       <Problem error={rate.error} />
-    </form>
+    </Group>
   )
 }
 
-/** Shows a number of stars. */
 export const Stars = ({ count }: { count: number }) => (
   <span role="img" aria-label={t('session.rating.rated', { count })}>
     {'★'.repeat(count)}

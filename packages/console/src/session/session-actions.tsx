@@ -1,18 +1,13 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { notifications } from '@mantine/notifications'
 import { ConfirmButton } from '../base/confirm-button.tsx'
+import { messageOf } from '../base/message-of.ts'
 import { Problem } from '../base/states.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { useMe } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
-import { StopClearing } from './clear-stop.tsx'
-import {
-  isOpen,
-  type SessionDetail,
-  sessionQuery,
-  useSessionAction,
-  useSessionRoles,
-} from './session-query.ts'
+import { nextStep, StopClearing } from './clear-stop.tsx'
+import { isOpen, useSession, useSessionAction } from './session-query.ts'
 
 interface Props {
   readonly live: LiveSession
@@ -20,27 +15,19 @@ interface Props {
   readonly isStopElsewhere?: boolean
 }
 
-/** Shows the actions that the user may perform on a session. */
 export function SessionActions({ live, isStopElsewhere = false }: Props) {
-  const { rest } = usePlatform()
-  const { data } = useQuery(sessionQuery(rest, live.room.sessionId))
-  if (!data) return null
-  const session = { ...data, status: live.session?.status ?? data.status }
-  return <Actions session={session} isStopElsewhere={isStopElsewhere} />
-}
-
-function Actions({ session, isStopElsewhere }: { session: SessionDetail; isStopElsewhere: boolean }) {
-  const sessionRoles = useSessionRoles(session)
-  const sessionAction = useSessionAction(session.id)
-  const isAdmin = useMe().roles.includes('admin')
-  if (!sessionRoles.operator && !sessionRoles.client && !isAdmin) return null
-  const isParticipant = sessionRoles.operator || sessionRoles.client
-  if (session.status === 'PENDING' && !isParticipant) return null
-  if (session.status === 'PENDING')
-    return <ScheduledActions session={session} mayStart={sessionRoles.operator} />
-  if (!isOpen(session.status)) return null
+  const me = useMe()
+  const { data: session } = useSession(live.room.sessionId)
+  const sessionAction = useSessionAction(live.room.sessionId)
+  if (!session) return null
+  const status = live.session?.status ?? session.status
+  const isOperator = session.operator_id === me.id
+  const isParticipant = isOperator || session.client_id === me.id
+  if (status === 'PENDING')
+    return isParticipant && <ScheduledActions session={session} mayStart={isOperator} />
+  if (!isOpen(status) || !(isParticipant || me.roles.includes('admin'))) return null
   const { stop, connected } = session.control
-  const paused = session.status === 'PAUSED'
+  const paused = status === 'PAUSED'
   return (
     <Stack gap="xs">
       <Group gap="xs">
@@ -54,7 +41,7 @@ function Actions({ session, isStopElsewhere }: { session: SessionDetail; isStopE
           </Button>
         )}
         {stop && !isStopElsewhere && <StopClearing session={session} />}
-        {paused && sessionRoles.operator && (
+        {paused && isOperator && (
           <Button
             disabled={stop !== null || !connected}
             loading={sessionAction.isPending}
@@ -73,66 +60,51 @@ function Actions({ session, isStopElsewhere }: { session: SessionDetail; isStopE
           {t('session.actions.end')}
         </ConfirmButton>
       </Group>
-      {paused && !(stop && isStopElsewhere) && (
-        <Text size="sm">{nextStep(sessionRoles.operator, stop, connected)}</Text>
-      )}
+      {paused && !(stop && isStopElsewhere) && <Text size="sm">{nextStep(isOperator, stop, connected)}</Text>}
       <Problem error={sessionAction.error} />
     </Stack>
   )
 }
 
-/** Returns what a paused session needs to resume. */
-export function nextStep(
-  isOperator: boolean,
-  stop: SessionDetail['control']['stop'],
-  connected: boolean,
-): string {
-  if (stop && !stop.may_clear) {
-    return t('session.nextStep.askOwner')
-  }
-  if (stop?.may_clear && stop.clear_requested_at && !isOperator) {
-    return t('session.nextStep.asked')
-  }
-  if (stop) return t('session.nextStep.clear')
-  if (!connected) return t('session.nextStep.robotOffline')
-  return isOperator ? t('session.nextStep.resume') : t('session.nextStep.waiting')
-}
-
-/** Starts or cancels a scheduled session. */
+/** Starts or cancels a scheduled session. A row of a list has no room for an error, so that it appears as a notification. */
 export function ScheduledActions(props: {
   session: { readonly id: string; readonly robot_name: string }
   mayStart: boolean
-  size?: 'xs' | 'sm'
+  size?: 'compact-xs' | 'xs' | 'sm'
 }) {
   const { session, mayStart, size = 'sm' } = props
-  const sessionAction = useSessionAction(session.id)
+  const { id, robot_name: robot } = session
+  const action = useSessionAction(id)
+  const onError = (error: unknown) =>
+    notifications.show({
+      color: 'red',
+      title: t('session.row.notStarted', { robot }),
+      message: messageOf(error),
+    })
   return (
-    <Stack gap="xs">
-      <Group gap="xs">
-        {mayStart && (
-          <Button
-            size={size}
-            loading={sessionAction.isPending}
-            onClick={() => sessionAction.mutate('start')}
-            aria-label={t('session.actions.startLabel', { robot: session.robot_name })}
-          >
-            {t('session.actions.start')}
-          </Button>
-        )}
-        <ConfirmButton
+    <Group gap="xs" wrap="nowrap">
+      {mayStart && (
+        <Button
           size={size}
-          variant="default"
-          question={t('session.actions.cancelQuestion')}
-          consequence={t('session.actions.cancelConsequence')}
-          confirmLabel={t('session.actions.cancelConfirm')}
-          dismissLabel={t('session.actions.cancelKeep')}
-          onConfirm={() => sessionAction.mutateAsync('cancel')}
-          aria-label={t('session.actions.cancelLabel', { robot: session.robot_name })}
+          loading={action.isPending}
+          onClick={() => action.mutate('start', { onError })}
+          aria-label={t('session.actions.startLabel', { robot })}
         >
-          {t('session.actions.cancel')}
-        </ConfirmButton>
-      </Group>
-      <Problem error={sessionAction.variables === 'start' ? sessionAction.error : undefined} />
-    </Stack>
+          {t('session.actions.start')}
+        </Button>
+      )}
+      <ConfirmButton
+        size={size}
+        variant="default"
+        question={t('session.actions.cancelQuestion')}
+        consequence={t('session.actions.cancelConsequence')}
+        confirmLabel={t('session.actions.cancelConfirm')}
+        dismissLabel={t('session.actions.cancelKeep')}
+        onConfirm={() => action.mutateAsync('cancel')}
+        aria-label={t('session.actions.cancelLabel', { robot })}
+      >
+        {t('session.actions.cancel')}
+      </ConfirmButton>
+    </Group>
   )
 }

@@ -3,6 +3,7 @@ import {
   queryOptions,
   useIsMutating,
   useMutation,
+  useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
 import type { SessionAction, SessionStatus } from '@wheelhouse/protocol'
@@ -20,13 +21,10 @@ export const sessionQuery = (rest: RestClient, sessionId: string) =>
       answerOf(rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } }, signal })),
   })
 
-interface SessionRoles {
-  readonly operator: boolean
-  readonly client: boolean
-}
+export const useSession = (sessionId: string) => useQuery(sessionQuery(usePlatform().rest, sessionId))
 
 /** Returns the roles of the user in a session. An admin who observes has none of them. */
-export function useSessionRoles(session: Pick<SessionDetail, 'operator_id' | 'client_id'>): SessionRoles {
+export function useSessionRoles(session: Pick<SessionDetail, 'operator_id' | 'client_id'>) {
   const { id } = useMe()
   return { operator: session.operator_id === id, client: session.client_id === id }
 }

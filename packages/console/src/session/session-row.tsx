@@ -12,12 +12,10 @@ import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { filterOf, type SessionSearch } from './list-search.ts'
 import { ScheduledActions } from './session-actions.tsx'
-import { isOpen, sessionQuery } from './session-query.ts'
+import { isOpen, useSession } from './session-query.ts'
 
-/** Shows a session of the list with its actions. */
 export function SessionRow({ session }: { session: ListedSession }) {
   const { id, status, robot_name, robot_type, operator_name } = session
-  const operates = 'operator_earnings_cents' in session
   return (
     <Paper component="li" withBorder p="sm" data-session={id}>
       <Group justify="space-between" align="flex-start">
@@ -29,7 +27,7 @@ export function SessionRow({ session }: { session: ListedSession }) {
             <SessionStatusLabel status={status} />
           </Group>
           <Text size="sm" c="dimmed">
-            {operates
+            {isOperated(session)
               ? robot_type
               : t('session.row.operatedBy', { type: robot_type, operator: operator_name })}
           </Text>
@@ -38,25 +36,31 @@ export function SessionRow({ session }: { session: ListedSession }) {
           </Text>
           <Text size="sm">{detailsOf(session)}</Text>
         </Stack>
-        {status === 'PENDING' && <ScheduledActions session={session} mayStart={operates} size="xs" />}
-        {isOpen(status) && <OpenLink session={session} operates={operates} />}
+        <RowActions session={session} size="xs" />
       </Group>
     </Paper>
   )
 }
 
-const OpenLink = ({ session, operates }: { session: ListedSession; operates: boolean }) =>
-  operates ? (
-    <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }} size="xs">
+export function RowActions({ session, size }: { session: ListedSession; size: 'compact-xs' | 'xs' }) {
+  const operates = isOperated(session)
+  if (session.status === 'PENDING')
+    return <ScheduledActions session={session} mayStart={operates} size={size} />
+  if (!isOpen(session.status)) return null
+  const params = { sessionId: session.id }
+  return operates ? (
+    <LinkButton to="/drive/$sessionId" params={params} size={size}>
       {t('session.row.drive')}
     </LinkButton>
   ) : (
-    <LinkButton to="/sessions/$sessionId" params={{ sessionId: session.id }} size="xs">
+    <LinkButton to="/sessions/$sessionId" params={params} size={size} variant="default">
       {t('session.row.watch')}
     </LinkButton>
   )
+}
 
-/** Shows when a session started, or when it is planned to start. */
+export const isOperated = (session: ListedSession) => 'operator_earnings_cents' in session
+
 export function When({ session }: { session: ListedSession }) {
   const { id, status, started_at, created_at } = session
   if (started_at) return <Time at={started_at} exact />
@@ -66,8 +70,7 @@ export function When({ session }: { session: ListedSession }) {
 
 /** Queries the session, because the list lacks its planned start and duration. */
 function Scheduled({ sessionId }: { sessionId: string }) {
-  const { rest } = usePlatform()
-  const { data } = useQuery(sessionQuery(rest, sessionId))
+  const { data } = useSession(sessionId)
   if (!data?.scheduled_for) return t('session.row.scheduled')
   const time = <Time at={data.scheduled_for} exact />
   return data.planned_minutes === null
@@ -91,13 +94,11 @@ function detailsOf(session: ListedSession): string {
 
 export type ListedSession = Schemas['Session']
 
-/** The maximum page size of the API. */
 const PAGE_SIZE = 100
 /** The hub does not report the user's own actions in other windows, so the page polls. */
 const REFRESH_MS = 5_000
 const COUNTS_POLL_MS = 15_000
 
-/** Lists the user's sessions that match a search, page by page. */
 export function useSessionList(search: SessionSearch) {
   const { rest } = usePlatform()
   return useListPages<ListedSession>({

@@ -7,11 +7,8 @@ import { type SessionDetail, sessionQuery } from './session-query.ts'
 
 /** The billed time as the page knows it at one moment. */
 interface BillableReading {
-  /** The billed time when the session was loaded. */
   readonly loadedSeconds: number
-  /** When it was loaded, in Unix milliseconds. */
   readonly loadedAtMs: number
-  /** Whether the time has been billed since. */
   readonly isRunning: boolean
 }
 

@@ -1,27 +1,28 @@
-import { Button, Group, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { TextInput } from '@mantine/core'
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { SessionStatus } from '@wheelhouse/protocol'
-import { answerOf } from '@wheelhouse/sdk'
-import { ConfirmButton } from '../base/confirm-button.tsx'
 import { duration, money } from '../base/format.ts'
-import { LinkAnchor, LinkButton } from '../base/links.tsx'
-import { messageOf } from '../base/message-of.ts'
+import { LinkAnchor } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty } from '../base/states.tsx'
 import { DataList } from '../list/data-list.tsx'
 import type { ListColumn } from '../list/list-types.ts'
-import { ServerSelect } from '../list/server-select.tsx'
-import { isOnlyAdmin, useMe, usePlatform } from '../platform/platform.ts'
-import { keys } from '../platform/queries.ts'
+import { RobotSelect } from '../list/server-select.tsx'
+import { isOnlyAdmin, useMe } from '../platform/platform.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { ExportButtons } from './export-button.tsx'
 import { readSessionSearch, type SessionSearch } from './list-search.ts'
 import { Stars } from './rating.tsx'
-import { isOpen, useSessionAction } from './session-query.ts'
-import { type ListedSession, useSessionCounts, useSessionList, When } from './session-row.tsx'
+import {
+  isOperated,
+  type ListedSession,
+  RowActions,
+  useSessionCounts,
+  useSessionList,
+  When,
+} from './session-row.tsx'
 
 /** The count of a status from which on the platform counts no further. */
 const COUNT_LIMIT = 10_000
@@ -72,7 +73,6 @@ function OwnSessions() {
   )
 }
 
-/** Returns the sums of the sessions that match the filter, once all of them are known. */
 function totalsOf(rows: readonly ListedSession[]): string {
   const sum = (values: readonly (number | null)[]) =>
     values.reduce<number>((all, value) => all + (value ?? 0), 0)
@@ -83,7 +83,6 @@ function totalsOf(rows: readonly ListedSession[]): string {
   })
 }
 
-/** The columns of the session list: one line for each session. */
 const sessionColumns: readonly ListColumn<ListedSession>[] = [
   {
     header: t('session.list.robot'),
@@ -134,15 +133,13 @@ const sessionColumns: readonly ListColumn<ListedSession>[] = [
     width: '11rem',
     align: 'right',
     card: 'buttons',
-    cell: (session) => <Actions session={session} />,
+    cell: (session) => <RowActions session={session} size="compact-xs" />,
   },
 ]
 
-const isOperated = (session: ListedSession) => 'operator_earnings_cents' in session
-
 function OperatorName({ session }: { session: ListedSession }) {
-  const { display_name } = useMe()
-  return isOperated(session) ? display_name : session.operator_name
+  const me = useMe()
+  return isOperated(session) ? me.display_name : session.operator_name
 }
 
 /** Returns what the viewer earns in a session, or pays for it. Empty until the session has ended. */
@@ -154,99 +151,23 @@ function amountOf(session: ListedSession): string {
 const centsOf = (session: ListedSession) =>
   'operator_earnings_cents' in session ? session.operator_earnings_cents : session.client_charge_cents
 
-function Actions({ session }: { session: ListedSession }) {
-  if (session.status === 'PENDING') return <Scheduled session={session} />
-  if (!isOpen(session.status)) return null
-  const params = { sessionId: session.id }
-  return isOperated(session) ? (
-    <LinkButton to="/drive/$sessionId" params={params} size="compact-xs">
-      {t('session.row.drive')}
-    </LinkButton>
-  ) : (
-    <LinkButton to="/sessions/$sessionId" params={params} size="compact-xs" variant="default">
-      {t('session.row.watch')}
-    </LinkButton>
-  )
-}
-
-/** Starts or cancels a scheduled session. A row has no room for an error, so it appears as a notification. */
-function Scheduled({ session }: { session: ListedSession }) {
-  const { id, robot_name } = session
-  const action = useSessionAction(id)
-  const start = () =>
-    action.mutate('start', {
-      onError: (error) =>
-        notifications.show({
-          color: 'red',
-          title: t('session.row.notStarted', { robot: robot_name }),
-          message: messageOf(error),
-        }),
-    })
-  return (
-    <Group gap="xs" wrap="nowrap">
-      {isOperated(session) && (
-        <Button
-          size="compact-xs"
-          loading={action.isPending}
-          onClick={start}
-          aria-label={t('session.actions.startLabel', { robot: robot_name })}
-        >
-          {t('session.actions.start')}
-        </Button>
-      )}
-      <ConfirmButton
-        size="compact-xs"
-        variant="default"
-        question={t('session.actions.cancelQuestion')}
-        consequence={t('session.actions.cancelConsequence')}
-        confirmLabel={t('session.actions.cancelConfirm')}
-        dismissLabel={t('session.actions.cancelKeep')}
-        onConfirm={() => action.mutateAsync('cancel')}
-        aria-label={t('session.actions.cancelLabel', { robot: robot_name })}
-      >
-        {t('session.actions.cancel')}
-      </ConfirmButton>
-    </Group>
-  )
-}
-
-interface Props {
-  readonly search: SessionSearch
-  readonly onChange: (next: SessionSearch) => void
-}
-
-/** Filters the session list by robot and by period. */
-function ListFields({ search, onChange }: Props) {
-  const { rest } = usePlatform()
+function ListFields(props: { search: SessionSearch; onChange: (next: SessionSearch) => void }) {
+  const { search, onChange } = props
   const change = (part: Readonly<Record<string, unknown>>) =>
     onChange(readSessionSearch({ ...search, ...part }))
-  const robotsAt = async (query: { search?: string; robotId?: string }, signal: AbortSignal) => {
-    const { robots } = await answerOf(rest.GET('/api/session-robots', { params: { query }, signal }))
-    return robots.map(({ id, name }) => ({ value: id, label: name }))
-  }
+  const date = (name: 'from' | 'to', label: string) => (
+    <TextInput
+      type="date"
+      label={label}
+      value={search[name] ?? ''}
+      onChange={({ currentTarget: { value } }) => change({ [name]: value })}
+    />
+  )
   return (
     <>
-      <ServerSelect
-        label={t('session.list.robot')}
-        placeholder={t('session.list.allRobots')}
-        value={search.robot}
-        onChange={(robot) => change({ robot })}
-        queryKey={[...keys.robots, 'of-sessions']}
-        load={(text, signal) => robotsAt({ search: text }, signal)}
-        find={async (robotId, signal) => (await robotsAt({ robotId }, signal))[0]}
-      />
-      <TextInput
-        type="date"
-        label={t('session.list.createdFrom')}
-        value={search.from ?? ''}
-        onChange={({ currentTarget: { value } }) => change({ from: value })}
-      />
-      <TextInput
-        type="date"
-        label={t('session.list.createdTo')}
-        value={search.to ?? ''}
-        onChange={({ currentTarget: { value } }) => change({ to: value })}
-      />
+      <RobotSelect value={search.robot} onChange={(robot) => change({ robot })} />
+      {date('from', t('session.list.createdFrom'))}
+      {date('to', t('session.list.createdTo'))}
     </>
   )
 }

@@ -11,7 +11,6 @@ import { type SessionDetail, useSessionRoles } from './session-query.ts'
 
 type Line = readonly [string, ReactNode]
 
-/** Summarizes a finished session. */
 export function Summary({ session }: { session: SessionDetail }) {
   const { client, operator } = useSessionRoles(session)
   return (
@@ -75,7 +74,6 @@ function charge({ billable_seconds, rate_cents_per_minute }: SessionDetail, cent
   return t('session.summary.chargeAt', { amount, minutes, rate: money(rate_cents_per_minute) })
 }
 
-/** Returns the time in which the robot was offline, in ACTIVE time and in pauses. */
 function outage(session: SessionDetail): Line[] {
   if (session.robot_offline_seconds === 0) return []
   const time = clockText(session.robot_offline_seconds)
@@ -86,7 +84,6 @@ function outage(session: SessionDetail): Line[] {
   return [[t('session.summary.robotOffline'), text]]
 }
 
-/** Returns the operator's earnings or the owner's recordings. */
 function resultLines(session: SessionDetail): Line[] {
   if ('operator_earnings_cents' in session) {
     const { operator_earnings_cents: cents, earnings_pending_until: until } = session
@@ -136,7 +133,6 @@ function latency({ latency: stats }: SessionDetail): Line[] {
   return [[t('session.summary.commands'), shortList.format([counts, latencies].filter(Boolean))]]
 }
 
-/** Shows how old the picture was by which the operator drove. */
 function pictureAge({ latency: stats }: SessionDetail): Line[] {
   if (!stats?.video) return []
   const { p50_ms, p95_ms, max_ms, dropped } = stats.video

@@ -13,7 +13,6 @@ import { language, t } from '../texts/texts.ts'
 
 type Stats = Schemas['ClientStats']
 
-/** Shows statistics on robots, sessions and spending. */
 export function StatisticsPage() {
   const { rest } = usePlatform()
   const query = useQuery({
@@ -92,7 +91,6 @@ const DriveTime = ({ stats: { months } }: { stats: Stats }) => (
   />
 )
 
-/** Charts counts by status. */
 function Counts<S extends string>(props: {
   title: string
   counts: Record<S, number>
@@ -110,7 +108,6 @@ function Counts<S extends string>(props: {
   )
 }
 
-/** Robot statuses in display order. */
 const robotStatuses: readonly (readonly [keyof Stats['robots_by_status'], string])[] = [
   ['AVAILABLE', robotStatusTexts.AVAILABLE],
   ['IN_SESSION', robotStatusTexts.IN_SESSION],

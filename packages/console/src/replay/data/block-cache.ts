@@ -5,7 +5,6 @@ const AHEAD_BLOCKS = 2
 const MAX_ATTEMPTS = 3
 const RETRY_MS = 300
 
-/** A file that can be read in parts. */
 export interface RemoteFile {
   readonly url: string
   readonly sizeBytes: number
@@ -15,7 +14,6 @@ export interface RemoteFile {
 export type FetchRange = (url: string, start: number, end: number) => Promise<Uint8Array>
 
 interface Block {
-  /** Undefined until it has arrived. */
   bytes: Uint8Array | undefined
   readonly arrived: Promise<Uint8Array>
 }
@@ -59,7 +57,6 @@ export class BlockCache {
     return joined
   }
 
-  /** Returns the blocks of a read, and requests those that are missing. */
   #request(file: RemoteFile, first: number, last: number): Block[] {
     const isSequential = this.#nextOf.get(file.url) === first || this.#nextOf.get(file.url) === first + 1
     if (this.#nextOf.size > this.#maxBlocks) this.#nextOf.clear()
@@ -145,7 +142,6 @@ export class RangeRefused extends Error {
   }
 }
 
-/** Returns a function that fetches ranges over HTTP. */
 export const fetchRangeWith =
   (send: (request: Request) => Promise<Response>): FetchRange =>
   async (url, start, end) => {

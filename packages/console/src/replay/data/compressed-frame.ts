@@ -37,43 +37,35 @@ export function decodeFrame(schema: FrameSchema, message: Uint8Array): Compresse
   return { format, data }
 }
 
-/** Yields the fields that have a length, and skips the others. */
 function* lengthFields(message: Uint8Array): Generator<{ field: number; bytes: Uint8Array<ArrayBuffer> }> {
-  const reader = { message, at: 0 }
-  while (reader.at < message.length) {
-    const tag = readVarint(reader)
+  let at = 0
+  const skip = (bytes: number) => {
+    at += bytes
+    if (at > message.length) throw new RangeError('a field is cut off')
+  }
+  const readVarint = () => {
+    let value = 0
+    for (let index = 0; index < MAX_VARINT_BYTES; index++) {
+      const byte = message[at++]
+      if (byte === undefined) throw new RangeError('a number is cut off')
+      value += (byte & 0x7f) * 2 ** (7 * index)
+      if (byte < 0x80) return value
+    }
+    throw new RangeError('a number is too long')
+  }
+  while (at < message.length) {
+    const tag = readVarint()
     const [field, type] = [Math.floor(tag / 8), tag % 8]
-    if (type === VARINT) readVarint(reader)
-    else if (type === FIXED64) skip(reader, 8)
-    else if (type === FIXED32) skip(reader, 4)
+    if (type === VARINT) readVarint()
+    else if (type === FIXED64) skip(8)
+    else if (type === FIXED32) skip(4)
     else if (type === LENGTH) {
-      const length = readVarint(reader)
-      const start = reader.at
-      skip(reader, length)
-      yield { field, bytes: message.subarray(start, reader.at) as Uint8Array<ArrayBuffer> }
+      const length = readVarint()
+      const start = at
+      skip(length)
+      yield { field, bytes: message.subarray(start, at) as Uint8Array<ArrayBuffer> }
     } else throw new RangeError('a field has an unknown wire type')
   }
-}
-
-interface Reader {
-  readonly message: Uint8Array
-  at: number
-}
-
-function skip(reader: Reader, bytes: number): void {
-  reader.at += bytes
-  if (reader.at > reader.message.length) throw new RangeError('a field is cut off')
-}
-
-function readVarint(reader: Reader): number {
-  let value = 0
-  for (let index = 0; index < MAX_VARINT_BYTES; index++) {
-    const byte = reader.message[reader.at++]
-    if (byte === undefined) throw new RangeError('a number is cut off')
-    value += (byte & 0x7f) * 2 ** (7 * index)
-    if (byte < 0x80) return value
-  }
-  throw new RangeError('a number is too long')
 }
 
 const NAL_TYPE = 0x1f
@@ -126,25 +118,19 @@ export function createKeyframeFinder(source: RecordingSource, topic: string, sch
   }
 
   return {
-    /** Notes a keyframe that was played. */
     add(atMs: number): void {
-      const index = lowerBound(known, atMs)
+      const index = known.findLastIndex((ms) => ms <= atMs)
       if (known[index] === atMs) return
-      known.splice(index, 0, atMs)
-      if (known.length > MAX_KNOWN) known.splice(0, known.length - MAX_KNOWN)
+      known.splice(index + 1, 0, atMs)
+      if (known.length > MAX_KNOWN) known.shift()
     },
 
     /** Returns the time of the last keyframe up to a time; undefined without one. */
     async before(atMs: number, signal: AbortSignal): Promise<number | undefined> {
-      const at = lowerBound(known, atMs)
-      const near = known[at] === atMs ? atMs : known[at - 1]
+      const near = known.findLast((ms) => ms <= atMs)
       if (near !== undefined && atMs - near < USABLE_MS) return near
-      for await (const message of source.messages({
-        topics: [topic],
-        fromMs: 0,
-        toMs: atMs,
-        reverse: true,
-      })) {
+      const query = { topics: [topic], fromMs: 0, toMs: atMs, reverse: true }
+      for await (const message of source.messages(query)) {
         if (signal.aborted) return undefined
         if (message.atMs === near || isStart(message.data)) {
           this.add(message.atMs)
@@ -154,14 +140,4 @@ export function createKeyframeFinder(source: RecordingSource, topic: string, sch
       return undefined
     },
   }
-}
-
-function lowerBound(sorted: readonly number[], value: number): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((sorted[middle] ?? 0) < value) low = middle + 1
-    else high = middle
-  }
-  return low
 }

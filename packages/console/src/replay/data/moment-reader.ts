@@ -1,5 +1,5 @@
 import { recordingTopics } from '@wheelhouse/protocol'
-import { createRetryDelay, type RecordedMessage } from './part-reader.ts'
+import { createRetryDelay, type RecordedMessage, type TimedPart } from './part-reader.ts'
 import type { RecordingSource } from './recording-source.ts'
 
 /** Messages are read in windows of this length. */
@@ -8,7 +8,6 @@ const MAX_WINDOWS = 10
 /** Most messages of a window. A hostile robot sends more; the first ones are kept. */
 const MAX_MESSAGES = 8_000
 
-/** A JSON message of a window. */
 interface Moment {
   readonly topic: string
   readonly atMs: number
@@ -17,10 +16,8 @@ interface Moment {
 
 interface Window {
   readonly moments: readonly Moment[]
-  /** Whether the recording had reached its end when it was read. */
-  readonly isWhole: boolean
-  /** Whether it is to be read again. Until then its moments stay. */
-  isOutdated: boolean
+  /** The parts that it was read from; undefined if they went beyond its end. Until it was read from others, its moments stay. */
+  readonly parts: readonly TimedPart[] | undefined
 }
 
 const text = new TextDecoder()
@@ -33,32 +30,25 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
   const listeners = new Set<() => void>()
   const delay = createRetryDelay()
   let nextAttemptMs = 0
-  let wantedNumber = Number.NaN
+  let wanted: { number: number; parts: readonly TimedPart[] } | undefined
 
-  const unsubscribe = source.parts.subscribe(() => {
-    // The windows at the former end of the recording are read again.
-    for (const window of windows.values()) window.isOutdated = !window.isWhole
-    nextAttemptMs = 0
-  })
-
-  const isLoaded = (number: number) => windows.get(number)?.isOutdated === false
+  const isLoaded = (number: number) => {
+    const window = windows.get(number)
+    // The windows at the former end of a recording are read again when it has grown.
+    return window !== undefined && (window.parts ?? source.parts.get()) === source.parts.get()
+  }
 
   function load(number: number): void {
     if (number < 0 || isLoaded(number) || reading.has(number) || performance.now() < nextAttemptMs) return
     reading.add(number)
-    const parts = source.parts.get()
     read(number).then(
       (window) => {
         reading.delete(number)
         delay.succeeded()
-        // Whether the recording has grown since.
-        window.isOutdated = !window.isWhole && source.parts.get() !== parts
         windows.delete(number)
         windows.set(number, window)
-        for (const [oldest] of windows) {
-          if (windows.size <= MAX_WINDOWS) break
-          windows.delete(oldest)
-        }
+        const [oldest] = windows.keys()
+        if (windows.size > MAX_WINDOWS && oldest !== undefined) windows.delete(oldest)
         for (const listener of listeners) listener()
       },
       () => {
@@ -74,23 +64,25 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
   async function read(number: number): Promise<Window> {
     const fromMs = number * WINDOW_MS
     const toMs = fromMs + WINDOW_MS
-    const isWhole = Math.max(...source.parts.get().map((part) => part.toMs)) >= toMs
+    const parts = source.parts.get()
+    const isWhole = Math.max(...parts.map((part) => part.toMs)) >= toMs
     const moments: Moment[] = []
     for await (const message of source.messages({ topics, fromMs, toMs: toMs - 0.001 })) {
       const moment = parse(message)
       if (moment) moments.push(moment)
       if (moments.length >= MAX_MESSAGES) break
     }
-    return { moments, isWhole, isOutdated: false }
+    return { moments, parts: isWhole ? undefined : parts }
   }
 
   return {
     /** Begins to read what surrounds a time. Call it on each animation frame: a failed read is repeated, less and less often. */
     prepare(atMs: number): void {
       const number = Math.floor(atMs / WINDOW_MS)
-      // Another place may be readable.
-      if (number !== wantedNumber) nextAttemptMs = 0
-      wantedNumber = number
+      const parts = source.parts.get()
+      // Another place, or other parts, may be readable.
+      if (number !== wanted?.number || parts !== wanted.parts) nextAttemptMs = 0
+      wanted = { number, parts }
       for (const near of [number, number - 1, number + 1]) load(near)
     },
 
@@ -109,7 +101,6 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
       return undefined
     },
 
-    /** Whether everything at a time was read. */
     isReady(atMs: number): boolean {
       const number = Math.floor(atMs / WINDOW_MS)
       return [number, number - 1].every((near) => near < 0 || isLoaded(near))
@@ -120,7 +111,6 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    close: unsubscribe,
   }
 }
 export type MomentReader = ReturnType<typeof createMomentReader>
@@ -135,9 +125,7 @@ function parse({ topic, atMs, data }: RecordedMessage): Moment | undefined {
   }
 }
 
-/** The newest command at a time, and whether it reached the robot. */
 interface CommandMoment extends Moment {
-  /** Why it did not reach the robot; undefined if it did. */
   readonly dropped: string | undefined
 }
 

@@ -1,5 +1,5 @@
 import { recordingTopics } from '@wheelhouse/protocol'
-import { type ChatEntry, type EventEntry, eachNumber, type Overview, type StopEntry } from './overview.ts'
+import { type EventEntry, eachNumber, type Overview, type StopEntry } from './overview.ts'
 import type { RecordedMessage } from './part-reader.ts'
 
 /** More fields than anyone compares. Those that appear first are kept. */
@@ -21,144 +21,122 @@ const { control, dropped, telemetry, latency, limits, stop, events, chat } = rec
 export const SPARSE_TOPICS: readonly string[] = [stop, events, chat]
 export const DENSE_TOPICS: readonly string[] = [telemetry, control, dropped, latency, limits]
 
+/** The log repeats the messages of the chat. */
+const CHAT = 'chat.message'
+
 const text = new TextDecoder()
 
-/** Collects the messages of a recording. */
-export class OverviewBuilder {
-  readonly #options: OverviewOptions
-  readonly #grid: BucketGrid
-  readonly #series = new Map<string, ValueBuckets>()
-  readonly #passed: CountBuckets
-  readonly #dropped = new Map<string, CountBuckets>()
-  readonly #poses: PoseBuckets
-  readonly #stops: StopEntry[] = []
-  readonly #events: EventEntry[] = []
-  readonly #chat: ChatEntry[] = []
+/** Collects the messages of a recording in a limited number of buckets of the same width. */
+export function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath }: OverviewOptions) {
+  let widthMs = Math.max(1, spanMs / buckets)
+  const series = new Map<string, readonly [low: Extremes, high: Extremes]>()
+  const passed = new Uint32Array(buckets)
+  const droppedBy = new Map<string, Uint32Array<ArrayBuffer>>()
+  /** The newest pose of each bucket: time, x, y and heading. */
+  const poses = new Float64Array(4 * buckets).fill(Number.NaN)
+  const stops: StopEntry[] = []
+  const eventEntries: EventEntry[] = []
 
-  constructor(options: OverviewOptions) {
-    this.#options = options
-    const { fromMs, spanMs, buckets } = options
-    this.#grid = new BucketGrid({ originMs: fromMs, spanMs, count: buckets })
-    this.#passed = new CountBuckets(buckets)
-    this.#poses = new PoseBuckets(buckets)
-  }
-
-  /** Adds a message of any topic. A message that cannot be read is left out. */
-  add({ topic, atMs, data }: RecordedMessage): void {
-    const value = parse(data)
-    if (value === undefined) return
-    if (topic === stop) this.#addStop(atMs, value)
-    else if (topic === events) this.#addEvent(atMs, value)
-    else if (topic === chat) this.#addChat(atMs, value)
-    else {
-      const index = this.#bucketOf(atMs)
-      if (index !== undefined) this.#addSample(topic, index, atMs, value)
+  /** Returns the bucket of a time. A longer time makes the buckets wider, not more. */
+  function bucketOf(atMs: number): number | undefined {
+    const index = () => Math.floor((atMs - fromMs) / widthMs)
+    while (grows && index() >= buckets) {
+      widthMs *= 2
+      for (const extremes of [...series.values()].flat()) extremes.halve()
+      for (const counts of [passed, ...droppedBy.values()]) halveCounts(counts)
+      halvePoses(poses)
     }
+    return index() < 0 || index() >= buckets ? undefined : index()
   }
 
-  build(): Overview {
-    const byTime = <T extends { atMs: number }>(entries: readonly T[]) =>
-      [...entries].sort((a, b) => a.atMs - b.atMs)
-    return {
-      originMs: this.#grid.originMs,
-      widthMs: this.#grid.widthMs,
-      series: new Map([...this.#series].map(([key, values]) => [key, values.pairs()])),
-      passed: this.#passed.counts.slice(),
-      dropped: new Map([...this.#dropped].map(([why, { counts }]) => [why, counts.slice()])),
-      poses: this.#poses.poses.slice(),
-      stops: byTime(this.#stops),
-      events: byTime(this.#events),
-      chat: byTime(this.#chat),
-    }
-  }
-
-  #bucketOf(atMs: number): number | undefined {
-    let index = this.#grid.indexOf(atMs)
-    while (index !== undefined && index >= this.#grid.count) {
-      if (!this.#options.grows) return undefined
-      this.#grid.widen()
-      const stores: BucketStore[] = [
-        ...this.#series.values(),
-        ...this.#dropped.values(),
-        this.#passed,
-        this.#poses,
-      ]
-      for (const store of stores) store.halve()
-      index = this.#grid.indexOf(atMs)
-    }
-    return index
-  }
-
-  #addSample(topic: string, index: number, atMs: number, message: Values): void {
+  function addSample(topic: string, index: number, atMs: number, message: Values): void {
+    const addNumbers = (source: string, data: unknown) =>
+      eachNumber(data, (path, value) => {
+        const create = () => [new Extremes(buckets, -1), new Extremes(buckets, 1)] as const
+        for (const extremes of known(series, `${source}:${path}`, create) ?? [])
+          extremes.add(index, atMs, value)
+      })
     if (topic === control || topic === dropped) {
-      if (topic === control) this.#passed.add(index)
-      else this.#addDropped(index, message.why)
-      eachNumber(message.data, (path, value) => this.#addNumber(`control:${path}`, index, atMs, value))
+      const why = typeof message.why === 'string' ? message.why : ''
+      const counts = topic === control ? passed : known(droppedBy, why, () => new Uint32Array(buckets))
+      if (counts) counts[index] = (counts[index] ?? 0) + 1
+      addNumbers('control', message.data)
     } else if (topic === telemetry) {
-      eachNumber(message.data, (path, value) => this.#addNumber(`telemetry:${path}`, index, atMs, value))
-      this.#addPose(index, atMs, message.data)
-    } else {
-      const source = topic.slice(1)
-      eachNumber(message, (path, value) => this.#addNumber(`${source}:${path}`, index, atMs, value))
-    }
+      addNumbers('telemetry', message.data)
+      addPose(index, atMs, message.data)
+    } else addNumbers(topic.slice(1), message)
   }
 
-  #addNumber(key: string, index: number, atMs: number, value: number): void {
-    let series = this.#series.get(key)
-    if (!series) {
-      if (this.#series.size >= MAX_SERIES) return
-      series = new ValueBuckets(this.#grid.count)
-      this.#series.set(key, series)
-    }
-    series.add(index, atMs, value)
-  }
-
-  #addDropped(index: number, why: unknown): void {
-    const reason = typeof why === 'string' ? why : ''
-    let counts = this.#dropped.get(reason)
-    if (!counts) {
-      if (this.#dropped.size >= MAX_SERIES) return
-      counts = new CountBuckets(this.#grid.count)
-      this.#dropped.set(reason, counts)
-    }
-    counts.add(index)
-  }
-
-  #addPose(index: number, atMs: number, data: unknown): void {
+  function addPose(index: number, atMs: number, data: unknown): void {
     let value = data
-    for (const name of this.#options.posePath ?? []) value = isRecord(value) ? value[name] : undefined
-    if (!this.#options.posePath || !isRecord(value)) return
+    for (const name of posePath ?? []) value = isRecord(value) ? value[name] : undefined
+    if (!posePath || !isRecord(value) || (poses[4 * index] ?? 0) > atMs) return
     const { x_m: x, y_m: y, heading_rad: heading } = value
     if (typeof x === 'number' && typeof y === 'number' && typeof heading === 'number')
-      this.#poses.add(index, atMs, x, y, heading)
+      poses.set([atMs, x, y, heading], 4 * index)
   }
 
-  #addStop(atMs: number, value: Values): void {
-    if (this.#stops.length >= MAX_ENTRIES) return
-    const given = isRecord(value.stop) ? value.stop : null
-    this.#stops.push({
-      atMs,
-      status: String(value.status),
-      isConnected: value.robot_connected === true,
-      stop: given && {
-        reason: String(given.reason),
-        latched: given.latched === true,
-        byRole: typeof given.by_role === 'string' ? given.by_role : null,
-      },
-    })
-  }
+  return {
+    /** Adds a message of any topic. A message that cannot be read is left out. */
+    add({ topic, atMs, data }: RecordedMessage): void {
+      const value = parse(data)
+      if (value === undefined) return
+      if (topic === stop) push(stops, stopEntry(atMs, value))
+      else if (topic === chat) push(eventEntries, eventEntry(atMs, { ...value, type: CHAT, data: value }))
+      else if (topic === events) {
+        if (value.type !== CHAT) push(eventEntries, eventEntry(atMs, value))
+      } else {
+        const index = bucketOf(atMs)
+        if (index !== undefined) addSample(topic, index, atMs, value)
+      }
+    },
 
-  #addEvent(atMs: number, { seq, type, data }: Values): void {
-    if (this.#events.length >= MAX_ENTRIES) return
-    this.#events.push({ atMs, seq: Number(seq), type: String(type), data: isRecord(data) ? data : {} })
-  }
-
-  #addChat(atMs: number, { seq, id, sender_name, sender_role, body }: Values): void {
-    if (this.#chat.length >= MAX_ENTRIES) return
-    const [senderName, senderRole] = [String(sender_name), String(sender_role)]
-    this.#chat.push({ atMs, seq: Number(seq), id: String(id), senderName, senderRole, body: String(body) })
+    build: (): Overview => ({
+      originMs: fromMs,
+      widthMs,
+      series: new Map([...series].map(([key, [low, high]]) => [key, pairsOf(low, high)])),
+      passed: passed.slice(),
+      dropped: new Map([...droppedBy].map(([why, counts]) => [why, counts.slice()])),
+      poses: poses.slice(),
+      stops: byTime(stops),
+      events: byTime(eventEntries),
+    }),
   }
 }
+export type OverviewBuilder = ReturnType<typeof createOverviewBuilder>
+
+const byTime = <T extends { atMs: number }>(entries: readonly T[]) =>
+  entries.toSorted((a, b) => a.atMs - b.atMs)
+
+function push<T>(entries: T[], entry: T): void {
+  if (entries.length < MAX_ENTRIES) entries.push(entry)
+}
+
+/** Returns the value of a key, which is created unless there are too many. */
+function known<T>(values: Map<string, T>, key: string, create: () => T): T | undefined {
+  if (!values.has(key) && values.size < MAX_SERIES) values.set(key, create())
+  return values.get(key)
+}
+
+function stopEntry(atMs: number, value: Values): StopEntry {
+  const given = isRecord(value.stop) ? value.stop : null
+  return {
+    atMs,
+    status: String(value.status),
+    isConnected: value.robot_connected === true,
+    stop: given && {
+      reason: String(given.reason),
+      latched: given.latched === true,
+    },
+  }
+}
+
+const eventEntry = (atMs: number, { seq, type, data }: Values): EventEntry => ({
+  atMs,
+  seq: Number(seq),
+  type: String(type),
+  data: isRecord(data) ? data : {},
+})
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -174,139 +152,56 @@ function parse(data: Uint8Array): Values | undefined {
   }
 }
 
-/** Divides time into a limited number of buckets of the same width. A longer time makes the buckets wider, not more. */
-class BucketGrid {
-  readonly originMs: number
-  readonly count: number
-  #widthMs: number
+/** The smallest (`sign` -1) or the largest value of each bucket, and when it came. */
+class Extremes {
+  readonly values: Float64Array
+  readonly times: Float64Array
+  readonly #sign: 1 | -1
 
-  constructor({ originMs, spanMs, count }: { originMs: number; spanMs: number; count: number }) {
-    this.originMs = originMs
-    this.count = count
-    this.#widthMs = Math.max(1, spanMs / count)
-  }
-
-  get widthMs(): number {
-    return this.#widthMs
-  }
-
-  /** Returns the bucket of a time; undefined before the first one. */
-  indexOf(atMs: number): number | undefined {
-    const index = Math.floor((atMs - this.originMs) / this.#widthMs)
-    return index < 0 ? undefined : index
-  }
-
-  widen(): void {
-    this.#widthMs *= 2
-  }
-}
-
-/** Values in buckets. Every store of a grid is halved when the grid is widened. */
-interface BucketStore {
-  halve(): void
-}
-
-/** The smallest and the largest value of each bucket, in the order in which they came. */
-class ValueBuckets implements BucketStore {
-  readonly #low: Float64Array
-  readonly #high: Float64Array
-  readonly #lowMs: Float64Array
-  readonly #highMs: Float64Array
-
-  constructor(count: number) {
-    this.#low = new Float64Array(count).fill(Number.NaN)
-    this.#high = new Float64Array(count).fill(Number.NaN)
-    this.#lowMs = new Float64Array(count)
-    this.#highMs = new Float64Array(count)
+  constructor(count: number, sign: 1 | -1) {
+    this.values = new Float64Array(count).fill(Number.NaN)
+    this.times = new Float64Array(count)
+    this.#sign = sign
   }
 
   add(index: number, atMs: number, value: number): void {
-    if (!((this.#low[index] ?? 0) <= value)) {
-      this.#low[index] = value
-      this.#lowMs[index] = atMs
-    }
-    if (!((this.#high[index] ?? 0) >= value)) {
-      this.#high[index] = value
-      this.#highMs[index] = atMs
-    }
+    if (this.#sign * (this.values[index] ?? Number.NaN) >= this.#sign * value) return
+    this.values[index] = value
+    this.times[index] = atMs
   }
 
   halve(): void {
-    const count = this.#low.length
-    for (let index = 0; index < count; index++) {
-      const [left, right] = [2 * index, 2 * index + 1]
-      this.#keep(this.#low, this.#lowMs, index, left, right, -1)
-      this.#keep(this.#high, this.#highMs, index, left, right, 1)
+    const { values, times } = this
+    for (let index = 0; index < values.length; index++) {
+      const [left, right] = [values[2 * index] ?? Number.NaN, values[2 * index + 1] ?? Number.NaN]
+      const from = 2 * index + (Number.isNaN(left) || this.#sign * right > this.#sign * left ? 1 : 0)
+      values[index] = values[from] ?? Number.NaN
+      times[index] = times[from] ?? 0
     }
-  }
-
-  /** Keeps the smaller (`sign` -1) or the larger of two values with its time. */
-  #keep(
-    values: Float64Array,
-    times: Float64Array,
-    to: number,
-    left: number,
-    right: number,
-    sign: number,
-  ): void {
-    const [a, b] = [values[left] ?? Number.NaN, values[right] ?? Number.NaN]
-    const from = Number.isNaN(a) || sign * b > sign * a ? right : left
-    values[to] = values[from] ?? Number.NaN
-    times[to] = times[from] ?? 0
-  }
-
-  /** Returns two values for each bucket; NaN where nothing was sent. */
-  pairs(): Float64Array<ArrayBuffer> {
-    const pairs = new Float64Array(2 * this.#low.length)
-    for (let index = 0; index < this.#low.length; index++) {
-      const [low, high] = [this.#low[index] ?? Number.NaN, this.#high[index] ?? Number.NaN]
-      const lowIsFirst = (this.#lowMs[index] ?? 0) <= (this.#highMs[index] ?? 0)
-      pairs[2 * index] = lowIsFirst ? low : high
-      pairs[2 * index + 1] = lowIsFirst ? high : low
-    }
-    return pairs
   }
 }
 
-/** How often something happened in each bucket. */
-class CountBuckets implements BucketStore {
-  readonly counts: Uint32Array<ArrayBuffer>
-
-  constructor(count: number) {
-    this.counts = new Uint32Array(count)
+/** Returns both extremes of each bucket in the order in which they came; NaN where nothing was sent. */
+function pairsOf(low: Extremes, high: Extremes): Float64Array<ArrayBuffer> {
+  const pairs = new Float64Array(2 * low.values.length)
+  for (const [index, value] of low.values.entries()) {
+    const both = [value, high.values[index] ?? Number.NaN]
+    const isLowFirst = (low.times[index] ?? 0) <= (high.times[index] ?? 0)
+    pairs.set(isLowFirst ? both : both.reverse(), 2 * index)
   }
-
-  add(index: number): void {
-    this.counts[index] = (this.counts[index] ?? 0) + 1
-  }
-
-  halve(): void {
-    for (let index = 0; index < this.counts.length; index++)
-      this.counts[index] = (this.counts[2 * index] ?? 0) + (this.counts[2 * index + 1] ?? 0)
-  }
+  return pairs
 }
 
-/** The newest pose of each bucket: time, x, y and heading. */
-class PoseBuckets implements BucketStore {
-  readonly poses: Float64Array<ArrayBuffer>
+function halveCounts(counts: Uint32Array): void {
+  for (let index = 0; index < counts.length; index++)
+    counts[index] = (counts[2 * index] ?? 0) + (counts[2 * index + 1] ?? 0)
+}
 
-  constructor(count: number) {
-    this.poses = new Float64Array(4 * count).fill(Number.NaN)
-  }
-
-  add(index: number, atMs: number, x: number, y: number, heading: number): void {
-    if ((this.poses[4 * index] ?? 0) > atMs) return
-    this.poses.set([atMs, x, y, heading], 4 * index)
-  }
-
-  halve(): void {
-    const count = this.poses.length / 4
-    const empty = [Number.NaN, Number.NaN, Number.NaN, Number.NaN]
-    for (let index = 0; index < count; index++) {
-      const pose = [2 * index + 1, 2 * index]
-        .map((from) => this.poses.slice(4 * from, 4 * from + 4))
-        .find(([atMs]) => atMs !== undefined && !Number.isNaN(atMs))
-      this.poses.set(pose ?? empty, 4 * index)
-    }
+/** Keeps the later one of two poses. */
+function halvePoses(poses: Float64Array): void {
+  for (let at = 0; at < poses.length; at += 4) {
+    const both = [poses.slice(2 * at + 4, 2 * at + 8), poses.slice(2 * at, 2 * at + 4)]
+    const pose = both.find(([atMs = Number.NaN]) => !Number.isNaN(atMs))
+    poses.set(pose ?? new Array(4).fill(Number.NaN), at)
   }
 }

@@ -1,7 +1,12 @@
 import type { RecordingPart } from '../../recording/recordings.ts'
 import { type FetchRange, RangeRefused } from './block-cache.ts'
 import type { Overview } from './overview.ts'
-import { DENSE_TOPICS, OverviewBuilder, SPARSE_TOPICS } from './overview-builder.ts'
+import {
+  createOverviewBuilder,
+  DENSE_TOPICS,
+  type OverviewBuilder,
+  SPARSE_TOPICS,
+} from './overview-builder.ts'
 import { createRetryDelay, timedPart } from './part-reader.ts'
 import { createRecordingSource } from './recording-source.ts'
 
@@ -26,6 +31,10 @@ export interface DetailRange {
   readonly toMs: number
 }
 
+export type ToOverviewWorker = { readonly parts: ScanParts } | { readonly detail: DetailRange }
+/** What was read: the whole recording, or the newest range that was read in detail. */
+export type FromOverviewWorker = { readonly overview: Overview } | { readonly detail: Overview }
+
 interface Options {
   readonly fetchRange: FetchRange
   readonly cacheBytes: number
@@ -39,7 +48,6 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
   const source = createRecordingSource(fetchRange, cacheBytes)
   let given: ScanParts | undefined
   let builder: OverviewBuilder | undefined
-  /** The parts that the builder contains. */
   let scanned = new Set<string>()
   let wanted: DetailRange | undefined
   let isRunning = false
@@ -48,13 +56,8 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
   const delay = createRetryDelay()
   let retryTimer: ReturnType<typeof setTimeout> | undefined
 
-  const options = (fromMs: number, spanMs: number, grows: boolean) => ({
-    fromMs,
-    spanMs,
-    grows,
-    buckets: BUCKETS,
-    posePath: given?.posePath ?? null,
-  })
+  const createBuilder = (fromMs: number, spanMs: number, grows: boolean) =>
+    createOverviewBuilder({ fromMs, spanMs, grows, buckets: BUCKETS, posePath: given?.posePath ?? null })
 
   async function run(): Promise<void> {
     if (isRunning) return
@@ -83,7 +86,7 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
     const isWhole = complete && builder !== undefined && !isContinued
     // The finished file replaces the segments. The old overview stays visible until the file has been read.
     const span = complete ? toMs - fromMs + 1 : Math.max(SHORTEST_MS, SPARE * (toMs - fromMs))
-    const into = isWhole || !builder ? new OverviewBuilder(options(fromMs, span, true)) : builder
+    const into = isWhole || !builder ? createBuilder(fromMs, span, true) : builder
     if (!isWhole) builder = into
     const range = timedPart(part)
     const known = !isWhole && partial.url === part.url ? partial.messages : 0
@@ -121,7 +124,7 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
   }
 
   async function scanDetail({ fromMs, toMs }: DetailRange): Promise<void> {
-    const detail = new OverviewBuilder(options(fromMs, toMs - fromMs, false))
+    const detail = createBuilder(fromMs, toMs - fromMs, false)
     for await (const message of source.messages({ topics: DENSE_TOPICS, fromMs, toMs })) {
       if (wanted) return
       detail.add(message)
@@ -130,7 +133,6 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
   }
 
   return {
-    /** Scans the parts that are new. */
     setParts(next: ScanParts): void {
       given = next
       source.setParts(next.parts)

@@ -2,7 +2,6 @@ import { McapIndexedReader } from '@mcap/core'
 import type { RecordingPart } from '../../recording/recordings.ts'
 import type { BlockCache, RemoteFile } from './block-cache.ts'
 
-/** A message of a recording. */
 export interface RecordedMessage {
   readonly topic: string
   /** When it arrived at the platform, in Unix milliseconds with fractions. */
@@ -16,11 +15,9 @@ export interface MessageQuery {
   readonly topics: readonly string[]
   readonly fromMs: number
   readonly toMs: number
-  /** From the newest to the oldest. */
   readonly reverse?: boolean
 }
 
-/** A part of a recording with times as numbers. */
 export interface TimedPart extends RemoteFile {
   readonly fromMs: number
   readonly toMs: number
@@ -44,7 +41,6 @@ export async function openPart(cache: BlockCache, part: TimedPart) {
   })
   const topicOf = new Map([...reader.channelsById].map(([id, { topic }]) => [id, topic]))
   return {
-    /** The schemas by topic. */
     topics: new Map(
       [...reader.channelsById.values()].map(({ topic, schemaId }) => [
         topic,
@@ -76,7 +72,6 @@ const NS_PER_US = 1_000n
 /** Returns Unix nanoseconds as Unix milliseconds with fractions. A double keeps microseconds. */
 const msOfNs = (ns: bigint): number => Number(ns / NS_PER_US) / US_PER_MS
 
-/** Returns Unix milliseconds as Unix nanoseconds. */
 const nsOfMs = (ms: number): bigint => BigInt(Math.round(ms * US_PER_MS)) * NS_PER_US
 
 /** Returns the last nanosecond of the microsecond, so that a bound includes everything that `msOfNs` maps to it. */

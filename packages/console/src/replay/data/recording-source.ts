@@ -18,7 +18,6 @@ interface Cursor {
   next: RecordedMessage
 }
 
-/** The parts of a recording as one stream of messages. */
 export type RecordingSource = ReturnType<typeof createRecordingSource>
 
 /** Creates a source without parts. @param cacheBytes most bytes of the files that it keeps in memory */

@@ -19,7 +19,6 @@ import {
 /** Decoded pictures that wait to be shown: they hold memory of the decoder. */
 const MAX_DECODED = 4
 const MAX_PENDING = 6
-/** Frames are decoded this much ahead. */
 const AHEAD_MS = 500
 /** Over longer distances a keyframe is nearer than the frames between. */
 const LONGEST_WAY_MS = 3_000
@@ -55,7 +54,6 @@ export class CameraPlayer {
     this.#keyframes = createKeyframeFinder(source, topic, schema)
   }
 
-  /** Time of the shown picture; undefined while there is none. */
   readonly shown: Store<number | undefined> = createStore<number | undefined>(undefined)
   get shownMs(): number | undefined {
     return this.shown.get()
@@ -90,7 +88,6 @@ export class CameraPlayer {
     return performance.now() - run.activeMs > HELD_BACK_MS
   }
 
-  /** Reads on after parts were added or replaced. */
   continue(): void {
     if (this.#run?.hasEnded || this.problem.get() !== undefined) this.#start(this.#wantedMs)
   }
@@ -210,7 +207,6 @@ export class CameraPlayer {
     this.#wake?.()
   }
 
-  /** Waits until a frame is needed soon and the decoder has space. */
   async #untilWanted(run: Run, atMs: number): Promise<void> {
     const isEarly = () =>
       atMs > this.#targetMs(run) + AHEAD_MS ||
@@ -268,7 +264,6 @@ interface Run {
   activeMs: number
 }
 
-/** Returns a run that plays from a time on. */
 function beginRun(fromMs: number): Run {
   const nowMs = performance.now()
   return {

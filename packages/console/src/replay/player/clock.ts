@@ -81,7 +81,6 @@ const SHORTEST_MS = 500
 /** Where the position is in the view after it was moved on. */
 const LEAD = 0.08
 
-/** Creates the part of the time axis that is shown. */
 export function createTimeView({ limits, position }: ReplayClock) {
   const range = createStore<TimeRange>(limits.get())
   let isFitted = true
@@ -120,7 +119,6 @@ export function createTimeView({ limits, position }: ReplayClock) {
       isDetached = false
       show(fromMs, toMs - fromMs)
     },
-    /** Shows a range. */
     show: (fromMs: number, toMs: number) => show(fromMs, toMs - fromMs),
     /** Extends the view to a new end, unless it shows only a part of the recording. */
     grow(): void {
@@ -135,7 +133,6 @@ export function createTimeView({ limits, position }: ReplayClock) {
         show(atMs - (toMs - fromMs) * LEAD, toMs - fromMs)
       }
     },
-    /** A jump shows its target. */
     attach(): void {
       isDetached = false
     },

@@ -21,7 +21,6 @@ interface Options {
 
 /** Decodes the frames of one camera in order. The first frame must be a keyframe. */
 export interface FrameDecoder {
-  /** The format of its frames. */
   readonly format: string
   /** Decodes a frame. Settles when the next one may be given. */
   decode(frame: CompressedFrame, atMs: number): Promise<void>
@@ -32,7 +31,6 @@ export interface FrameDecoder {
   close(): void
 }
 
-/** The browser cannot decode the video. */
 export class UnsupportedVideo extends Error {}
 
 export const createFrameDecoder = (format: string, options: Options): FrameDecoder =>

@@ -4,11 +4,11 @@ import type { RecordingParts } from '../../recording/recordings.ts'
 import type { FetchRange } from '../data/block-cache.ts'
 import { type FrameSchema, isFrameSchema } from '../data/compressed-frame.ts'
 import { createMomentReader } from '../data/moment-reader.ts'
-import { openOverview } from '../data/overview-client.ts'
-import type { ScanParts } from '../data/overview-scan.ts'
+import type { Overview } from '../data/overview.ts'
+import type { FromOverviewWorker, ScanParts, ToOverviewWorker } from '../data/overview-scan.ts'
 import { createRecordingSource } from '../data/recording-source.ts'
 import { CameraPlayer } from './camera-player.ts'
-import { createClock, createTimeView } from './clock.ts'
+import { createClock, createTimeView, type TimeRange } from './clock.ts'
 
 const CACHE_BYTES = 32 * 1024 * 1024
 /** Parts that are opened to find the cameras: each stream has its own. */
@@ -24,6 +24,20 @@ const MOMENT_TOPICS = [
   recordingTopics.limits,
 ]
 
+/** More detail is requested this long after the view has stopped moving. */
+const DETAIL_DELAY_MS = 250
+/** A view of less than this share of the overview's buckets is read in more detail. */
+const COARSE_BUCKETS = 600
+/** A longer range is not read again: it may contain gigabytes of video. */
+const LONGEST_DETAIL_MS = 15 * 60_000
+/** How much more than the view is read on each side, so that small movements need no reading. */
+const MARGIN = 0.5
+
+interface OverviewState {
+  readonly overview?: Overview
+  readonly detail?: Overview
+}
+
 interface ReplayOptions {
   readonly fetchRange: FetchRange
   readonly parts: RecordingParts
@@ -35,7 +49,6 @@ interface ReplayOptions {
   readonly posePath: readonly string[] | null
 }
 
-/** A camera of the recording. */
 export interface ReplayCamera {
   readonly name: string
   readonly player: CameraPlayer
@@ -44,19 +57,27 @@ export interface ReplayCamera {
 /** A replay: the clock, and what follows it. Close it. */
 export type Replay = ReturnType<typeof openReplay>
 
-/** Opens a recording for playing. */
 export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath }: ReplayOptions) {
   const source = createRecordingSource(fetchRange, CACHE_BYTES)
   const moments = createMomentReader(source, MOMENT_TOPICS)
-  const overview = openOverview()
+  const overview = createStore<OverviewState>({})
+  const worker = new Worker(new URL('../data/overview.worker.ts', import.meta.url), { type: 'module' })
+  const send = (message: ToOverviewWorker) => worker.postMessage(message)
+  worker.addEventListener('message', ({ data }: MessageEvent<FromOverviewWorker>) =>
+    overview.update((old) => ({ ...old, ...data })),
+  )
   const cameras = createStore<readonly ReplayCamera[]>([])
   /** Whether it is known which cameras there are. */
   const isProbed = createStore(false)
-  const problem = createStore<unknown>(undefined)
   const clock = createClock({ fromMs, toMs }, startMs ?? fromMs, () =>
     cameras.get().every(({ player }) => player.isReady()),
   )
   const view = createTimeView(clock)
+  let detailTimer: ReturnType<typeof setTimeout> | undefined
+  view.range.subscribe(() => {
+    clearTimeout(detailTimer)
+    detailTimer = setTimeout(requestDetail, DETAIL_DELAY_MS)
+  })
   const probed = new Set<string>()
   let isComplete = parts.complete
   let isAtStart = startMs === undefined
@@ -69,7 +90,22 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
     const isPictureShown = isProbed.get() && cameras.get().every(({ player }) => player.isReady())
     if (isOverviewDue || !scanned || !(isPictureShown || nowMs - openedMs > LONGEST_DELAY_MS)) return
     isOverviewDue = true
-    overview.setParts(scanned)
+    send({ parts: scanned })
+  }
+
+  function requestDetail(): void {
+    const { overview: whole, detail } = overview.get()
+    const range = view.range.get()
+    const span = range.toMs - range.fromMs
+    if (!whole || span > LONGEST_DETAIL_MS || span / whole.widthMs > COARSE_BUCKETS) return
+    if (detail && covers(detail, range) && span / detail.widthMs > COARSE_BUCKETS) return
+    const limits = clock.limits.get()
+    send({
+      detail: {
+        fromMs: Math.max(limits.fromMs, range.fromMs - span * MARGIN),
+        toMs: Math.min(limits.toMs, range.toMs + span * MARGIN),
+      },
+    })
   }
 
   async function probe(): Promise<void> {
@@ -109,12 +145,9 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
     clock.limits.set({ fromMs, toMs: Math.max(fromMs + 1, untilMs) })
     view.grow()
     scanned = { parts: next, complete, fromMs, toMs: untilMs, posePath }
-    if (isOverviewDue) overview.setParts(scanned)
+    if (isOverviewDue) send({ parts: scanned })
     for (const { player } of cameras.get()) player.continue()
-    probe().then(
-      () => problem.set(undefined),
-      (cause: unknown) => problem.set(cause),
-    )
+    probe().catch((cause: unknown) => console.warn('replay:', cause))
   }
 
   function tick(nowMs: number): void {
@@ -130,15 +163,19 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
   setParts(parts, toMs)
   let frame = requestAnimationFrame(tick)
   return {
-    source,
+    startMs: fromMs,
     clock,
     view,
     cameras,
     isProbed,
     moments,
     overview,
-    problem,
     setParts,
+    /** Returns the data that shows a range best. */
+    overviewOf(range: TimeRange): Overview | undefined {
+      const { overview: whole, detail } = overview.get()
+      return detail && whole && covers(detail, range) && detail.widthMs < whole.widthMs ? detail : whole
+    },
     /** Goes to a time, and shows it on the axis. */
     jump(atMs: number): void {
       view.attach()
@@ -159,12 +196,15 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
     },
     close(): void {
       cancelAnimationFrame(frame)
-      overview.close()
-      moments.close()
+      clearTimeout(detailTimer)
+      worker.terminate()
       for (const { player } of cameras.get()) player.close()
     },
   }
 }
+
+const covers = ({ originMs, widthMs, passed }: Overview, { fromMs, toMs }: TimeRange) =>
+  originMs <= fromMs && originMs + widthMs * passed.length >= toMs
 
 /** The smallest difference of two times: a microsecond. */
 const STEP_MS = 0.001

@@ -1,19 +1,18 @@
 import { Anchor, Badge, Box, Container, Stack, Text, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { ApiError, type RestClient } from '@wheelhouse/sdk'
-import type { RecordedSchemas } from '../view/plot-lines.ts'
+import type { RecordedSchemas } from '../view/plots.tsx'
 import 'uplot/dist/uPlot.min.css'
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Loading, Problem } from '../../base/states.tsx'
-import type { RecordedEpisode, Recording, RecordingParts } from '../../recording/recordings.ts'
-import { createRecordingsApi } from '../../recording/recordings.ts'
+import { createRecordingsApi, type Recording, type RecordingParts } from '../../recording/recordings.ts'
 import { t } from '../../texts/texts.ts'
-import { readFileSchemas, readSchemas, useReplay } from '../open-replay.ts'
-import { RecordingNotice, ReplayHeader } from '../view/header.tsx'
+import { copyMoment, readFileSchemas, readSchemas, useReplay } from '../open-replay.ts'
 import { ReplayView } from '../view/replay-view.tsx'
 
 const POLL_MS = 3_000
-const NO_EPISODES: readonly RecordedEpisode[] = []
+const NONE: readonly never[] = []
 const NO_SCHEMAS: RecordedSchemas = readSchemas(null, null)
 /** A visitor has no part in the session: the log names its participants by their roles. */
 const VISITOR = { meId: '' }
@@ -28,7 +27,6 @@ function startSeconds({ started_at }: Recording): number | undefined {
   return Number.isNaN(atMs) ? undefined : (atMs - Date.parse(started_at)) / 1_000
 }
 
-/** Shows a recording to someone with a link. */
 export function SharedReplay({ rest, token }: { rest: RestClient; token: string }) {
   const api = useMemo(() => createRecordingsApi(rest), [rest])
   const recording = useQuery({ queryKey: ['shared', token], queryFn: () => api.shared(token) })
@@ -45,14 +43,19 @@ export function SharedReplay({ rest, token }: { rest: RestClient; token: string 
     staleTime: Number.POSITIVE_INFINITY,
   })
   const error = recording.error ?? parts.error ?? schemas.error
-  if (error instanceof ApiError && error.status >= 400 && error.status < 500) return <Invalid />
-  if (error) {
+  if (error instanceof ApiError && error.status >= 400 && error.status < 500)
+    return (
+      <Plain>
+        <Text>{t('replay.shared.invalid')}</Text>
+        <Anchor href="/">{t('common.product')}</Anchor>
+      </Plain>
+    )
+  if (error)
     return (
       <Plain>
         <Problem error={error} onRetry={() => void recording.refetch()} />
       </Plain>
     )
-  }
   if (!recording.data || !parts.data || !schemas.data) return <Loading />
   if (parts.data.parts.length === 0)
     return (
@@ -72,55 +75,25 @@ const Plain = ({ children }: { children: React.ReactNode }) => (
   </Container>
 )
 
-const Invalid = () => (
-  <Plain>
-    <Text>{t('replay.shared.invalid')}</Text>
-    <Anchor href="/">{t('common.product')}</Anchor>
-  </Plain>
-)
-
-interface OpenedProps {
-  readonly recording: Recording
-  readonly parts: RecordingParts
-  readonly schemas: RecordedSchemas
-}
-
-function Opened({ recording, parts, schemas }: OpenedProps) {
+function Opened(props: { recording: Recording; parts: RecordingParts; schemas: RecordedSchemas }) {
+  const { recording, parts, schemas } = props
   const [atSeconds] = useState(() => startSeconds(recording))
   const replay = useReplay({ recording, parts, schemas, send, atSeconds })
   const title = t('replay.page.title', { robot: recording.robot_name })
-  useEffect(() => {
-    document.title = `${title} · ${t('common.product')}`
-  }, [title])
+  useDocumentTitle(`${title} · ${t('common.product')}`)
   if (!replay) return <Loading />
-  const copyLink = () => {
-    const address = new URL(location.href)
-    address.searchParams.delete('at')
-    const seconds = (replay.clock.position.get() - Date.parse(recording.started_at)) / 1_000
-    address.searchParams.set('t', Math.max(0, seconds).toFixed(1))
-    navigator.clipboard.writeText(address.href).catch(() => history.replaceState(null, '', address))
-  }
   return (
     <Box component="main" p="md" mih="100dvh">
       <ReplayView
         replay={replay}
         recording={recording}
-        episodes={NO_EPISODES}
+        parts={parts}
+        episodes={NONE}
         schemas={schemas}
-        liveLog={undefined}
         participants={VISITOR}
-        bookmarks={[]}
-        bookmarkActions={undefined}
-        onCopyLink={copyLink}
-        notice={<RecordingNotice recording={recording} parts={parts} />}
-        header={
-          <ReplayHeader
-            recording={recording}
-            operatorName={undefined}
-            onCopyLink={copyLink}
-            back={<Badge>{t('replay.shared.mark')}</Badge>}
-          />
-        }
+        bookmarks={NONE}
+        back={<Badge>{t('replay.shared.mark')}</Badge>}
+        onCopyLink={() => copyMoment(location.href, replay)}
       />
     </Box>
   )

@@ -1,12 +1,12 @@
 import { UnstyledButton } from '@mantine/core'
-import { type ReactNode, useCallback, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { decimals } from '../../base/format.ts'
 import { useStore } from '../../base/store.ts'
 import { gapText } from '../../texts/code-texts.ts'
 import { t } from '../../texts/texts.ts'
 import type { CameraPlayer, CameraProblem } from '../player/camera-player.ts'
 import type { Replay, ReplayCamera } from '../player/replay.ts'
-import styles from './cameras.module.css'
+import styles from './replay.module.css'
 import { preciseClock, usePositionEffect, wallClock } from './replay-time.ts'
 import { type GapSpan, spanAt } from './tracks.ts'
 
@@ -20,18 +20,16 @@ interface Props {
   readonly cameras: readonly ReplayCamera[]
   readonly main: ReplayCamera
   readonly gaps: readonly GapSpan[]
-  /** The speed on the main picture. */
-  readonly speed: ReactNode
   readonly onSelect: (camera: ReplayCamera) => void
+  readonly children: ReactNode
 }
 
-/** Shows the main camera, and the others in a column beside it. */
-export function Cameras({ replay, cameras, main, gaps, speed, onSelect }: Props) {
+export function Cameras({ replay, cameras, main, gaps, onSelect, children }: Props) {
   const others = cameras.filter((camera) => camera !== main)
   return (
     <div className={styles.cameras}>
       <Picture replay={replay} camera={main} gaps={gaps}>
-        {speed}
+        {children}
       </Picture>
       {others.length > 0 && (
         <div className={styles.others}>
@@ -40,7 +38,6 @@ export function Cameras({ replay, cameras, main, gaps, speed, onSelect }: Props)
               // By place, so that the focus stays where the viewer exchanged two cameras.
               // biome-ignore lint/suspicious/noArrayIndexKey: see above
               key={place}
-              className={styles.other}
               onClick={() => onSelect(camera)}
             >
               <FrameCanvas player={camera.player} label="" />
@@ -54,28 +51,15 @@ export function Cameras({ replay, cameras, main, gaps, speed, onSelect }: Props)
 }
 
 /** Names a camera, with the time of day of its picture, or how much older it is than the position. */
-function CameraName({
-  replay,
-  camera,
-  isMain = false,
-}: {
-  replay: Replay
-  camera: ReplayCamera
-  isMain?: boolean
-}) {
+function CameraName(props: { replay: Replay; camera: ReplayCamera; isMain?: boolean }) {
+  const { replay, camera, isMain = false } = props
   const time = useRef<HTMLSpanElement>(null)
-  const write = useCallback(
-    (atMs: number) => {
-      const ageMs = atMs - (camera.player.shownMs ?? atMs)
-      const age =
-        ageMs > LATE_MS && camera.player.isReady()
-          ? t('replay.picture.age', { seconds: decimals(ageMs / 1_000, 1) })
-          : ''
-      const text = isMain && age === '' ? wallClock(atMs) : age
-      if (time.current && time.current.textContent !== text) time.current.textContent = text
-    },
-    [camera, isMain],
-  )
+  const write = (atMs: number) => {
+    const ageMs = atMs - (camera.player.shownMs ?? atMs)
+    const isLate = ageMs > LATE_MS && camera.player.isReady()
+    const age = isLate ? t('replay.picture.age', { seconds: decimals(ageMs / 1_000, 1) }) : ''
+    writeText(time.current, isMain && age === '' ? wallClock(atMs) : age)
+  }
   usePositionEffect(replay, write, camera.player.shown)
   return (
     <span className={styles.name} data-main={isMain}>
@@ -84,31 +68,28 @@ function CameraName({
   )
 }
 
+/** Changes the text of an element only if it is another one. */
+function writeText(element: HTMLElement | null, text: string): void {
+  if (element && element.textContent !== text) element.textContent = text
+}
+
 const problemTexts: Readonly<Record<CameraProblem, string>> = {
   unsupported: t('replay.picture.unsupported'),
   unreadable: t('replay.picture.unreadable'),
   undecodable: t('replay.picture.undecodable'),
 }
 
-function Picture(props: {
-  replay: Replay
-  camera: ReplayCamera
-  gaps: readonly GapSpan[]
-  children: ReactNode
-}) {
+function Picture(props: Pick<Props, 'replay' | 'gaps' | 'children'> & { camera: ReplayCamera }) {
   const { replay, camera, gaps, children } = props
   const problem = useStore(camera.player.problem)
   const isWaiting = useStore(replay.clock.isWaiting)
   const figure = useRef<HTMLElement>(null)
   const note = useRef<HTMLParagraphElement>(null)
-  const describe = useCallback(
-    (atMs: number) => {
-      const text = problem ? problemTexts[problem] : noteOf(camera.player, atMs, gaps)
-      if (note.current && note.current.textContent !== text) note.current.textContent = text
-      figure.current?.toggleAttribute('data-old', text !== '' && problem === undefined)
-    },
-    [camera, gaps, problem],
-  )
+  const describe = (atMs: number) => {
+    const text = problem ? problemTexts[problem] : noteOf(camera.player, atMs, gaps)
+    writeText(note.current, text)
+    figure.current?.toggleAttribute('data-old', text !== '' && problem === undefined)
+  }
   usePositionEffect(replay, describe, camera.player.shown)
   return (
     <figure className={styles.picture} ref={figure}>
@@ -116,7 +97,11 @@ function Picture(props: {
       <p className={styles.note} ref={note} />
       <CameraName replay={replay} camera={camera} isMain />
       {children}
-      {isWaiting && <p className={styles.waiting}>{t('replay.picture.loading')}</p>}
+      {isWaiting && (
+        <p className={styles.note} data-low>
+          {t('replay.picture.loading')}
+        </p>
+      )}
     </figure>
   )
 }
@@ -136,9 +121,6 @@ function noteOf(player: CameraPlayer, atMs: number, gaps: readonly GapSpan[]): s
 function FrameCanvas({ player, label }: { player: CameraPlayer; label: string }) {
   const canvas = useRef<HTMLCanvasElement>(null)
   useEffect(() => (canvas.current ? player.attach(canvas.current) : undefined), [player])
-  return label === '' ? (
-    <canvas ref={canvas} className={styles.canvas} width={16} height={9} aria-hidden />
-  ) : (
-    <canvas ref={canvas} className={styles.canvas} width={16} height={9} role="img" aria-label={label} />
-  )
+  const named = label === '' ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label }
+  return <canvas ref={canvas} className={styles.frame} width={16} height={9} {...named} />
 }

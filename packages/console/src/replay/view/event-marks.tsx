@@ -9,7 +9,6 @@ import { preciseClock } from './replay-time.ts'
 import styles from './timeline.module.css'
 import { type Axis, axisOf, type LogEntry, type Tracks } from './tracks.ts'
 
-/** Nearer events are one mark. */
 const NEAR_PX = 14
 const MAX_LINES = 4
 
@@ -17,20 +16,12 @@ interface EventMark {
   readonly x: number
   readonly atMs: number
   readonly lines: readonly string[]
-  /** Undefined for a bookmark. */
   readonly shape: LogEntry['shape'] | undefined
 }
 
-interface Props {
-  readonly replay: Replay
-  readonly startMs: number
-  readonly tracks: Tracks
-  /** Width of the axis. */
-  readonly width: number
-}
-
 /** Marks events, messages and bookmarks on the time axis, each with its words on hover and focus. Arrows move between them. */
-export function EventMarks({ replay, startMs, tracks, width }: Props) {
+export function EventMarks(props: { replay: Replay; tracks: Tracks; width: number }) {
+  const { replay, tracks, width } = props
   const range = useStore(replay.view.range)
   const marks = useMemo(() => marksOf(tracks, axisOf(range, width)), [tracks, range, width])
   const row = useRef<HTMLDivElement>(null)
@@ -71,7 +62,10 @@ export function EventMarks({ replay, startMs, tracks, width }: Props) {
             style={{ left: x }}
             // One stop for Tab, however many events there are.
             tabIndex={index === 0 ? 0 : -1}
-            aria-label={t('replay.marks.at', { time: preciseClock(atMs - startMs), event: lines.join(', ') })}
+            aria-label={t('replay.marks.at', {
+              time: preciseClock(atMs - replay.startMs),
+              event: lines.join(', '),
+            })}
             onClick={() => replay.jump(atMs)}
           >
             {shape ? <StateShape name={shape} /> : <IconBookmark size={13} />}
@@ -87,19 +81,19 @@ const weightOf = ({ shape }: EventMark) =>
   shape === undefined ? 2 : shape === 'off' || shape === 'live' ? 0 : 1
 
 function marksOf({ entries, marks }: Tracks, axis: Axis): EventMark[] {
-  const all: EventMark[] = [
-    ...entries.map(({ atMs, text, sender, shape }) => ({
-      x: axis.xOf(atMs),
-      atMs,
-      lines: [sender === undefined ? text : t('replay.tip.chat', { sender, text })],
-      shape,
-    })),
-    ...marks.map(({ fromMs, bookmark: { label, user_name: user } }) => ({
-      x: axis.xOf(fromMs),
-      atMs: fromMs,
-      lines: [t('replay.tip.bookmark', { label, user })],
-      shape: undefined,
-    })),
+  const mark = (atMs: number, line: string, shape?: LogEntry['shape']): EventMark => ({
+    x: axis.xOf(atMs),
+    atMs,
+    lines: [line],
+    shape,
+  })
+  const all = [
+    ...entries.map(({ atMs, text, sender, shape }) =>
+      mark(atMs, sender === undefined ? text : t('replay.tip.chat', { sender, text }), shape),
+    ),
+    ...marks.map(({ atMs, bookmark: { label, user_name: user } }) =>
+      mark(atMs, t('replay.tip.bookmark', { label, user })),
+    ),
   ]
   const shown: EventMark[] = []
   for (const mark of all.sort((a, b) => a.atMs - b.atMs)) {
@@ -115,6 +109,5 @@ function marksOf({ entries, marks }: Tracks, axis: Axis): EventMark[] {
   return shown
 }
 
-/** Cuts a long list. A line that was cut before stays the last one. */
 const linesOf = (lines: readonly string[]): readonly string[] =>
   lines.length <= MAX_LINES ? lines : [...lines.slice(0, MAX_LINES), '…']

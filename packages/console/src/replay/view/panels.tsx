@@ -1,8 +1,26 @@
-import { ActionIcon, Button, Group, Text, TextInput, UnstyledButton } from '@mantine/core'
+import {
+  ActionIcon,
+  Box,
+  Button,
+  Group,
+  Stack,
+  Text,
+  TextInput,
+  UnstyledButton,
+  type UnstyledButtonProps,
+} from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { recordingTopics, type TelemetrySchema } from '@wheelhouse/protocol'
 import type { Pose } from '@wheelhouse/sdk'
-import { type FormEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type ComponentPropsWithRef,
+  type FormEvent,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { decimals } from '../../base/format.ts'
 import { Problem } from '../../base/states.tsx'
 import { StateShape } from '../../status/state-label.tsx'
@@ -14,7 +32,7 @@ import {
   withUnit,
 } from '../../telemetry/sample-reader.ts'
 import { drawTrail, type Point } from '../../telemetry/trail-map.ts'
-import { dropText, reasonText } from '../../texts/code-texts.ts'
+import { dropText } from '../../texts/code-texts.ts'
 import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'
 import { commandAt, type MomentReader } from '../data/moment-reader.ts'
@@ -24,34 +42,38 @@ import styles from './replay.module.css'
 import { IconTrash } from './replay-icons.tsx'
 import { preciseClock, usePosition, usePositionEffect } from './replay-time.ts'
 import {
-  type EpisodeSpan,
   episodeName,
   episodeResult,
   type LogEntry,
   type Mark,
   type StateSpan,
   spanAt,
-  spanTexts,
+  stateText,
+  type Tracks,
 } from './tracks.ts'
 
-interface Props {
+interface MapProps {
   readonly replay: Replay
   readonly schema: TelemetrySchema | null
-  readonly states: readonly StateSpan[]
 }
 
 const MAX_COMMAND_VALUES = 6
 
 /** Shows everything that the recording has at the position: state, command and its decision, latency, all telemetry. */
-export function NowPanel({ replay, schema, states }: Props) {
+export function NowPanel({ replay, schema, states }: MapProps & { states: readonly StateSpan[] }) {
   const atMs = usePosition(replay)
   const reader = useMemo(() => createSampleReader(schema), [schema])
   const { moments } = replay
   const sample = moments.at(recordingTopics.telemetry, atMs)
-  const readings = sample ? reader.readings(sample.value.data) : []
+  const state = spanAt(states, atMs, 0)
+  const readings = [
+    [t('replay.now.state'), state ? stateText(state) : '–'] as const,
+    ...driveReadings(moments, atMs),
+    ...(sample ? reader.readings(sample.value.data) : []),
+  ]
   return (
     <dl className={styles.values} data-testid="values">
-      {[stateReading(states, atMs), ...driveReadings(moments, atMs), ...readings].map(([name, value]) => (
+      {readings.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
@@ -59,13 +81,6 @@ export function NowPanel({ replay, schema, states }: Props) {
       ))}
     </dl>
   )
-}
-
-function stateReading(states: readonly StateSpan[], atMs: number): Reading {
-  const span = spanAt(states, atMs, 0)
-  const reason = span?.stop ? reasonText(span.stop.reason) : ''
-  const state = span ? spanTexts[span.kind] : '–'
-  return [t('replay.now.state'), reason ? t('replay.tip.because', { state, reason }) : state]
 }
 
 function driveReadings(moments: MomentReader, atMs: number): Reading[] {
@@ -97,14 +112,8 @@ function commandText(data: unknown): string {
 
 const ROW_PX = 34
 
-interface LogPanelProps {
-  readonly replay: Replay
-  readonly startMs: number
-  readonly entries: readonly LogEntry[]
-}
-
 /** Lists events and messages. The last one before the position is marked and in view; a click jumps to one. */
-export function LogPanel({ replay, startMs, entries }: LogPanelProps) {
+export function LogPanel({ replay, entries }: { replay: Replay; entries: readonly LogEntry[] }) {
   const [search, setSearch] = useState('')
   const found = useMemo(() => {
     const wanted = search.trim().toLowerCase()
@@ -124,8 +133,9 @@ export function LogPanel({ replay, startMs, entries }: LogPanelProps) {
     if (current >= 0) rows.scrollToIndex(current, { align: 'auto' })
   }, [current, rows])
   return (
-    <div className={styles.log}>
+    <Stack gap={6} h="100%" pt="xs">
       <TextInput
+        px="sm"
         size="xs"
         aria-label={t('replay.log.search')}
         placeholder={t('replay.log.search')}
@@ -133,36 +143,54 @@ export function LogPanel({ replay, startMs, entries }: LogPanelProps) {
         onChange={({ currentTarget: { value } }) => setSearch(value)}
       />
       <div className={styles.logRows} ref={viewport} data-testid="log">
-        {found.length === 0 && <p className={styles.empty}>{t('replay.log.empty')}</p>}
+        {found.length === 0 && <Nothing>{t('replay.log.empty')}</Nothing>}
         <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
           {rows.getVirtualItems().map(({ index, key, start }) => {
             const entry = found[index]
             return (
               entry && (
-                <UnstyledButton
+                <Row
                   key={key}
                   ref={rows.measureElement}
                   data-index={index}
-                  className={styles.logRow}
                   style={{ transform: `translateY(${start}px)` }}
                   aria-current={index === current ? 'true' : undefined}
-                  onClick={() => replay.jump(entry.atMs)}
+                  replay={replay}
+                  atMs={entry.atMs}
                 >
-                  <time>{preciseClock(entry.atMs - startMs)}</time>
                   <StateShape name={entry.shape} />
                   <span>
                     {entry.sender !== undefined && <b>{entry.sender}: </b>}
                     {entry.text}
                   </span>
-                </UnstyledButton>
+                </Row>
               )
             )
           })}
         </div>
       </div>
-    </div>
+    </Stack>
   )
 }
+
+/** Renders a moment in a list: its time and what it is. A click jumps to it. */
+const Row = ({
+  replay,
+  atMs,
+  children,
+  ...rest
+}: UnstyledButtonProps & ComponentPropsWithRef<'button'> & { replay: Replay; atMs: number }) => (
+  <UnstyledButton {...rest} className={styles.row} onClick={() => replay.jump(atMs)}>
+    <time>{preciseClock(atMs - replay.startMs)}</time>
+    {children}
+  </UnstyledButton>
+)
+
+const Nothing = ({ children }: { children: string }) => (
+  <Text size="sm" c="dimmed" px={14} py="xs">
+    {children}
+  </Text>
+)
 
 /** The actions of a viewer with an account on bookmarks. */
 export interface BookmarkActions {
@@ -173,9 +201,7 @@ export interface BookmarkActions {
 
 interface MarksPanelProps {
   readonly replay: Replay
-  readonly startMs: number
-  readonly episodes: readonly EpisodeSpan[]
-  readonly marks: readonly Mark[]
+  readonly tracks: Tracks
   /** Undefined for a viewer with a link. */
   readonly actions: BookmarkActions | undefined
   /** The field of the label, which a key focuses. */
@@ -183,12 +209,12 @@ interface MarksPanelProps {
 }
 
 /** Lists episodes and bookmarks, and adds bookmarks. */
-export function MarksPanel({ replay, startMs, episodes, marks, actions, field }: MarksPanelProps) {
+export function MarksPanel({ replay, tracks, actions, field }: MarksPanelProps) {
   const [error, setError] = useState<unknown>()
   const attempt = (change: Promise<unknown>) => change.then(() => setError(undefined), setError)
   return (
-    <div className={styles.marks}>
-      <Text component="h2" size="xs" fw={600} c="dimmed">
+    <Box py="sm">
+      <Text component="h2" size="xs" fw={600} c="dimmed" px={14}>
         {t('replay.marks.bookmarks')}
       </Text>
       {actions && (
@@ -198,51 +224,40 @@ export function MarksPanel({ replay, startMs, episodes, marks, actions, field }:
         />
       )}
       <Problem error={error} />
-      {marks.length === 0 && <p className={styles.empty}>{t('replay.marks.noBookmarks')}</p>}
-      <ul className={styles.markList}>
-        {marks.map((mark) => (
-          <li key={mark.bookmark.id}>
-            <UnstyledButton onClick={() => replay.jump(mark.fromMs)}>
-              <time>{preciseClock(mark.fromMs - startMs)}</time>
-              <span>{mark.bookmark.label}</span>
-            </UnstyledButton>
-            {actions?.mayRemove(mark) && (
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                size="sm"
-                aria-label={t('replay.marks.remove', { label: mark.bookmark.label })}
-                onClick={() => void attempt(actions.remove(mark.bookmark.id))}
-              >
-                <IconTrash size={14} />
-              </ActionIcon>
-            )}
-          </li>
-        ))}
-      </ul>
-      <Text component="h2" size="xs" fw={600} c="dimmed" mt="sm">
+      {tracks.marks.length === 0 && <Nothing>{t('replay.marks.noBookmarks')}</Nothing>}
+      {tracks.marks.map((mark) => (
+        <Group key={mark.bookmark.id} gap={0} pr="xs" wrap="nowrap">
+          <Row replay={replay} atMs={mark.atMs}>
+            <span>{mark.bookmark.label}</span>
+          </Row>
+          {actions?.mayRemove(mark) && (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="sm"
+              aria-label={t('replay.marks.remove', { label: mark.bookmark.label })}
+              onClick={() => void attempt(actions.remove(mark.bookmark.id))}
+            >
+              <IconTrash size={14} />
+            </ActionIcon>
+          )}
+        </Group>
+      ))}
+      <Text component="h2" size="xs" fw={600} c="dimmed" px={14} mt="sm">
         {t('replay.marks.episodes')}
       </Text>
-      {episodes.length === 0 && <p className={styles.empty}>{t('replay.marks.noEpisodes')}</p>}
-      <ul className={styles.markList}>
-        {episodes.map(({ fromMs, toMs, episode }) => (
-          <li key={episode.id}>
-            <UnstyledButton onClick={() => replay.jump(fromMs)}>
-              <time>{preciseClock(fromMs - startMs)}</time>
-              <span>
-                {episodeName(episode)}
-                <Text component="span" size="xs" c="dimmed">
-                  {' · '}
-                  {episodeResult(episode)}
-                  {' · '}
-                  {preciseClock(toMs - fromMs, 0)}
-                </Text>
-              </span>
-            </UnstyledButton>
-          </li>
-        ))}
-      </ul>
-    </div>
+      {tracks.episodes.length === 0 && <Nothing>{t('replay.marks.noEpisodes')}</Nothing>}
+      {tracks.episodes.map(({ fromMs, toMs, episode }) => (
+        <Row key={episode.id} replay={replay} atMs={fromMs}>
+          <span>
+            {episodeName(episode)}
+            <Text span size="xs" c="dimmed">
+              {` · ${episodeResult(episode)} · ${preciseClock(toMs - fromMs, 0)}`}
+            </Text>
+          </span>
+        </Row>
+      ))}
+    </Box>
   )
 }
 
@@ -256,7 +271,7 @@ function NewBookmark({ field, onAdd }: { field: MarksPanelProps['field']; onAdd:
   }
   return (
     <form onSubmit={submit}>
-      <Group gap={4} wrap="nowrap">
+      <Group gap={4} px={14} wrap="nowrap">
         <TextInput
           ref={field}
           size="xs"
@@ -275,37 +290,26 @@ function NewBookmark({ field, onAdd }: { field: MarksPanelProps['field']; onAdd:
   )
 }
 
-interface PathMapProps {
-  readonly replay: Replay
-  readonly schema: TelemetrySchema | null
-}
-
-type TimedPose = Pose & { readonly atMs: number }
-
 interface Path {
-  readonly poses: readonly TimedPose[]
+  readonly poses: readonly (Pose & { readonly atMs: number })[]
   readonly low: Point
   readonly high: Point
 }
 
 /** Shows the whole path of the robot from above: up to the position, and faintly after it. */
-export function PathMap({ replay, schema }: PathMapProps) {
+export function PathMap({ replay, schema }: MapProps) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const place = useRef<HTMLSpanElement>(null)
   const path = useRef<{ source: Float64Array; path: Path }>(undefined)
   const reader = useMemo(() => createSampleReader(schema), [schema])
-  const draw = useCallback(
-    (atMs: number) => {
-      const poses = replay.overview.state.get().overview?.poses
-      if (!canvas.current || !poses) return
-      if (path.current?.source !== poses) path.current = { source: poses, path: pathOf(poses) }
-      const sample = replay.moments.at(recordingTopics.telemetry, atMs)
-      const pose = drawPath(canvas.current, path.current.path, atMs, sample && reader.pose(sample.value.data))
-      if (place.current) place.current.textContent = pose ? formatPose(pose) : ''
-    },
-    [replay, reader],
-  )
-  usePositionEffect(replay, draw)
+  usePositionEffect(replay, (atMs) => {
+    const poses = replay.overview.get().overview?.poses
+    if (!canvas.current || !poses) return
+    if (path.current?.source !== poses) path.current = { source: poses, path: pathOf(poses) }
+    const sample = replay.moments.at(recordingTopics.telemetry, atMs)
+    const pose = drawPath(canvas.current, path.current.path, atMs, sample && reader.pose(sample.value.data))
+    if (place.current) place.current.textContent = pose ? formatPose(pose) : ''
+  })
   return (
     <div className={styles.map}>
       <canvas ref={canvas} role="img" aria-label={t('replay.map.empty')} data-testid="path" />
@@ -315,7 +319,7 @@ export function PathMap({ replay, schema }: PathMapProps) {
 }
 
 function pathOf(values: Float64Array): Path {
-  const poses: TimedPose[] = []
+  const poses: (Pose & { atMs: number })[] = []
   for (let at = 0; at < values.length; at += 4) {
     const [atMs = Number.NaN, xM = 0, yM = 0, headingRad = 0] = values.subarray(at, at + 4)
     if (!Number.isNaN(atMs)) poses.push({ atMs, xM, yM, headingRad })

@@ -2,8 +2,8 @@ import uPlot from 'uplot'
 import { language } from '../../texts/texts.ts'
 import type { Overview } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
-import type { Plot } from './plot-lines.ts'
-import { type Colors, hatch } from './track-drawing.ts'
+import type { Plot } from './plots.tsx'
+import { type Colors, colorsOf, hatch } from './track-drawing.ts'
 import { END_PX, type GapSpan } from './tracks.ts'
 
 export const LINE_COLORS = 8
@@ -13,15 +13,13 @@ const numbers = new Intl.NumberFormat(language, { maximumSignificantDigits: 4 })
 interface Options {
   readonly plot: Plot
   readonly startMs: number
-  readonly colors: Colors
-  readonly fontFamily: string
-  /** The gaps as they are now. */
   readonly gaps: () => readonly GapSpan[]
 }
 
 /** Draws the lines of one plot. Its axis of time is that of the tracks. */
-export function createPlotView(element: HTMLElement, { plot, startMs, colors, fontFamily, gaps }: Options) {
-  const font = `12px ${fontFamily}`
+export function createPlotView(element: HTMLElement, { plot, startMs, gaps }: Options) {
+  const colors = colorsOf(element)
+  const font = `12px ${getComputedStyle(element).fontFamily}`
   const size = () => ({ width: Math.max(1, element.clientWidth), height: Math.max(1, element.clientHeight) })
   let shown: TimeRange = { fromMs: startMs, toMs: startMs + 1 }
   const seconds = (atMs: number) => (atMs - startMs) / 1_000
@@ -65,7 +63,6 @@ export function createPlotView(element: HTMLElement, { plot, startMs, colors, fo
     element,
   )
   return {
-    /** Shows values. */
     setData(overview: Overview): void {
       const { series, widthMs } = overview
       const empty = new Float64Array(2 * overview.passed.length).fill(Number.NaN)
@@ -78,7 +75,6 @@ export function createPlotView(element: HTMLElement, { plot, startMs, colors, fo
       )
       this.show(shown)
     },
-    /** Shows a range of time. */
     show(range: TimeRange): void {
       shown = range
       chart.setScale('x', { min: seconds(range.fromMs), max: seconds(range.toMs) })

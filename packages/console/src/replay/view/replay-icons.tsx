@@ -5,11 +5,6 @@
  */
 import { drawn } from '../../base/icons.tsx'
 
-export const IconPlay = drawn('M7 4v16l13 -8z')
-export const IconPause = drawn(
-  'M6 5m0 1a1 1 0 0 1 1 -1h2a1 1 0 0 1 1 1v12a1 1 0 0 1 -1 1h-2a1 1 0 0 1 -1 -1z',
-  'M14 5m0 1a1 1 0 0 1 1 -1h2a1 1 0 0 1 1 1v12a1 1 0 0 1 -1 1h-2a1 1 0 0 1 -1 -1z',
-)
 export const IconStepForward = drawn('M4 5v14l12 -7z', 'M20 5l0 14')
 export const IconStepBack = drawn('M20 5v14l-12 -7z', 'M4 5l0 14')
 export const IconBookmark = drawn('M18 7v14l-6 -4l-6 4v-14a4 4 0 0 1 4 -4h4a4 4 0 0 1 4 4z')
@@ -25,11 +20,6 @@ export const IconDownload = drawn(
   'M7 11l5 5l5 -5',
   'M12 4l0 12',
 )
-export const IconMore = drawn(
-  'M5 12m-1 0a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
-  'M12 12m-1 0a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
-  'M19 12m-1 0a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
-)
 export const IconZoomIn = drawn(
   'M10 10m-7 0a7 7 0 1 0 14 0a7 7 0 1 0 -14 0',
   'M7 10l6 0',
@@ -38,16 +28,6 @@ export const IconZoomIn = drawn(
 )
 export const IconZoomOut = drawn('M10 10m-7 0a7 7 0 1 0 14 0a7 7 0 1 0 -14 0', 'M7 10l6 0', 'M21 21l-6 -6')
 export const IconFit = drawn('M7 8l-4 4l4 4', 'M17 8l4 4l-4 4', 'M3 12l18 0')
-export const IconKeyboard = drawn(
-  'M2 6m0 2a2 2 0 0 1 2 -2h16a2 2 0 0 1 2 2v8a2 2 0 0 1 -2 2h-16a2 2 0 0 1 -2 -2z',
-  'M6 10l0 .01',
-  'M10 10l0 .01',
-  'M14 10l0 .01',
-  'M18 10l0 .01',
-  'M6 14l0 .01',
-  'M18 14l0 .01',
-  'M10 14l4 .01',
-)
 export const IconTrash = drawn(
   'M4 7l16 0',
   'M10 11l0 6',
@@ -55,8 +35,6 @@ export const IconTrash = drawn(
   'M5 7l1 12a2 2 0 0 0 2 2h8a2 2 0 0 0 2 -2l1 -12',
   'M9 7v-3a1 1 0 0 1 1 -1h4a1 1 0 0 1 1 1v3',
 )
-export const IconClose = drawn('M18 6l-12 12', 'M6 6l12 12')
 export const IconNextStop = drawn('M4 8l4 -4h5l4 4v8l-4 4h-5l-4 -4z', 'M21 5v14')
 export const IconPreviousStop = drawn('M20 8l-4 -4h-5l-4 4v8l4 4h5l4 -4z', 'M3 5v14')
-export const IconChevronLeft = drawn('M15 6l-6 6l6 6')
 export const IconExpand = drawn('M16 4h4v4', 'M14 10l6 -6', 'M8 20h-4v-4', 'M4 20l6 -6')

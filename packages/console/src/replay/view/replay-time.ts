@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react'
+import { useForceUpdate } from '@mantine/hooks'
+import { useEffect } from 'react'
 import { clockText, decimals } from '../../base/format.ts'
 import type { Store } from '../../base/store.ts'
 import { language } from '../../texts/texts.ts'
@@ -26,39 +27,36 @@ const INTERVAL_MS = 120
 
 /** Returns the position of a replay, at most eight times a second. Use `usePositionEffect` for drawing. */
 export function usePosition({ clock, moments }: Replay): number {
-  const [atMs, setAtMs] = useState(clock.position.get())
-  const [, setReads] = useState(0)
+  const render = useForceUpdate()
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     const onChange = () => {
       timer ??= setTimeout(() => {
         timer = undefined
-        setAtMs(clock.position.get())
-        // Messages that were read in the meantime may belong to the same position.
-        setReads((reads) => reads + 1)
+        render()
       }, INTERVAL_MS)
     }
+    // Messages that were read in the meantime may belong to the same position.
     const unsubscribe = [clock.position.subscribe(onChange), moments.subscribe(onChange)]
     onChange()
     return () => {
       clearTimeout(timer)
       for (const end of unsubscribe) end()
     }
-  }, [clock, moments])
-  return atMs
+  }, [clock, moments, render])
+  return clock.position.get()
 }
 
 /**
- * Calls a function on the animation frame after the position, or anything that is read for it, has changed.
+ * Calls a function on the animation frame after the component, the position, or anything that is read for it has changed.
  * @param further what the function reads in addition
  */
 export function usePositionEffect(
-  replay: Replay,
+  { clock, moments, view, overview }: Replay,
   effect: (atMs: number) => void,
-  further?: Pick<Store<unknown>, 'subscribe'>,
+  further: Pick<Store<unknown>, 'subscribe'> = clock.position,
 ): void {
   useEffect(() => {
-    const { clock, moments, view, overview } = replay
     let frame: number | undefined
     const onChange = () => {
       frame ??= requestAnimationFrame(() => {
@@ -66,13 +64,12 @@ export function usePositionEffect(
         effect(clock.position.get())
       })
     }
-    const own = [clock.position, clock.limits, view.range, overview.state, moments]
-    const sources = further ? [...own, further] : own
+    const sources = [clock.position, clock.limits, view.range, overview, moments, further]
     const unsubscribe = sources.map((source) => source.subscribe(onChange))
     onChange()
     return () => {
       if (frame !== undefined) cancelAnimationFrame(frame)
       for (const end of unsubscribe) end()
     }
-  }, [replay, effect, further])
+  })
 }

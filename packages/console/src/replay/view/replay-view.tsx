@@ -1,25 +1,26 @@
-import { Modal, Tabs } from '@mantine/core'
-import type { ControlSchema, SessionLogEvent, TelemetrySchema } from '@wheelhouse/protocol'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { ActionIcon, Badge, Button, Menu, Modal, Tabs, Text, Title } from '@mantine/core'
+import { useWindowEvent } from '@mantine/hooks'
+import type { SessionLogEvent } from '@wheelhouse/protocol'
+import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { labelInSentence } from '../../base/format.ts'
+import { dataSize, dateTime, labelInSentence } from '../../base/format.ts'
+import { IconDots } from '../../base/icons.tsx'
 import { KeyTable, type KeyTexts } from '../../base/key-table.tsx'
 import { isTyping, latinKey } from '../../base/keys.ts'
 import { useStore } from '../../base/store.ts'
-import type { Bookmark, RecordedEpisode, Recording } from '../../recording/recordings.ts'
+import { RecordingStatusLabel } from '../../recording/recording-mark.tsx'
+import type { Bookmark, RecordedEpisode, Recording, RecordingParts } from '../../recording/recordings.ts'
 import type { SessionParticipants } from '../../session/event-texts.ts'
+import { gapText } from '../../texts/code-texts.ts'
 import { t } from '../../texts/texts.ts'
 import { numberAt } from '../data/moment-reader.ts'
 import { RATES } from '../player/clock.ts'
 import type { Replay, ReplayCamera } from '../player/replay.ts'
-import cameraStyles from './cameras.module.css'
 import { Cameras } from './cameras.tsx'
-import { requestDetail } from './detail.ts'
-import { useLogEntries } from './log-entries.ts'
 import { type BookmarkActions, LogPanel, MarksPanel, NowPanel, PathMap } from './panels.tsx'
-import { type PlotLine, plotsOf } from './plot-lines.ts'
-import { isPlotShown, PlotMenu, plotChoices } from './plot-menu.tsx'
+import { isPlotShown, type PlotLine, PlotMenu, plotChoices, plotsOf, type RecordedSchemas } from './plots.tsx'
 import styles from './replay.module.css'
+import { IconDownload, IconShare } from './replay-icons.tsx'
 import { usePosition } from './replay-time.ts'
 import { Timeline } from './timeline.tsx'
 import { valueText } from './tip.ts'
@@ -27,6 +28,7 @@ import {
   episodeSpans,
   gapSpans,
   linkSpans,
+  logEntries,
   type SpanKind,
   spanTexts,
   statesOf,
@@ -35,31 +37,32 @@ import {
 } from './tracks.ts'
 import { Transport } from './transport.tsx'
 
-const DETAIL_DELAY_MS = 250
-
 interface ReplayViewProps {
   readonly replay: Replay
   readonly recording: Recording
+  readonly parts: RecordingParts
   readonly episodes: readonly RecordedEpisode[]
-  readonly schemas: { readonly telemetry: TelemetrySchema | null; readonly control: ControlSchema | null }
+  readonly schemas: RecordedSchemas
   /** The log of the session, while the recording does not contain it. */
-  readonly liveLog: readonly SessionLogEvent[] | undefined
+  readonly liveLog?: readonly SessionLogEvent[] | undefined
   readonly participants: SessionParticipants
   readonly bookmarks: readonly Bookmark[]
-  readonly bookmarkActions: BookmarkActions | undefined
+  /** Undefined for a viewer who cannot. */
+  readonly bookmarkActions?: BookmarkActions
+  /** A link back to the session, or what the page is. */
+  readonly back: ReactNode
+  /** Undefined for a viewer who may not know it. */
+  readonly operatorName?: string
   readonly onCopyLink: () => void
-  /** The bar at the top. */
-  readonly header: ReactNode
-  /** A note about the recording as a whole. */
-  readonly notice?: ReactNode
+  readonly onShare?: (() => void) | undefined
+  readonly menu?: ReactNode
   /** Whether it is a part of a page, which scrolls, and does not fill the window. */
   readonly isEmbedded?: boolean
 }
 
 /** Shows a recording on one axis of time: pictures, path, values, log, tracks and plots. Always dark, as pictures are. */
 export function ReplayView(props: ReplayViewProps) {
-  const { replay, recording, schemas, bookmarkActions, header, notice, isEmbedded = false } = props
-  const startMs = Date.parse(recording.started_at)
+  const { replay, recording, schemas, bookmarkActions, isEmbedded = false } = props
   const isGrowing = recording.status === 'RECORDING'
   const tracks = useTracks(props)
   const cameras = useStore(replay.cameras)
@@ -69,7 +72,7 @@ export function ReplayView(props: ReplayViewProps) {
   const [areKeysShown, showKeys] = useState(false)
   const field = useRef<HTMLInputElement>(null)
   const { plots, menu, speed } = usePlots(replay, schemas)
-  useDetail(replay)
+  const notices = noticesOf(props)
   const onBookmark =
     bookmarkActions &&
     (() => {
@@ -81,49 +84,43 @@ export function ReplayView(props: ReplayViewProps) {
     const atMs = stopFrom(tracks.states, replay.clock.position.get(), direction)
     if (atMs !== undefined) replay.jump(atMs)
   }
-  useReplayKeys({
-    replay,
-    isGrowing,
-    onSelect: ({ name }) => setSelected(name),
-    onStop,
-    onBookmark,
-    onCopyLink: props.onCopyLink,
-    onKeys: () => showKeys(true),
-  })
+  const onSelect = ({ name }: ReplayCamera) => setSelected(name)
+  const onKeys = () => showKeys(true)
+  useReplayKeys({ replay, isGrowing, onSelect, onStop, onBookmark, onCopyLink: props.onCopyLink, onKeys })
   const isMapOnly = useStore(replay.isProbed) && !main
   const shown = new Set<SpanKind>([...tracks.states, ...tracks.links].map(({ kind }) => kind))
+  const map = <PathMap replay={replay} schema={schemas.telemetry} />
   return (
     <div className={styles.replay} data-embedded={isEmbedded} data-map-only={isMapOnly}>
-      {header}
-      {notice}
+      <Header {...props} />
+      {notices.length > 0 && (
+        <div className={styles.notice} role="status">
+          {notices.map((notice) => (
+            <div key={notice}>{notice}</div>
+          ))}
+        </div>
+      )}
       <div className={styles.pictures}>
-        {main ? (
-          <Cameras
-            replay={replay}
-            cameras={cameras}
-            main={main}
-            gaps={tracks.gaps}
-            speed={<SpeedPlate replay={replay} lines={speed} />}
-            onSelect={({ name }) => setSelected(name)}
-          />
-        ) : (
-          isMapOnly && <PathMap replay={replay} schema={schemas.telemetry} />
+        {main && (
+          <Cameras replay={replay} cameras={cameras} main={main} gaps={tracks.gaps} onSelect={onSelect}>
+            <SpeedPlate replay={replay} lines={speed} />
+          </Cameras>
         )}
+        {isMapOnly && map}
       </div>
       <Transport
         replay={replay}
-        startMs={startMs}
         isGrowing={isGrowing}
         onStop={tracks.states.some(({ kind }) => kind === 'stopped') ? onStop : undefined}
         onBookmark={onBookmark}
-        onKeys={() => showKeys(true)}
+        onKeys={onKeys}
         kinds={spanKinds.filter((kind) => shown.has(kind))}
       >
         {menu}
       </Transport>
-      <Timeline replay={replay} startMs={startMs} tracks={tracks} plots={plots} />
+      <Timeline replay={replay} tracks={tracks} plots={plots} />
       <aside className={styles.side} aria-label={t('replay.side.label')}>
-        {!isMapOnly && <PathMap replay={replay} schema={schemas.telemetry} />}
+        {!isMapOnly && map}
         <Tabs value={tab} onChange={setTab} className={styles.tabs} keepMounted={false}>
           <Tabs.List grow>
             <Tabs.Tab value="log">{t('replay.side.log')}</Tabs.Tab>
@@ -131,24 +128,19 @@ export function ReplayView(props: ReplayViewProps) {
             <Tabs.Tab value="marks">{t('replay.side.marks')}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="log" className={styles.panel}>
-            <LogPanel replay={replay} startMs={startMs} entries={tracks.entries} />
+            <LogPanel replay={replay} entries={tracks.entries} />
           </Tabs.Panel>
           <Tabs.Panel value="now" className={styles.panel} tabIndex={0}>
             <NowPanel replay={replay} schema={schemas.telemetry} states={tracks.states} />
           </Tabs.Panel>
           <Tabs.Panel value="marks" className={styles.panel}>
-            <MarksPanel
-              replay={replay}
-              startMs={startMs}
-              episodes={tracks.episodes}
-              marks={tracks.marks}
-              actions={bookmarkActions}
-              field={field}
-            />
+            <MarksPanel replay={replay} tracks={tracks} actions={bookmarkActions} field={field} />
           </Tabs.Panel>
         </Tabs>
       </aside>
-      <KeysSheet opened={areKeysShown} onClose={() => showKeys(false)} />
+      <Modal opened={areKeysShown} onClose={() => showKeys(false)} title={t('replay.tools.keys')}>
+        <KeyTable label={t('replay.tools.keys')} rows={keyTexts} />
+      </Modal>
     </div>
   )
 }
@@ -156,63 +148,123 @@ export function ReplayView(props: ReplayViewProps) {
 /** In the order of the legend, which does without what is usual. */
 const spanKinds = (Object.keys(spanTexts) as SpanKind[]).filter((kind) => kind !== 'live')
 
+function Header({ recording, operatorName, back, onCopyLink, onShare, menu }: ReplayViewProps) {
+  const { robot_name, started_at, size_bytes, file_url, gaps, expires_at, status } = recording
+  const [isCopied, setCopied] = useState(false)
+  const copy = () => {
+    onCopyLink()
+    setCopied(true)
+    setTimeout(() => setCopied(false), 2_000)
+  }
+  const about = [
+    dateTime(started_at),
+    operatorName,
+    gaps.length > 0 && t('replay.header.gaps', { count: gaps.length }),
+    expires_at !== null && t('replay.header.expires', { time: dateTime(expires_at) }),
+  ]
+  const download = t('replay.header.download', { size: dataSize(size_bytes / 1_000_000) })
+  return (
+    <header className={styles.header}>
+      {back}
+      <Title order={1} size="h2" flex={{ base: '0 1 auto', sm: 'none' }} maw={{ sm: '40%' }}>
+        {robot_name}
+      </Title>
+      <Text className={styles.about ?? ''} c="dimmed" miw={0}>
+        {about.filter(Boolean).join(' · ')}
+      </Text>
+      {status !== 'READY' && <RecordingStatusLabel recording={recording} />}
+      {recording.mode === 'control' && <Badge>{t('replay.header.noVideo')}</Badge>}
+      <span className={styles.space} />
+      {onShare && (
+        <Button
+          variant="default"
+          leftSection={<IconShare size={16} />}
+          aria-label={t('replay.header.share')}
+          onClick={onShare}
+        >
+          {t('replay.header.share')}
+        </Button>
+      )}
+      {file_url !== null && (
+        <Button
+          component="a"
+          href={file_url}
+          download
+          variant="default"
+          leftSection={<IconDownload size={16} />}
+          aria-label={download}
+        >
+          {download}
+        </Button>
+      )}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" size={38} aria-label={t('replay.header.more')}>
+            <IconDots size={18} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={copy} closeMenuOnClick={false} aria-live="polite">
+            {isCopied ? t('replay.header.copied') : t('replay.header.copyLink')}
+          </Menu.Item>
+          {menu}
+        </Menu.Dropdown>
+      </Menu>
+    </header>
+  )
+}
+
+/** Returns what a viewer must know about the recording as a whole; nothing for most. */
+function noticesOf({ recording, parts }: ReplayViewProps): string[] {
+  const { status, paused_reason } = recording
+  const [first] = parts.parts
+  const notices: string[] = []
+  if (status === 'FAILED') notices.push(t('replay.notice.failed'))
+  if (status === 'FINISHING') notices.push(t('replay.notice.finishing'))
+  if (status === 'RECORDING' && paused_reason !== null)
+    notices.push(t('replay.notice.interrupted', { reason: gapText(paused_reason) }))
+  if (parts.truncated && first) notices.push(t('replay.notice.truncated', { from: dateTime(first.from) }))
+  return notices
+}
+
 /** Shows measured and commanded speed on the picture, as far as the recording has them at the position. */
 function SpeedPlate({ replay, lines }: { replay: Replay; lines: readonly PlotLine[] }) {
   const atMs = usePosition(replay)
-  const texts = lines.map((line) => {
-    const value = numberAt(replay.moments, line.key, atMs)
-    return value === undefined ? undefined : { line, text: valueText(line, value) }
-  })
-  if (texts.every((text) => text === undefined)) return null
   return (
-    <p className={cameraStyles.speed} data-testid="speed">
-      {texts.map(
-        (found, index) =>
-          found &&
-          (index === 0 ? (
-            found.text
-          ) : (
-            <span key={found.line.key}>
-              {' '}
-              {labelInSentence(found.line.label)} {found.text}
-            </span>
-          )),
-      )}
+    <p className={styles.speed} data-testid="speed">
+      {lines.map((line, index) => {
+        const value = numberAt(replay.moments, line.key, atMs)
+        if (value === undefined) return null
+        if (index === 0) return valueText(line, value)
+        return <span key={line.key}>{` ${labelInSentence(line.label)} ${valueText(line, value)}`}</span>
+      })}
     </p>
   )
 }
 
-function useTracks({
-  replay,
-  recording,
-  episodes,
-  liveLog,
-  participants,
-  bookmarks,
-}: ReplayViewProps): Tracks {
-  const { overview } = useStore(replay.overview.state)
+function useTracks(props: ReplayViewProps): Tracks {
+  const { replay, recording, episodes, liveLog, participants, bookmarks } = props
+  const { overview } = useStore(replay.overview)
   const { toMs } = useStore(replay.clock.limits)
-  const links = useMemo(() => (overview ? linkSpans(overview, toMs) : []), [overview, toMs])
-  const entries = useLogEntries(overview, links, liveLog, participants)
   const { gaps } = recording
-  return useMemo(
-    () => ({
+  return useMemo(() => {
+    const links = overview ? linkSpans(overview, toMs) : []
+    return {
       overview,
-      entries,
+      entries: logEntries(overview?.events ?? [], liveLog ?? [], links, participants),
       links,
       states: overview ? statesOf(overview, toMs) : [],
       gaps: gapSpans(gaps, toMs),
       episodes: episodeSpans(episodes, toMs),
-      marks: [...bookmarks]
-        .map((bookmark) => ({ bookmark, fromMs: Date.parse(bookmark.at), toMs: Date.parse(bookmark.at) }))
-        .sort((a, b) => a.fromMs - b.fromMs),
-    }),
-    [overview, entries, links, toMs, gaps, episodes, bookmarks],
-  )
+      marks: bookmarks
+        .map((bookmark) => ({ bookmark, atMs: Date.parse(bookmark.at) }))
+        .sort((a, b) => a.atMs - b.atMs),
+    }
+  }, [overview, toMs, liveLog, participants, gaps, episodes, bookmarks])
 }
 
-function usePlots(replay: Replay, schemas: ReplayViewProps['schemas']) {
-  const { overview } = useStore(replay.overview.state)
+function usePlots(replay: Replay, schemas: RecordedSchemas) {
+  const { overview } = useStore(replay.overview)
   const choices = useStore(plotChoices)
   // As text: each report of the worker has new maps with mostly the same keys.
   const keys = [...(overview?.series.keys() ?? [])].join('\n')
@@ -222,23 +274,6 @@ function usePlots(replay: Replay, schemas: ReplayViewProps['schemas']) {
   return { plots, speed, menu: all.length > 0 && <PlotMenu plots={all} choices={choices} /> }
 }
 
-/** Requests more detail a moment after the view has stopped moving. */
-function useDetail(replay: Replay): void {
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const onChange = () => {
-      clearTimeout(timer)
-      timer = setTimeout(() => requestDetail(replay, replay.view.range.get()), DETAIL_DELAY_MS)
-    }
-    const unsubscribe = replay.view.range.subscribe(onChange)
-    return () => {
-      clearTimeout(timer)
-      unsubscribe()
-    }
-  }, [replay])
-}
-
-/** The keys of a replay and what they do. */
 const keyTexts: KeyTexts = [
   [[t('replay.keys.space')], t('replay.keys.play')],
   [[',', '.'], t('replay.keys.frame')],
@@ -254,13 +289,6 @@ const keyTexts: KeyTexts = [
   [['L'], t('replay.keys.live')],
   [['?'], t('replay.keys.keys')],
 ]
-
-/** Lists the keys of a replay. */
-const KeysSheet = ({ opened, onClose }: { opened: boolean; onClose: () => void }) => (
-  <Modal opened={opened} onClose={onClose} title={t('replay.tools.keys')}>
-    <KeyTable label={t('replay.tools.keys')} rows={keyTexts} />
-  </Modal>
-)
 
 const SECOND_MS = 1_000
 const LONG_STEP = 10
@@ -279,7 +307,6 @@ interface KeyActions {
   readonly onKeys: () => void
 }
 
-/** Returns what a key does; undefined for other keys. */
 function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | undefined {
   const { replay, isGrowing, onSelect, onStop, onBookmark, onCopyLink, onKeys } = actions
   const { clock, view, cameras } = replay
@@ -287,6 +314,7 @@ function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | und
     replay.jump(clock.position.get() + seconds * (event.shiftKey ? LONG_STEP : 1) * SECOND_MS)
   const zoom = (factor: number) => () => view.zoom(factor, clock.position.get())
   const seekTo = (end: 'fromMs' | 'toMs') => () => replay.jump(clock.limits.get()[end])
+  const stepRate = (by: 1 | -1) => () => clock.rate.update((rate) => RATES[RATES.indexOf(rate) + by] ?? rate)
   const byKey: Readonly<Record<string, (() => void) | undefined>> = {
     ' ': () => (clock.isPlaying.get() ? clock.pause() : clock.play()),
     ',': () => void replay.step(-1),
@@ -295,8 +323,8 @@ function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | und
     ArrowRight: step(1),
     Home: seekTo('fromMs'),
     End: seekTo('toMs'),
-    '[': () => stepRate(replay, -1),
-    ']': () => stepRate(replay, 1),
+    '[': stepRate(-1),
+    ']': stepRate(1),
     '+': zoom(1 / ZOOM_STEP),
     '=': zoom(1 / ZOOM_STEP),
     '-': zoom(ZOOM_STEP),
@@ -313,11 +341,6 @@ function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | und
   return byKey[event.key.length === 1 ? latinKey(event) : event.key]
 }
 
-function stepRate({ clock: { rate } }: Replay, step: number): void {
-  const index = RATES.indexOf(rate.get())
-  rate.set(RATES[Math.min(RATES.length - 1, Math.max(0, index + step))] ?? 1)
-}
-
 /** Returns whether the focused element uses the key itself. */
 function usesKey({ key }: KeyboardEvent): boolean {
   const focused = document.activeElement
@@ -328,23 +351,14 @@ function usesKey({ key }: KeyboardEvent): boolean {
   )
 }
 
-/** Controls a replay by keys while the component is mounted. */
 function useReplayKeys(actions: KeyActions): void {
-  const latest = useRef(actions)
-  useEffect(() => {
-    latest.current = actions
+  useWindowEvent('keydown', (event) => {
+    if (event.defaultPrevented || event.isComposing || isTyping()) return
+    if (event.ctrlKey || event.metaKey || event.altKey || usesKey(event)) return
+    if (document.querySelector('[role=dialog], [role=menu]') !== null) return
+    const action = actionOf(event, actions)
+    if (!action) return
+    event.preventDefault()
+    action()
   })
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.isComposing || isTyping()) return
-      if (event.ctrlKey || event.metaKey || event.altKey || usesKey(event)) return
-      if (document.querySelector('[role=dialog], [role=menu]') !== null) return
-      const action = actionOf(event, latest.current)
-      if (!action) return
-      event.preventDefault()
-      action()
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [])
 }

@@ -1,26 +1,23 @@
 import { ActionIcon } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
-import { type KeyboardEvent, useCallback, useEffect, useRef } from 'react'
+import { type KeyboardEvent, useEffect, useRef } from 'react'
+import { IconX } from '../../base/icons.tsx'
 import { useStore } from '../../base/store.ts'
 import { t } from '../../texts/texts.ts'
 import { numberAt } from '../data/moment-reader.ts'
 import type { Overview } from '../data/overview.ts'
 import type { Replay } from '../player/replay.ts'
-import { overviewFor } from './detail.ts'
 import { EventMarks } from './event-marks.tsx'
-import type { Plot } from './plot-lines.ts'
-import { heightOf, plotChoices, plotHeights, resizePlot } from './plot-menu.tsx'
 import { createPlotView, LINE_COLORS, type PlotView } from './plot-view.ts'
-import { IconClose } from './replay-icons.tsx'
+import { DEFAULT_PX, type Plot, plotChoices, plotHeights, resizePlot } from './plots.tsx'
 import { preciseClock, usePositionEffect } from './replay-time.ts'
 import styles from './timeline.module.css'
 import { createTip, valueText } from './tip.ts'
-import { colorsOf, drawTracks } from './track-drawing.ts'
+import { drawTracks } from './track-drawing.ts'
 import { axisOf, type GapSpan, layoutOf, type TrackName, type Tracks } from './tracks.ts'
 
 interface Props {
   readonly replay: Replay
-  readonly startMs: number
   readonly tracks: Tracks
   readonly plots: readonly Plot[]
 }
@@ -34,7 +31,7 @@ const trackNames: Readonly<Record<TrackName, string>> = {
 }
 
 /** Shows the time axis: tracks, plots and the position, which is dragged. */
-export function Timeline({ replay, startMs, tracks, plots }: Props) {
+export function Timeline({ replay, tracks, plots }: Props) {
   const { ref: sized, width } = useElementSize()
   const root = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
@@ -43,28 +40,26 @@ export function Timeline({ replay, startMs, tracks, plots }: Props) {
   latest.current = { tracks, plots }
   const layout = layoutOf(tracks)
 
-  const draw = useCallback(
-    (atMs: number) => {
-      const range = replay.view.range.get()
-      if (canvas.current) drawTracks(canvas.current, { range, startMs, tracks: latest.current.tracks })
-      if (playhead.current) setPlayhead(playhead.current, atMs, axisOf(range, width))
-    },
-    [replay, startMs, width],
-  )
-  usePositionEffect(replay, draw)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other tracks are drawn at once
-  useEffect(() => draw(replay.clock.position.get()), [draw, replay, tracks])
+  usePositionEffect(replay, (atMs) => {
+    const range = replay.view.range.get()
+    if (canvas.current) drawTracks(canvas.current, { range, startMs: replay.startMs, tracks })
+    if (!playhead.current) return
+    const axis = axisOf(range, width)
+    const x = axis.xOf(atMs)
+    playhead.current.hidden = x < axis.left - 1 || x > axis.right + 1
+    playhead.current.style.transform = `translateX(${x.toFixed(1)}px)`
+  })
 
   useEffect(() => {
     const element = root.current
     if (!element) return
-    const tip = createTip(element, { replay, startMs, read: () => latest.current })
-    const scrubbing = createScrubbing(element, { replay, onHover: tip.show, onLeave: tip.hide })
+    const tip = createTip(element, replay, () => latest.current)
+    const scrubbing = createScrubbing(element, replay, tip)
     return () => {
-      scrubbing.close()
-      tip.close()
+      scrubbing.abort()
+      tip.hide()
     }
-  }, [replay, startMs])
+  }, [replay])
 
   return (
     <div className={styles.timeline} ref={root} data-testid="timeline">
@@ -78,18 +73,11 @@ export function Timeline({ replay, startMs, tracks, plots }: Props) {
               </div>
             ))}
           </div>
-          <PositionSlider replay={replay} startMs={startMs} />
-          <EventMarks replay={replay} startMs={startMs} tracks={tracks} width={width} />
+          <PositionSlider replay={replay} />
+          <EventMarks replay={replay} tracks={tracks} width={width} />
         </div>
         {plots.map((plot) => (
-          <PlotRow
-            key={plot.id}
-            replay={replay}
-            startMs={startMs}
-            plot={plot}
-            width={width}
-            gaps={tracks.gaps}
-          />
+          <PlotRow key={plot.id} replay={replay} plot={plot} width={width} gaps={tracks.gaps} />
         ))}
         <div className={styles.hover} data-hover aria-hidden />
         <div className={styles.playhead} ref={playhead} aria-hidden />
@@ -100,19 +88,15 @@ export function Timeline({ replay, startMs, tracks, plots }: Props) {
 }
 
 /** Renders the control of the position for the keyboard and for screen readers. The keys of the page move it. */
-function PositionSlider({ replay, startMs }: Pick<Props, 'replay' | 'startMs'>) {
+function PositionSlider({ replay }: Pick<Props, 'replay'>) {
+  const { startMs } = replay
   const element = useRef<HTMLDivElement>(null)
   const { fromMs, toMs } = useStore(replay.clock.limits)
-  const describe = useCallback(
-    (atMs: number) => {
-      const position = preciseClock(atMs - startMs)
-      const end = preciseClock(toMs - startMs)
-      element.current?.setAttribute('aria-valuenow', ((atMs - startMs) / 1_000).toFixed(3))
-      element.current?.setAttribute('aria-valuetext', t('replay.position.of', { position, end }))
-    },
-    [startMs, toMs],
-  )
-  usePositionEffect(replay, describe)
+  usePositionEffect(replay, (atMs) => {
+    const [position, end] = [preciseClock(atMs - startMs), preciseClock(toMs - startMs)]
+    element.current?.setAttribute('aria-valuenow', ((atMs - startMs) / 1_000).toFixed(3))
+    element.current?.setAttribute('aria-valuetext', t('replay.position.of', { position, end }))
+  })
   return (
     <div
       ref={element}
@@ -128,29 +112,20 @@ function PositionSlider({ replay, startMs }: Pick<Props, 'replay' | 'startMs'>) 
   )
 }
 
-function setPlayhead(element: HTMLElement, atMs: number, axis: ReturnType<typeof axisOf>): void {
-  const x = axis.xOf(atMs)
-  element.hidden = x < axis.left - 1 || x > axis.right + 1
-  element.style.transform = `translateX(${x.toFixed(1)}px)`
-}
-
-/** Values that change more often cannot be read. */
 const VALUES_MS = 100
 
 interface PlotRowProps {
   readonly replay: Replay
-  readonly startMs: number
   readonly plot: Plot
   /** Width of the axis; a change redraws the plot. */
   readonly width: number
   readonly gaps: readonly GapSpan[]
 }
 
-/** Shows one plot with the values at the position. */
-function PlotRow({ replay, startMs, plot, width, gaps }: PlotRowProps) {
+function PlotRow({ replay, plot, width, gaps }: PlotRowProps) {
   const chart = useRef<HTMLDivElement>(null)
   const row = useRef<HTMLElement>(null)
-  const height = heightOf(useStore(plotHeights), plot)
+  const height = useStore(plotHeights)[plot.id] ?? DEFAULT_PX
   const opened = useRef<PlotView>(undefined)
   const latestGaps = useRef(gaps)
   latestGaps.current = gaps
@@ -158,50 +133,38 @@ function PlotRow({ replay, startMs, plot, width, gaps }: PlotRowProps) {
   useEffect(() => {
     const element = chart.current
     if (!element) return
-    const { fontFamily } = getComputedStyle(element)
-    const view = createPlotView(element, {
-      plot,
-      startMs,
-      colors: colorsOf(element),
-      fontFamily,
-      gaps: () => latestGaps.current,
-    })
+    const view = createPlotView(element, { plot, startMs: replay.startMs, gaps: () => latestGaps.current })
     opened.current = view
     let shown: Overview | undefined
     const update = () => {
       const range = replay.view.range.get()
-      const overview = overviewFor(replay, range)
+      const overview = replay.overviewOf(range)
       if (overview && overview !== shown) view.setData(overview)
       shown = overview
       view.show(range)
     }
-    const unsubscribe = [replay.view.range.subscribe(update), replay.overview.state.subscribe(update)]
+    const unsubscribe = [replay.view.range.subscribe(update), replay.overview.subscribe(update)]
     update()
     return () => {
       for (const end of unsubscribe) end()
       view.close()
       opened.current = undefined
     }
-  }, [replay, plot, startMs])
+  }, [replay, plot])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chart reads its width from its element
   useEffect(() => opened.current?.resize(), [width, height])
 
   const writtenMs = useRef(0)
-  const write = useCallback(
-    (atMs: number) => {
-      const nowMs = performance.now()
-      if (replay.clock.isPlaying.get() && nowMs - writtenMs.current < VALUES_MS) return
-      writtenMs.current = nowMs
-      const outputs = row.current?.querySelectorAll('output') ?? []
-      for (const [index, line] of plot.lines.entries()) {
-        const value = numberAt(replay.moments, line.key, atMs)
-        const output = outputs[index]
-        if (output) output.textContent = value === undefined ? '–' : valueText(line, value)
-      }
-    },
-    [replay, plot],
-  )
-  usePositionEffect(replay, write)
+  usePositionEffect(replay, (atMs) => {
+    const nowMs = performance.now()
+    if (replay.clock.isPlaying.get() && nowMs - writtenMs.current < VALUES_MS) return
+    writtenMs.current = nowMs
+    for (const [index, output] of (row.current?.querySelectorAll('output') ?? []).entries()) {
+      const line = plot.lines[index]
+      const value = line && numberAt(replay.moments, line.key, atMs)
+      output.textContent = line && value !== undefined ? valueText(line, value) : '–'
+    }
+  })
 
   const legend = plot.lines.map((line, index) => (
     <span key={line.key} className={index === 0 ? styles.first : styles.legend}>
@@ -214,7 +177,7 @@ function PlotRow({ replay, startMs, plot, width, gaps }: PlotRowProps) {
   return (
     <section className={styles.plot} ref={row} aria-label={plot.title} data-plot={plot.id} style={{ height }}>
       <header className={styles.plotHead}>
-        <span className={styles.plotTitle}>{plot.title}</span>
+        <span>{plot.title}</span>
         {first}
       </header>
       {others.length > 0 && <div className={styles.others}>{others}</div>}
@@ -232,7 +195,7 @@ function PlotRow({ replay, startMs, plot, width, gaps }: PlotRowProps) {
         aria-label={t('replay.plots.remove', { plot: plot.title })}
         onClick={() => plotChoices.update((old) => ({ ...old, [plot.id]: false }))}
       >
-        <IconClose size={14} />
+        <IconX size={14} />
       </ActionIcon>
       <Grip plot={plot} height={height} />
     </section>
@@ -271,16 +234,8 @@ const ZOOM_PER_PX = 0.0022
 const LARGEST_WHEEL_PX = 120
 const PINCH_PX = 10
 
-interface Options {
-  readonly replay: Replay
-  /** Called while the pointer is over the axis. */
-  readonly onHover: (event: PointerEvent) => void
-  readonly onLeave: () => void
-}
-
 /** Moves the position by dragging, and zooms with the wheel or two fingers, on the whole time axis. */
-function createScrubbing(element: HTMLElement, { replay, onHover, onLeave }: Options) {
-  const { clock, view } = replay
+function createScrubbing(element: HTMLElement, { clock, view }: Replay, tip: ReturnType<typeof createTip>) {
   const listening = new AbortController()
   const pointers = new Map<number, PointerEvent>()
   let pinch: { span: number; atMs: number } | undefined
@@ -297,7 +252,11 @@ function createScrubbing(element: HTMLElement, { replay, onHover, onLeave }: Opt
   function onDown(event: PointerEvent): void {
     if (event.button !== 0 || !isOnAxis(event)) return
     pointers.set(event.pointerId, event)
-    if (pointers.size === 2) return beginPinch()
+    const two = fingers()
+    if (two) {
+      pinch = { span: two.span, atMs: timeAt(two) }
+      return
+    }
     resumes = clock.isPlaying.get()
     clock.pause()
     element.setPointerCapture(event.pointerId)
@@ -305,24 +264,24 @@ function createScrubbing(element: HTMLElement, { replay, onHover, onLeave }: Opt
     clock.seek(timeAt(event))
   }
 
-  function beginPinch(): void {
+  /** Returns the distance of two fingers and the middle between them; undefined without them. */
+  function fingers() {
     const [one, other] = [...pointers.values()]
-    if (!one || !other) return
+    if (!one || !other) return undefined
     const span = Math.max(PINCH_PX, Math.abs(one.clientX - other.clientX))
-    pinch = { span, atMs: timeAt({ clientX: (one.clientX + other.clientX) / 2 }) }
+    return { span, clientX: (one.clientX + other.clientX) / 2 }
   }
 
   function onDrag(event: PointerEvent): void {
-    if (!pointers.has(event.pointerId)) return isOnAxis(event) ? onHover(event) : onLeave()
+    if (!pointers.has(event.pointerId)) return isOnAxis(event) ? tip.show(event) : tip.hide()
     pointers.set(event.pointerId, event)
-    const [one, other] = [...pointers.values()]
-    if (pinch && one && other) {
-      const span = Math.max(PINCH_PX, Math.abs(one.clientX - other.clientX))
-      view.zoom(pinch.span / span, pinch.atMs)
-      pinch = { ...pinch, span }
+    const two = fingers()
+    if (pinch && two) {
+      view.zoom(pinch.span / two.span, pinch.atMs)
+      pinch = { ...pinch, span: two.span }
     } else {
       clock.seek(timeAt(event))
-      onHover(event)
+      tip.show(event)
     }
   }
 
@@ -349,7 +308,7 @@ function createScrubbing(element: HTMLElement, { replay, onHover, onLeave }: Opt
   element.addEventListener('pointermove', onDrag, { signal })
   element.addEventListener('pointerup', onUp, { signal })
   element.addEventListener('pointercancel', onUp, { signal })
-  element.addEventListener('pointerleave', onLeave, { signal })
+  element.addEventListener('pointerleave', tip.hide, { signal })
   element.addEventListener('wheel', onWheel, { signal, passive: false })
-  return { close: () => listening.abort() }
+  return listening
 }

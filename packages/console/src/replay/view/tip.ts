@@ -1,11 +1,11 @@
 import { decimals } from '../../base/format.ts'
-import { dropText, gapText, reasonText } from '../../texts/code-texts.ts'
+import { dropText, gapText } from '../../texts/code-texts.ts'
 import { language, t } from '../../texts/texts.ts'
 import type { Overview } from '../data/overview.ts'
+import type { TimeRange } from '../player/clock.ts'
 import type { Replay } from '../player/replay.ts'
-import { overviewFor } from './detail.ts'
-import type { Plot, PlotLine } from './plot-lines.ts'
 import { LINE_COLORS, valueNear } from './plot-view.ts'
+import type { Plot, PlotLine } from './plots.tsx'
 import { preciseClock, wallClock } from './replay-time.ts'
 import {
   type Axis,
@@ -14,7 +14,7 @@ import {
   episodeResult,
   linkText,
   spanAt,
-  spanTexts,
+  stateText,
   type TrackName,
   type Tracks,
   trackAt,
@@ -22,15 +22,15 @@ import {
 
 const OFFSET_PX = 14
 
-interface Options {
-  readonly replay: Replay
-  readonly startMs: number
-  /** Returns the shown tracks and plots. */
-  readonly read: () => { readonly tracks: Tracks; readonly plots: readonly Plot[] }
-}
-
-/** Shows the exact values below the pointer. It writes elements itself, because it follows every movement. */
-export function createTip(root: HTMLElement, { replay, startMs, read }: Options) {
+/**
+ * Shows the exact values below the pointer. It writes elements itself, because it follows every movement.
+ * @param read returns the shown tracks and plots
+ */
+export function createTip(
+  root: HTMLElement,
+  replay: Replay,
+  read: () => { readonly tracks: Tracks; readonly plots: readonly Plot[] },
+) {
   const tip = root.querySelector<HTMLElement>('[data-tip]')
   const line = root.querySelector<HTMLElement>('[data-hover]')
 
@@ -41,7 +41,8 @@ export function createTip(root: HTMLElement, { replay, startMs, read }: Options)
   function show(event: PointerEvent): void {
     if (!tip || !line || event.pointerType === 'touch') return
     const box = root.getBoundingClientRect()
-    const axis = axisOf(replay.view.range.get(), root.clientWidth)
+    const range = replay.view.range.get()
+    const axis = axisOf(range, root.clientWidth)
     const x = event.clientX - box.left
     if (x < axis.left || x > axis.right) return hide()
     const atMs = axis.timeAt(x)
@@ -49,24 +50,18 @@ export function createTip(root: HTMLElement, { replay, startMs, read }: Options)
     const tracksElement = target.closest('[data-tracks]')
     const { tracks, plots } = read()
     const plot = plots.find(({ id }) => id === target.closest<HTMLElement>('[data-plot]')?.dataset.plot)
-    const lines = tracksElement
-      ? trackTip(
-          trackAt(event.clientY - tracksElement.getBoundingClientRect().top, tracks),
-          atMs,
-          tracks,
-          axis,
-        ).map(textLine)
-      : plot
-        ? plotTip(plot, atMs, overviewFor(replay, replay.view.range.get()))
-        : []
-    tip.replaceChildren(textLine(timeTip(atMs, startMs)), ...lines)
+    const y = event.clientY - (tracksElement?.getBoundingClientRect().top ?? 0)
+    const lines = tracksElement ? trackTip(trackAt(y, tracks), atMs, tracks, axis).map(textLine) : []
+    if (plot) lines.push(...plotTip(plot, atMs, replay.overviewOf(range)))
+    const time = `${preciseClock(atMs - replay.startMs, 2)} · ${wallClock(atMs)}`
+    tip.replaceChildren(textLine(time), ...lines)
     tip.dataset.shown = ''
     line.dataset.shown = ''
     line.style.transform = `translateX(${x.toFixed(1)}px)`
     positionTip(tip, x, event.clientY - box.top, root)
   }
 
-  return { show, hide, close: hide }
+  return { show, hide }
 }
 
 function positionTip(tip: HTMLElement, x: number, y: number, root: HTMLElement): void {
@@ -101,23 +96,17 @@ function rangeText(line: PlotLine, [low, high]: readonly [number, number]): stri
   return from === to ? from : t('replay.tip.range', { from: valueText({ ...line, unit: '' }, low), to })
 }
 
-/** Returns a number of a line with its unit. */
 export function valueText({ unit, factor }: PlotLine, value: number): string {
   const scaled = value * factor
   const digits = unit === 'ms' ? 0 : unit === '%' || Math.abs(scaled) >= 100 ? 1 : 2
   return `${decimals(scaled, digits)} ${unit}`.trim()
 }
 
-/** How near the pointer must be to a small mark. */
 const REACH_PX = 6
 /** Operators send commands more often than twice in this time. */
 const COMMAND_REACH_MS = 100
 
 const counts = new Intl.NumberFormat(language)
-
-/** Returns the time of a place on the axis, as the start of a tip. */
-const timeTip = (atMs: number, startMs: number): string =>
-  `${preciseClock(atMs - startMs, 2)} · ${wallClock(atMs)}`
 
 /** Returns what a track shows at a time, as lines of text. */
 function trackTip(track: TrackName | undefined, atMs: number, tracks: Tracks, axis: Axis): string[] {
@@ -125,32 +114,24 @@ function trackTip(track: TrackName | undefined, atMs: number, tracks: Tracks, ax
   const gap = spanAt(tracks.gaps, atMs, reach / 2)
   const gapLines = gap ? [t('replay.tip.gap', { reason: gapText(gap.reason) }), length(gap)] : []
   if (track === 'episodes') return [...episodeTip(tracks, atMs), ...gapLines]
-  if (track === 'state') return [...stateTip(tracks, atMs, reach), ...gapLines]
-  if (track === 'link')
-    return [...linkTip(tracks, atMs, reach), ...commandTip(tracks.overview, atMs, reach), ...gapLines]
-  return gapLines
+  const state = spanAt(tracks.states, atMs, reach / 2)
+  if (track === 'state') return [...(state ? [stateText(state), length(state)] : []), ...gapLines]
+  if (track !== 'link') return gapLines
+  const link = spanAt(tracks.links, atMs, reach / 2)
+  return [
+    ...(link ? [linkText(link), length(link)] : []),
+    ...commandTip(tracks.overview, atMs, reach),
+    ...gapLines,
+  ]
 }
 
-const length = ({ fromMs, toMs }: { fromMs: number; toMs: number }) =>
+const length = ({ fromMs, toMs }: TimeRange) =>
   t('replay.tip.length', { length: preciseClock(toMs - fromMs) })
 
 const episodeTip = ({ episodes }: Tracks, atMs: number): string[] =>
   episodes
     .filter(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs)
     .flatMap((span) => [episodeName(span.episode), episodeResult(span.episode), length(span)])
-
-function stateTip(tracks: Tracks, atMs: number, reach: number): string[] {
-  const found = spanAt(tracks.states, atMs, reach / 2)
-  if (!found) return []
-  const reason = found.stop ? reasonText(found.stop.reason) : ''
-  const state = spanTexts[found.kind]
-  return [reason ? t('replay.tip.because', { state, reason }) : state, length(found)]
-}
-
-function linkTip(tracks: Tracks, atMs: number, reach: number): string[] {
-  const found = spanAt(tracks.links, atMs, reach / 2)
-  return found ? [linkText(found), length(found)] : []
-}
 
 /** Counts the commands around a time: between two of them a bucket may be empty. */
 function commandTip(overview: Overview | undefined, atMs: number, reach: number): string[] {

@@ -18,7 +18,6 @@ const LABEL_PX = 76
 const MINOR = 5
 /** Commands with a longer time between them are not one stream. */
 const COMMAND_PAUSE_MS = 400
-/** The space between two lines of tracks. */
 const GAP_PX = 3
 
 interface DrawingContext {
@@ -28,7 +27,6 @@ interface DrawingContext {
   readonly tracks: Tracks
 }
 
-/** Draws ruler and tracks. */
 export function drawTracks(
   canvas: HTMLCanvasElement,
   { range, startMs, tracks }: { range: TimeRange; startMs: number; tracks: Tracks },
@@ -148,7 +146,6 @@ const boxOf = (axis: Axis, { fromMs, toMs }: TimeRange, top: number): Box => ({
   height: LANE_PX - 2 * GAP_PX,
 })
 
-/** Fills a box with colour and pattern of a state. */
 export function drawSwatch(
   context: CanvasRenderingContext2D,
   box: Box,
@@ -166,7 +163,6 @@ export function drawSwatch(
   else if (pattern !== 'plain' && !isLow) drawPattern(context, box, pattern, colors(`on-${kind}`))
 }
 
-/** Draws the octagon of a stop, where there is space for it. */
 function drawStopSign(context: CanvasRenderingContext2D, { x, y, width, height }: Box): void {
   if (width < height) return
   const radius = height / 2 - 3
@@ -259,12 +255,12 @@ const HATCH_PX = 6
 /** Colours by the name of their custom property. */
 export type Colors = (name: string) => string
 
-/** Returns the custom properties `--replay-…` of an element. */
+/** Returns the custom properties `--replay-…` of an element; white for one that it does not have. */
 export function colorsOf(element: Element): Colors {
   const style = getComputedStyle(element)
   const known = new Map<string, string>()
   return (name) => {
-    const color = known.get(name) ?? style.getPropertyValue(`--replay-${name}`).trim()
+    const color = known.get(name) ?? (style.getPropertyValue(`--replay-${name}`).trim() || '#fff')
     known.set(name, color)
     return color
   }
@@ -294,7 +290,6 @@ export function hatch(
   context.restore()
 }
 
-/** Fills a rectangle with round corners. */
 function fillRounded(context: CanvasRenderingContext2D, { x, y, width, height }: Box, color: string): void {
   context.fillStyle = color
   context.beginPath()

@@ -24,7 +24,6 @@ const overview = (changes: Partial<Overview>): Overview => ({
   poses: new Float64Array(0),
   stops: [],
   events: [],
-  chat: [],
   ...changes,
 })
 
@@ -39,7 +38,7 @@ test('episodes at the same time lie in different lines, the others in the first 
 })
 
 test('before the first change a robot was driven from the first command on', () => {
-  const stop = { reason: 'emergency_stop', latched: true, byRole: 'client' }
+  const stop = { reason: 'emergency_stop', latched: true }
   const stops = [
     { atMs: 8_000, status: 'PAUSED', isConnected: true, stop },
     { atMs: 12_000, status: 'PAUSED', isConnected: true, stop: null },

@@ -1,10 +1,13 @@
+import type { SessionLogEvent } from '@wheelhouse/protocol'
+import { labelInSentence } from '../../base/format.ts'
 import { DELAYED_MS } from '../../freshness/freshness.ts'
 import type { Bookmark, RecordedEpisode, RecordingGap } from '../../recording/recordings.ts'
+import { eventShape, eventText, type SessionParticipants } from '../../session/event-texts.ts'
 import type { ShapeName } from '../../status/shape-name.ts'
-import { robotStateTexts } from '../../texts/code-texts.ts'
+import { reasonText, robotStateTexts } from '../../texts/code-texts.ts'
 import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'
-import type { Overview, StopEntry } from '../data/overview.ts'
+import type { EventEntry, Overview, StopEntry } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
 
 export interface EpisodeSpan extends TimeRange {
@@ -13,22 +16,19 @@ export interface EpisodeSpan extends TimeRange {
   readonly lane: number
 }
 
-export interface Mark extends TimeRange {
+export interface Mark {
+  readonly atMs: number
   readonly bookmark: Bookmark
 }
 
-/** A line of the log of a session: an event, or a message of the chat. */
 export interface LogEntry {
   readonly atMs: number
   readonly seq: number
-  /** The state that begins with it. */
   readonly shape: ShapeName
   readonly text: string
-  /** The author of a message. */
   readonly sender: string | undefined
 }
 
-/** The contents of the tracks of the time axis. */
 export interface Tracks {
   readonly episodes: readonly EpisodeSpan[]
   readonly states: readonly StateSpan[]
@@ -62,20 +62,17 @@ export function layoutOf({ episodes }: Pick<Tracks, 'episodes'>) {
   })
 }
 
-/** Returns the track at a height. */
 export const trackAt = (y: number, tracks: Tracks): TrackName | undefined =>
   layoutOf(tracks).find(({ top, bottom }) => y >= top && y < bottom)?.name
 
 /** Below this width the names of tracks have less space. */
 const NARROW_PX = 640
-/** Returns the space on the left for the names of tracks and plots. */
-const gutterOf = (widthPx: number): number => (widthPx < NARROW_PX ? 84 : 112)
-/** The space on the right for the numbers of axes. */
 export const END_PX = 44
 
 /** Converts between times and places on an axis of a width. */
 export function axisOf({ fromMs, toMs }: TimeRange, widthPx: number) {
-  const left = gutterOf(widthPx)
+  // The space for the names of tracks and plots, as in the style sheet.
+  const left = widthPx < NARROW_PX ? 84 : 112
   const inner = Math.max(1, widthPx - left - END_PX)
   return {
     xOf: (atMs: number) => left + ((atMs - fromMs) / (toMs - fromMs)) * inner,
@@ -105,7 +102,6 @@ export function episodeSpans(episodes: readonly RecordedEpisode[], endMs: number
     })
 }
 
-/** A period in one state of the robot. */
 export interface StateSpan extends TimeRange {
   readonly kind: 'driving' | 'stopped' | 'paused' | 'lost' | 'halted'
   readonly stop: StopEntry['stop']
@@ -120,7 +116,6 @@ export function statesOf({ stops, passed, originMs, widthMs }: Overview, endMs: 
   return stateSpans(isDrivenBefore ? [driven, ...stops] : stops, endMs)
 }
 
-/** Returns the spans of the states, from their changes. */
 export function stateSpans(entries: readonly StopEntry[], endMs: number): StateSpan[] {
   const spans: StateSpan[] = []
   for (const [index, entry] of entries.entries()) {
@@ -148,7 +143,6 @@ export interface LinkSpan extends TimeRange {
   readonly kind: 'live' | 'delayed' | 'limited'
   /** The longest round trip of operator or robot in it, in milliseconds. */
   readonly worstMs: number
-  /** The smallest share of the speed that was allowed. */
   readonly scale: number
 }
 
@@ -226,7 +220,6 @@ export function stopFrom(states: readonly StateSpan[], atMs: number, direction: 
     : starts.findLast((fromMs) => fromMs < atMs - JUMP_MS)
 }
 
-/** Returns the result of an episode in a word or two. */
 export function episodeResult({ success, ended_at }: Pick<RecordedEpisode, 'success' | 'ended_at'>): string {
   if (ended_at === null) return t('replay.marks.running')
   if (success === null) return t('replay.marks.noResult')
@@ -239,7 +232,6 @@ export const episodeName = ({ task, source }: Pick<RecordedEpisode, 'task' | 'so
 
 export type SpanKind = StateSpan['kind'] | LinkSpan['kind']
 
-/** The names of states and connections on the tracks. */
 export const spanTexts: Readonly<Record<SpanKind, string>> = {
   driving: robotStateTexts.DRIVING,
   stopped: robotStateTexts.STOPPED,
@@ -251,8 +243,49 @@ export const spanTexts: Readonly<Record<SpanKind, string>> = {
   limited: t('replay.state.limited'),
 }
 
+export function stateText({ kind, stop }: StateSpan): string {
+  const [state, reason] = [spanTexts[kind], stop ? reasonText(stop.reason) : '']
+  return reason ? t('replay.tip.because', { state, reason }) : state
+}
+
 /** Returns how good a connection was, such as `Delayed, up to 610 ms`. */
 export function linkText({ kind, worstMs, scale }: LinkSpan): string {
   if (kind === 'limited') return t('replay.link.limited', { speed: percent(scale) })
   return kind === 'live' ? spanTexts.live : t('replay.link.delayed', { ms: Math.round(worstMs) })
 }
+
+/** Returns the log: of the recording, or of the session while the recording does not contain it yet. */
+export function logEntries(
+  recorded: readonly EventEntry[],
+  live: readonly SessionLogEvent[],
+  links: readonly LinkSpan[],
+  participants: SessionParticipants,
+): readonly LogEntry[] {
+  const events =
+    recorded.length > 0 ? recorded : live.map((event) => ({ ...event, atMs: Date.parse(event.at) }))
+  const entries = [...events.map((event) => logEntry(event, participants)), ...linkEntries(links)]
+  return entries.sort((a, b) => a.atMs - b.atMs || a.seq - b.seq)
+}
+
+const logEntry = ({ atMs, seq, type, data }: EventEntry, participants: SessionParticipants): LogEntry => {
+  const isMessage = type === 'chat.message'
+  return {
+    atMs,
+    seq,
+    shape: eventShape(type),
+    text: isMessage ? String(data.body) : eventText({ type, data }, participants),
+    sender: isMessage ? String(data.sender_name) : undefined,
+  }
+}
+
+/** Returns an entry for each time at which the connection became slow, and for the end of that. */
+const linkEntries = (links: readonly LinkSpan[]): LogEntry[] =>
+  links
+    .filter(({ kind }, index) => kind !== 'live' || (index > 0 && links[index - 1]?.kind !== 'live'))
+    .map((span) => ({
+      atMs: span.fromMs,
+      seq: 0,
+      shape: span.kind === 'live' ? 'live' : 'delayed',
+      text: t('replay.link.entry', { state: labelInSentence(linkText(span)) }),
+      sender: undefined,
+    }))

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, NativeSelect, Tooltip } from '@mantine/core'
-import type { ReactNode } from 'react'
-import { useCallback, useEffect, useRef } from 'react'
+import { type FC, type ReactNode, useEffect, useRef } from 'react'
 import { decimals } from '../../base/format.ts'
+import { IconKeyboard, IconPause, IconPlay } from '../../base/icons.tsx'
 import { useStore } from '../../base/store.ts'
 import { fitCanvas } from '../../telemetry/trail-map.ts'
 import { t } from '../../texts/texts.ts'
@@ -11,10 +11,7 @@ import styles from './replay.module.css'
 import {
   IconBookmark,
   IconFit,
-  IconKeyboard,
   IconNextStop,
-  IconPause,
-  IconPlay,
   IconPreviousStop,
   IconStepBack,
   IconStepForward,
@@ -29,85 +26,66 @@ const ZOOM_STEP = 2
 
 interface Props {
   readonly replay: Replay
-  readonly startMs: number
-  /** Whether the session is still recorded. */
   readonly isGrowing: boolean
   /** Jumps to the next or the previous stop; undefined for a recording without one. */
   readonly onStop: ((direction: 1 | -1) => void) | undefined
   /** Marks the present moment; undefined for a viewer who cannot. */
   readonly onBookmark: (() => void) | undefined
-  /** Opens the list of keys. */
   readonly onKeys: () => void
   /** The states that the tracks show, for the legend. */
   readonly kinds: readonly SpanKind[]
-  /** Further controls at the end. */
-  readonly children?: ReactNode
+  readonly children: ReactNode
 }
 
-/** Renders a button with its name and its key as a tip. */
+/** Renders a button with its name and its key as a tip. @param props.isExtra whether a phone does without it */
 const Tool = (props: {
   label: string
   hint: string
-  /** Whether a phone does without it. */
+  icon: FC<{ size?: number }>
+  isMain?: boolean
   isExtra?: boolean
   onClick: () => void
-  children: ReactNode
 }) => (
   <Tooltip label={t('replay.tools.hint', { action: props.label, key: props.hint })} openDelay={400}>
     <ActionIcon
-      variant="subtle"
-      color="gray"
-      size={38}
+      {...(props.isMain ? { size: 46, radius: 'xl' } : { variant: 'subtle', color: 'gray', size: 38 })}
       data-extra={props.isExtra}
       aria-label={props.label}
       onClick={props.onClick}
     >
-      {props.children}
+      <props.icon size={props.isMain ? 22 : 18} />
     </ActionIcon>
   </Tooltip>
 )
 
-/** Lists the controls of playing and of the time axis. */
-export function Transport({
-  replay,
-  startMs,
-  isGrowing,
-  onStop,
-  onBookmark,
-  onKeys,
-  kinds,
-  children,
-}: Props) {
+export function Transport({ replay, isGrowing, onStop, onBookmark, onKeys, kinds, children }: Props) {
   const { clock, view } = replay
   const isPlaying = useStore(clock.isPlaying)
+  const isFollowing = useStore(clock.isFollowing)
   const rate = useStore(clock.rate)
-  const toggle = () => (isPlaying ? clock.pause() : clock.play())
+  const zoom = (factor: number) => () => view.zoom(factor, clock.position.get())
   return (
     <div className={styles.transport} role="toolbar" aria-label={t('replay.tools.label')}>
-      <Tool label={t('replay.tools.back')} hint="," onClick={() => void replay.step(-1)}>
-        <IconStepBack size={18} />
-      </Tool>
-      <Tooltip
-        label={t('replay.tools.hint', {
-          action: isPlaying ? t('replay.tools.pause') : t('replay.tools.play'),
-          key: t('replay.keys.space'),
-        })}
-        openDelay={400}
-      >
-        <ActionIcon
-          variant="filled"
-          size={46}
-          radius="xl"
-          aria-label={isPlaying ? t('replay.tools.pause') : t('replay.tools.play')}
-          onClick={toggle}
-        >
-          {isPlaying ? <IconPause size={22} /> : <IconPlay size={22} />}
-        </ActionIcon>
-      </Tooltip>
-      <Tool label={t('replay.tools.forward')} hint="." onClick={() => void replay.step(1)}>
-        <IconStepForward size={18} />
-      </Tool>
-      <Position replay={replay} startMs={startMs} />
+      <Tool
+        label={t('replay.tools.back')}
+        hint=","
+        icon={IconStepBack}
+        onClick={() => void replay.step(-1)}
+      />
+      <Tool
+        label={isPlaying ? t('replay.tools.pause') : t('replay.tools.play')}
+        hint={t('replay.keys.space')}
+        icon={isPlaying ? IconPause : IconPlay}
+        isMain
+        onClick={isPlaying ? clock.pause : clock.play}
+      />
+      <Tool
+        label={t('replay.tools.forward')}
+        hint="."
+        icon={IconStepForward}
+        onClick={() => void replay.step(1)}
+      />
+      <Position replay={replay} />
       <NativeSelect
         w={84}
         flex="none"
@@ -116,98 +94,65 @@ export function Transport({
         data={RATES.map((value) => ({ value: String(value), label: rateText(value) }))}
         onChange={({ currentTarget: { value } }) => clock.rate.set(Number(value))}
       />
-      {isGrowing && <LiveButton replay={replay} />}
-      <Legend kinds={kinds} />
+      {isGrowing && (
+        <Button
+          size="xs"
+          variant={isFollowing ? 'filled' : 'default'}
+          aria-pressed={isFollowing}
+          onClick={clock.followEnd}
+        >
+          {t('replay.tools.live')}
+        </Button>
+      )}
+      <ul className={styles.legend} aria-label={t('replay.tracks.legend')}>
+        {kinds.map((kind) => (
+          <li key={kind}>
+            <Swatch kind={kind} />
+            {spanTexts[kind]}
+          </li>
+        ))}
+      </ul>
       <span className={styles.space} />
       {onStop && (
         <>
-          <Tool label={t('replay.tools.previousStop')} hint="P" onClick={() => onStop(-1)}>
-            <IconPreviousStop size={18} />
-          </Tool>
-          <Tool label={t('replay.tools.nextStop')} hint="N" onClick={() => onStop(1)}>
-            <IconNextStop size={18} />
-          </Tool>
+          <Tool
+            label={t('replay.tools.previousStop')}
+            hint="P"
+            icon={IconPreviousStop}
+            onClick={() => onStop(-1)}
+          />
+          <Tool label={t('replay.tools.nextStop')} hint="N" icon={IconNextStop} onClick={() => onStop(1)} />
         </>
       )}
       {onBookmark && (
-        <Tool label={t('replay.header.bookmark')} hint="B" onClick={onBookmark}>
-          <IconBookmark size={18} />
-        </Tool>
+        <Tool label={t('replay.header.bookmark')} hint="B" icon={IconBookmark} onClick={onBookmark} />
       )}
       {children}
-      <Tool
-        label={t('replay.tools.zoomOut')}
-        hint="−"
-        isExtra
-        onClick={() => view.zoom(ZOOM_STEP, clock.position.get())}
-      >
-        <IconZoomOut size={18} />
-      </Tool>
-      <Tool
-        label={t('replay.tools.zoomIn')}
-        hint="+"
-        onClick={() => view.zoom(1 / ZOOM_STEP, clock.position.get())}
-      >
-        <IconZoomIn size={18} />
-      </Tool>
-      <Tool label={t('replay.tools.fit')} hint="0" isExtra onClick={view.fit}>
-        <IconFit size={18} />
-      </Tool>
-      <Tool label={t('replay.tools.keys')} hint="?" isExtra onClick={onKeys}>
-        <IconKeyboard size={18} />
-      </Tool>
+      <Tool label={t('replay.tools.zoomOut')} hint="−" icon={IconZoomOut} isExtra onClick={zoom(ZOOM_STEP)} />
+      <Tool label={t('replay.tools.zoomIn')} hint="+" icon={IconZoomIn} onClick={zoom(1 / ZOOM_STEP)} />
+      <Tool label={t('replay.tools.fit')} hint="0" icon={IconFit} isExtra onClick={view.fit} />
+      <Tool label={t('replay.tools.keys')} hint="?" icon={IconKeyboard} isExtra onClick={onKeys} />
     </div>
   )
 }
 
-/** Returns a rate such as `0.25×`. */
 const rateText = (rate: number): string =>
   t('replay.tools.rate', { rate: Number.isInteger(rate) ? rate : decimals(rate, rate < 0.5 ? 2 : 1) })
 
-function LiveButton({ replay }: { replay: Replay }) {
-  const isFollowing = useStore(replay.clock.isFollowing)
-  return (
-    <Button
-      size="xs"
-      variant={isFollowing ? 'filled' : 'default'}
-      aria-pressed={isFollowing}
-      onClick={replay.clock.followEnd}
-    >
-      {t('replay.tools.live')}
-    </Button>
-  )
-}
-
 /** Shows the position and the length. It writes its texts itself, on each frame. */
-function Position({ replay, startMs }: { replay: Replay; startMs: number }) {
+function Position({ replay }: { replay: Replay }) {
   const position = useRef<HTMLElement>(null)
   const { toMs } = useStore(replay.clock.limits)
-  const write = useCallback(
-    (atMs: number) => {
-      if (position.current) position.current.textContent = preciseClock(atMs - startMs)
-    },
-    [startMs],
-  )
-  usePositionEffect(replay, write)
+  usePositionEffect(replay, (atMs) => {
+    if (position.current) position.current.textContent = preciseClock(atMs - replay.startMs)
+  })
   return (
     <span className={styles.position}>
       <b ref={position} data-testid="position" />{' '}
-      {t('replay.position.end', { end: preciseClock(toMs - startMs) })}
+      {t('replay.position.end', { end: preciseClock(toMs - replay.startMs) })}
     </span>
   )
 }
-
-/** Names the colours and patterns of the tracks. */
-const Legend = ({ kinds }: Pick<Props, 'kinds'>) => (
-  <ul className={styles.legend} aria-label={t('replay.tracks.legend')}>
-    {kinds.map((kind) => (
-      <li key={kind}>
-        <Swatch kind={kind} />
-        {spanTexts[kind]}
-      </li>
-    ))}
-  </ul>
-)
 
 function Swatch({ kind }: { kind: SpanKind }) {
   const canvas = useRef<HTMLCanvasElement>(null)
