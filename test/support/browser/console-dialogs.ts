@@ -37,7 +37,7 @@ export const DIALOGS_OF_OTHER_TESTS: Readonly<Record<string, string>> = {
 
 /** The building blocks that the others use. */
 const BLOCKS = ['base/confirm-button.tsx', 'base/secret.tsx']
-const RENDERS_DIALOG = /<(Modal|Modal\.Root|Drawer|Menu|Popover|ConfirmButton|ReasonButton|SecretDialog)[\s>]/
+const RENDERS_DIALOG = /<(Modal|Modal\.Root|Drawer|Menu|Popover|ConfirmButton|SecretDialog)[\s>]/
 
 /** Returns the files of the console that render a dialog. */
 export function dialogSources(): string[] {
@@ -91,7 +91,7 @@ const adminDialogs = ({ names, operator }: ConsoleData) => {
   return [
     dialog('admin/user.page', user, 'Remove role: Operator'),
     dialog('admin/user.page', user, 'Suspend'),
-    dialog('admin/revoke-button', user, `Revoke ${names.operator} for ${names.type}`),
+    dialog('admin/admin-page', user, `Revoke ${names.operator} for ${names.type}`),
     dialog('admin/overview.page', '/admin', `End the session on ${names.driven}`),
     dialog('admin/certifications.page', '/admin/certifications', `Approve ${names.operator} for crane`),
     dialog('admin/certifications.page', '/admin/certifications', `Reject ${names.operator} for crane`),

@@ -5,7 +5,7 @@ import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { LinkAnchor } from '../base/links.tsx'
 import { Section } from '../base/section.tsx'
-import { Empty, Problem, QueryView } from '../base/states.tsx'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time, useNow } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { useSessionAction } from '../session/session-query.ts'
@@ -15,10 +15,8 @@ import { StateLabel } from '../status/state-label.tsx'
 import { gapText, reasonText, robotStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { AdminPage } from './admin-page.tsx'
-import { Freshness, shortTime } from './freshness.tsx'
+import { AdminPage, Freshness, shortTime, useAdminStop } from './admin-page.tsx'
 import { LATE_JOB_S, type OpenSession, type Overview, overviewQuery, queuesQuery } from './queries.ts'
-import { useAdminStop } from './use-admin-stop.ts'
 
 /** Shows the state of the platform, with a stop button for every open session. */
 export const OverviewPage = () => (
@@ -127,12 +125,12 @@ const OpenSessionCard = ({ session }: { session: OpenSession }) => (
               owner: session.client_name,
             })}
           </Text>
-          <Text size="sm" c="dimmed">
+          <Note>
             {textParts('admin.openSession.started', {
               type: session.robot_type,
               time: <Time at={session.started_at} />,
             })}
-          </Text>
+          </Note>
         </div>
         <Stack gap={4} align="flex-end">
           <SessionStatusLabel status={session.status} />

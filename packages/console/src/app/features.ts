@@ -13,7 +13,6 @@ import { sessionPageRoutes } from '../session-page/routes.ts'
 import { settingsNavigation, settingsRoutes } from '../settings/routes.ts'
 import { statisticsNavigation, statisticsRoutes } from '../statistics/routes.ts'
 import { wallNavigation, wallRoutes } from '../wall/routes.ts'
-import { webhookRoutes } from '../webhooks/routes.ts'
 
 /** The routes of pages that fill the window. */
 export const fullWindowRoutes = [...wallRoutes, ...driveRoutes, ...demoRoutes, ...replayRoutes] as const
@@ -32,7 +31,6 @@ export const routes = [
   ...statisticsRoutes,
   ...adminRoutes,
   ...settingsRoutes,
-  ...webhookRoutes,
 ] as const
 
 /** The navigation links of all features, in display order. */

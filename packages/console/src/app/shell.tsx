@@ -1,8 +1,7 @@
 import { Box, Group } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useMatches } from '@tanstack/react-router'
-import { ApiError, answerOf } from '@wheelhouse/sdk'
+import { ApiError } from '@wheelhouse/sdk'
 import { Fragment, lazy, type ReactNode, Suspense, useEffect } from 'react'
 import { Brand } from '../base/brand.tsx'
 import { IconDots, IconHome } from '../base/icons.tsx'
@@ -12,6 +11,7 @@ import { Empty, Loading, Problem } from '../base/states.tsx'
 import { NotificationBell } from '../notifications/bell.tsx'
 import { MeContext, type NavigationEntry, useMe, useNavigation, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { ConnectionBadge } from '../status/connection-badge.tsx'
 import { t } from '../texts/texts.ts'
 import { AccountButton } from './account-button.tsx'
@@ -159,11 +159,8 @@ const SuspendedPage = lazy(() => import('./suspended.tsx'))
 
 /** Shows its children to a signed-in user with a complete account, otherwise the sign-in or onboarding page. */
 function SignedInOnly({ children }: { children: ReactNode }) {
-  const { rest, session, live } = usePlatform()
-  const profile = useQuery({
-    queryKey: keys.profile,
-    queryFn: () => answerOf(rest.GET('/api/auth/profile')),
-  })
+  const { session, live } = usePlatform()
+  const profile = useRead(keys.profile, (rest) => rest.GET('/api/auth/profile'))
   const me = profile.data
   useEffect(() => {
     if (!me) return

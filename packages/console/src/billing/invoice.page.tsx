@@ -17,6 +17,7 @@ import {
   useInvoice,
 } from './invoices.tsx'
 import './print.css'
+import { Note } from '../base/states.tsx'
 
 /** Shows one invoice with the cost of each session. Printable. */
 export function InvoicePage() {
@@ -128,9 +129,7 @@ const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: readonly In
         </Table.Tr>
       ))}
     </DataTable>
-    <Text size="sm" c="dimmed">
-      {t('billing.lines.rule', { time: duration(invoice.minutes) })}
-    </Text>
+    <Note>{t('billing.lines.rule', { time: duration(invoice.minutes) })}</Note>
   </>
 )
 

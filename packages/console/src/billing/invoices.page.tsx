@@ -1,14 +1,15 @@
 import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
 import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { duration, money } from '../base/format.ts'
 import { LinkAnchor, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Section } from '../base/section.tsx'
-import { Empty, Problem, QueryView } from '../base/states.tsx'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { ClientProfileForm } from '../settings/client-profile-form.tsx'
 import { t } from '../texts/texts.ts'
 import { HostedLink, type Invoice, InvoiceStatusLabel, monthName, useInvoices } from './invoices.tsx'
@@ -102,11 +103,7 @@ const Row = ({ invoice }: { invoice: Invoice }) => (
 
 /** Queries the owner profile, with billing data. */
 function useClientProfile() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: keys.clientProfile,
-    queryFn: () => answerOf(rest.GET('/api/client/profile')),
-  })
+  return useRead(keys.clientProfile, (rest) => rest.GET('/api/client/profile'))
 }
 
 /** Shows whether a payment method is saved, and links to the page of the payment provider. */
@@ -128,9 +125,7 @@ function PaymentSetup() {
       {({ billing_ready }) => (
         <Stack>
           <Text maw={640}>{t(billing_ready ? 'billing.payment.saved' : 'billing.payment.missing')}</Text>
-          <Text size="sm" c="dimmed" maw={640}>
-            {t('billing.payment.privacy')}
-          </Text>
+          <Note maw={640}>{t('billing.payment.privacy')}</Note>
           <Problem error={portal.error} />
           <Group>
             <Button onClick={() => portal.mutate()} loading={portal.isPending || portal.isSuccess}>
@@ -154,11 +149,7 @@ const NotSetUp = () => (
 
 /** Shows the public price list. */
 function Prices() {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: keys.pricing,
-    queryFn: () => answerOf(rest.GET('/api/public/pricing')),
-  })
+  const query = useRead(keys.pricing, (rest) => rest.GET('/api/public/pricing'))
   return (
     <Stack>
       <Text maw={640}>{t('billing.prices.note')}</Text>
@@ -176,9 +167,7 @@ function Prices() {
               <Table.Tr key={plan.id}>
                 <Table.Td>
                   <Text fw={600}>{plan.name}</Text>
-                  <Text size="sm" c="dimmed">
-                    {plan.description}
-                  </Text>
+                  <Note>{plan.description}</Note>
                 </Table.Td>
                 <Table.Td>{money(plan.client_rate_cents_per_minute, currency)}</Table.Td>
               </Table.Tr>

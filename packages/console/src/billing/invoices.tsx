@@ -1,10 +1,11 @@
 import { Anchor } from '@mantine/core'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { dateTime, monthOf } from '../base/format.ts'
 import { webAddress } from '../base/links.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import type { ShapeName } from '../status/shape-name.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { invoiceStatusTexts } from '../texts/code-texts.ts'
@@ -17,11 +18,7 @@ const PAGE_SIZE = 100
 
 /** Queries all invoices, newest first. */
 export function useInvoices() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: [...keys.invoices, 'list'],
-    queryFn: () => answerOf(rest.GET('/api/client/invoices')),
-  })
+  return useRead([...keys.invoices, 'list'], (rest) => rest.GET('/api/client/invoices'))
 }
 
 /** Queries one invoice and its lines page by page, oldest first. */

@@ -1,7 +1,7 @@
 import { Anchor, Button, Group, Stack, Table, TextInput } from '@mantine/core'
 import { RobotState, SessionStatus } from '@wheelhouse/protocol'
 import { ApiError } from '@wheelhouse/sdk'
-import { ConfirmButton, ReasonButton } from '../base/confirm-button.tsx'
+import { ConfirmButton } from '../base/confirm-button.tsx'
 import { CopyableSecret } from '../base/copyable.tsx'
 import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { FormFooter } from '../base/form.tsx'
@@ -167,7 +167,8 @@ export const formBlocks: readonly GalleryBlock[] = [
         label: 'With a reason',
         opensDialog: true,
         render: () => (
-          <ReasonButton
+          <ConfirmButton
+            asksReason
             variant="default"
             question="Reject this request?"
             consequence="The operator is notified and sees the reason."
@@ -175,7 +176,7 @@ export const formBlocks: readonly GalleryBlock[] = [
             onConfirm={succeed}
           >
             Reject
-          </ReasonButton>
+          </ConfirmButton>
         ),
       },
     ],

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { shortTime } from '../admin/freshness.tsx'
+import { shortTime } from '../admin/admin-page.tsx'
 import { certificationsQuery, type Overview, overviewQuery } from '../admin/queries.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { sentence } from '../base/message-of.ts'

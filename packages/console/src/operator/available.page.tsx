@@ -1,19 +1,17 @@
 import { Button, Card, Group, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { answerOf } from '@wheelhouse/sdk'
 import { createContext, lazy, Suspense, useContext, useMemo, useState } from 'react'
 import { money, timeOfDay } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
-import { Empty, Problem } from '../base/states.tsx'
+import { Empty, Note, Problem } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { latencyMs } from '../drive/figure-texts.ts'
 import { DataList } from '../list/data-list.tsx'
 import type { ListRows } from '../list/list-pages.ts'
 import { type ListColumn, optionsOf } from '../list/list-types.ts'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { useRobotStatuses } from '../platform/use-live.ts'
 import { RobotStateLabel } from '../status/live-robots.tsx'
 import { SessionStatusLabel } from '../status/session-status.tsx'
@@ -90,11 +88,7 @@ function AvailableRobots() {
         <Text fw={600}>{t('operator.available.notStarted', { robot: selected.name })}</Text>
       )}
       <Problem error={start.error} />
-      {busy && (
-        <Text size="sm" c="dimmed">
-          {t('operator.available.busy')}
-        </Text>
-      )}
+      {busy && <Note>{t('operator.available.busy')}</Note>}
       <RobotActionsContext value={actions}>
         <DataList
           label={t('operator.available.label')}
@@ -308,11 +302,9 @@ function OpenSession() {
 }
 
 function Running({ sessionId }: { sessionId: string }) {
-  const { rest } = usePlatform()
-  const { data: session, error } = useQuery({
-    queryKey: [...keys.sessions, sessionId],
-    queryFn: () => answerOf(rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } } })),
-  })
+  const { data: session, error } = useRead([...keys.sessions, sessionId], (rest) =>
+    rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } } }),
+  )
   return (
     <Card withBorder component="section" aria-label={t('operator.openSession.label')}>
       <Group justify="space-between">
@@ -326,9 +318,9 @@ function Running({ sessionId }: { sessionId: string }) {
             {session && <SessionStatusLabel status={session.status} />}
           </Group>
           {session?.started_at && (
-            <Text c="dimmed" size="sm">
+            <Note>
               {textParts('operator.openSession.started', { time: <Time at={session.started_at} /> })}
-            </Text>
+            </Note>
           )}
           <Problem error={error} />
         </Stack>

@@ -1,11 +1,12 @@
-import { Autocomplete, Button, Group, Stack, Table, Text, Textarea } from '@mantine/core'
+import { Autocomplete, Button, Group, Table, Textarea } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { DataTable } from '../base/data-table.tsx'
+import { Form } from '../base/form.tsx'
 import { Page } from '../base/page.tsx'
 import { Section } from '../base/section.tsx'
-import { Empty, Problem, QueryView } from '../base/states.tsx'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
@@ -84,49 +85,42 @@ function CertificationForm({ certifications }: { certifications: readonly Certif
   const existing = certifications.find(
     (certification) => certification.robot_type === type.trim() && certification.status !== 'REJECTED',
   )
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (!existing) request.mutate({ robot_type: type.trim(), ...(note.trim() && { note: note.trim() }) })
   }
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <Autocomplete
-          label={t('operator.certificationForm.robotType')}
-          description={t('operator.certificationForm.robotTypeNote')}
-          required
-          limit={50}
-          data={models.data?.models.map((model) => model.robot_type) ?? []}
-          value={type}
-          onChange={setType}
-          error={existing && existingText(existing)}
-        />
-        {modelName && (
-          <Text size="sm" c="dimmed">
-            {modelName}
-          </Text>
-        )}
-        <Textarea
-          label={t('operator.certificationForm.experience')}
-          description={t('operator.certificationForm.experienceNote')}
-          autosize
-          minRows={2}
-          value={note}
-          onChange={(event) => setNote(event.currentTarget.value)}
-        />
-        <Problem error={request.error} />
-        <Group>
-          <Button type="submit" loading={request.isPending}>
-            {t('operator.certificationForm.request')}
-          </Button>
-          <Text size="sm" c="dimmed" role="status">
-            {request.isSuccess
-              ? t('operator.certificationForm.requested', { type: request.data.robot_type })
-              : ''}
-          </Text>
-        </Group>
-      </Stack>
-    </form>
+    <Form onSubmit={submit}>
+      <Autocomplete
+        label={t('operator.certificationForm.robotType')}
+        description={t('operator.certificationForm.robotTypeNote')}
+        required
+        limit={50}
+        data={models.data?.models.map((model) => model.robot_type) ?? []}
+        value={type}
+        onChange={setType}
+        error={existing && existingText(existing)}
+      />
+      {modelName && <Note>{modelName}</Note>}
+      <Textarea
+        label={t('operator.certificationForm.experience')}
+        description={t('operator.certificationForm.experienceNote')}
+        autosize
+        minRows={2}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+      />
+      <Problem error={request.error} />
+      <Group>
+        <Button type="submit" loading={request.isPending}>
+          {t('operator.certificationForm.request')}
+        </Button>
+        <Note role="status">
+          {request.isSuccess
+            ? t('operator.certificationForm.requested', { type: request.data.robot_type })
+            : ''}
+        </Note>
+      </Group>
+    </Form>
   )
 }
 

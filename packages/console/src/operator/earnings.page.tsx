@@ -4,20 +4,17 @@ import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { Chart } from '../base/chart.tsx'
 import { clockText, duration, money } from '../base/format.ts'
 import { Page } from '../base/page.tsx'
-import { Empty, QueryView } from '../base/states.tsx'
+import { Empty, Note, QueryView } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 import { Payments } from './payments.tsx'
 
 /** Shows the operator's earnings and payouts. */
 export function EarningsPage() {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: [...keys.stats, 'operator'],
-    queryFn: () => answerOf(rest.GET('/api/operator/stats')),
-  })
+  const query = useRead([...keys.stats, 'operator'], (rest) => rest.GET('/api/operator/stats'))
   return (
     <Page title={t('operator.earnings.title')} description={t('operator.earnings.description')}>
       <QueryView query={query}>
@@ -67,9 +64,7 @@ function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
           <Text size="xl" fw={700}>
             {value}
           </Text>
-          <Text size="sm" c="dimmed">
-            {detail}
-          </Text>
+          <Note>{detail}</Note>
         </Card>
       ))}
     </SimpleGrid>

@@ -12,17 +12,19 @@ import {
   Text,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { DataTable } from '../base/data-table.tsx'
+import { DialogButtons, Form } from '../base/form.tsx'
 import { money, shortList } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { Section } from '../base/section.tsx'
-import { Empty, Problem, QueryView } from '../base/states.tsx'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { payoutStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
@@ -37,10 +39,7 @@ const isNotSetUp = (error: unknown) => error instanceof ApiError && error.code =
 
 /** Shows payout account, payout form and past payouts. */
 export function Payments() {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: keys.payouts,
-    queryFn: () => answerOf(rest.GET('/api/payments/payout')),
+  const query = useRead(keys.payouts, (rest) => rest.GET('/api/payments/payout'), {
     retry: (count, error) => count < MAX_RETRIES && !isNotSetUp(error),
     refetchInterval: ({ state }) => (state.data && state.data.pendingCents > 0 ? REFETCH_INTERVAL_MS : false),
   })
@@ -81,63 +80,57 @@ function PayoutForm({ overview }: { overview: Overview }) {
   const amountCents = partial ? Math.round(Number(euros) * 100) : availableCents
   const problem = problemOf(amountCents, overview)
   const belowMinimum = availableCents < minimumCents
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setSubmitted(true)
     request.reset()
     if (!problem) open()
   }
   return (
     <Section title={t('operator.payoutForm.title')}>
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          <Text>{balanceText(overview)}</Text>
-          {overview.nextAvailableAt && (
-            <Text size="sm" c="dimmed">
-              {textParts('operator.payoutForm.pendingNote', {
-                time: <Time at={overview.nextAvailableAt} exact />,
-              })}
-            </Text>
-          )}
-          {belowMinimum ? (
-            <Text c="dimmed">{t('operator.payoutForm.minimum', { amount: money(minimumCents) })}</Text>
-          ) : (
-            <>
-              <Radio.Group
-                label={t('operator.payoutForm.amount')}
-                value={partial ? 'part' : 'all'}
-                onChange={(value) => setPartial(value === 'part')}
-              >
-                <Stack gap="xs" mt="xs">
-                  <Radio
-                    value="all"
-                    label={t('operator.payoutForm.all', { amount: money(availableCents) })}
-                  />
-                  <Radio value="part" label={t('operator.payoutForm.other')} />
-                </Stack>
-              </Radio.Group>
-              {partial && (
-                <NumberInput
-                  label={t('operator.payoutForm.euros')}
-                  description={t('operator.payoutForm.eurosNote', { amount: money(minimumCents) })}
-                  hideControls
-                  decimalScale={2}
-                  allowNegative={false}
-                  value={euros}
-                  error={submitted && problem}
-                  onChange={setEuros}
-                />
-              )}
-              <Group>
-                <Button type="submit">{t('operator.payoutForm.request')}</Button>
-              </Group>
-            </>
-          )}
-          <Text size="sm" role="status">
-            {request.data ? outcomeOf(request.data) : ''}
-          </Text>
-        </Stack>
-      </form>
+      <Form onSubmit={submit} noValidate>
+        <Text>{balanceText(overview)}</Text>
+        {overview.nextAvailableAt && (
+          <Note>
+            {textParts('operator.payoutForm.pendingNote', {
+              time: <Time at={overview.nextAvailableAt} exact />,
+            })}
+          </Note>
+        )}
+        {belowMinimum ? (
+          <Text c="dimmed">{t('operator.payoutForm.minimum', { amount: money(minimumCents) })}</Text>
+        ) : (
+          <>
+            <Radio.Group
+              label={t('operator.payoutForm.amount')}
+              value={partial ? 'part' : 'all'}
+              onChange={(value) => setPartial(value === 'part')}
+            >
+              <Stack gap="xs" mt="xs">
+                <Radio value="all" label={t('operator.payoutForm.all', { amount: money(availableCents) })} />
+                <Radio value="part" label={t('operator.payoutForm.other')} />
+              </Stack>
+            </Radio.Group>
+            {partial && (
+              <NumberInput
+                label={t('operator.payoutForm.euros')}
+                description={t('operator.payoutForm.eurosNote', { amount: money(minimumCents) })}
+                hideControls
+                decimalScale={2}
+                allowNegative={false}
+                value={euros}
+                error={submitted && problem}
+                onChange={setEuros}
+              />
+            )}
+            <Group>
+              <Button type="submit">{t('operator.payoutForm.request')}</Button>
+            </Group>
+          </>
+        )}
+        <Text size="sm" role="status">
+          {request.data ? outcomeOf(request.data) : ''}
+        </Text>
+      </Form>
       <Modal
         opened={opened}
         onClose={close}
@@ -146,14 +139,14 @@ function PayoutForm({ overview }: { overview: Overview }) {
         <Stack>
           <Text>{t('operator.payoutForm.destination')}</Text>
           <Problem error={request.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close} data-autofocus>
-              {t('common.cancel')}
-            </Button>
-            <Button loading={request.isPending} onClick={() => request.mutate({ amountCents })}>
-              {t('operator.payoutForm.confirm', { amount: money(amountCents) })}
-            </Button>
-          </Group>
+          <DialogButtons
+            onCancel={close}
+            isCancelFirst
+            loading={request.isPending}
+            onClick={() => request.mutate({ amountCents })}
+          >
+            {t('operator.payoutForm.confirm', { amount: money(amountCents) })}
+          </DialogButtons>
         </Stack>
       </Modal>
     </Section>
@@ -237,11 +230,7 @@ type Account = Schemas['PayoutAccount']
 
 /** Shows the status of the account at the payment provider, and links to its page. */
 function PayoutAccount() {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: [...keys.payouts, 'account'],
-    queryFn: () => answerOf(rest.GET('/api/payments/connect')),
-  })
+  const query = useRead([...keys.payouts, 'account'], (rest) => rest.GET('/api/payments/connect'))
   return (
     <Section title={t('operator.payoutAccount.title')}>
       <QueryView query={query}>{(account) => <AccountStatus account={account} />}</QueryView>
@@ -340,9 +329,7 @@ function Row({ payout }: { payout: Payout }) {
       <Table.Td ta="right">{money(payout.amountCents)}</Table.Td>
       <Table.Td>
         <StateLabel shape={shapes[payout.status]}>{payoutStatusTexts[payout.status]}</StateLabel>
-        <Text size="sm" c="dimmed">
-          {explanationOf(payout)}
-        </Text>
+        <Note>{explanationOf(payout)}</Note>
       </Table.Td>
       <Table.Td>
         {payout.settledAt ? <Time at={payout.settledAt} exact /> : t('operator.payouts.notSettled')}

@@ -1,20 +1,19 @@
 import { Alert, Anchor, Button, Group, List, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ControlSchema } from '@wheelhouse/protocol'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { money } from '../base/format.ts'
 import { IconSteeringWheel } from '../base/icons.tsx'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
-import { Problem } from '../base/states.tsx'
+import { Note, Problem } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { type ControlInput, controlPlanOf } from '../drive/control-plan.ts'
 import { latencyMs } from '../drive/figure-texts.ts'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { useRobotStatuses } from '../platform/use-live.ts'
 import { recordingModeOf } from '../recording/recording-mark.tsx'
 import { recordedText } from '../recording/recording-texts.ts'
@@ -209,9 +208,7 @@ const Details = ({ robot }: { robot: PreFlight }) => (
     <summary>{t('operator.preFlight.details')}</summary>
     <Stack pt="sm">
       <ControlSummary schema={robot.control_schema} />
-      <Text size="sm" c="dimmed">
-        {t('operator.latency.note')}
-      </Text>
+      <Note>{t('operator.latency.note')}</Note>
       <Terms robot={robot} />
     </Stack>
   </details>
@@ -306,9 +303,7 @@ function ControlSummary({ schema }: { schema: PreFlight['control_schema'] }) {
       </Text>
       {inputs.length > 0 && (
         <>
-          <Text size="sm" c="dimmed">
-            {t('operator.controls.otherInputs')}
-          </Text>
+          <Note>{t('operator.controls.otherInputs')}</Note>
           <List size="sm" listStyleType="none">
             {inputs.map((input) => (
               <List.Item key={input.path.join('.')}>{inputText(input)}</List.Item>
@@ -372,11 +367,10 @@ const POLL_MS = 5_000
 
 /** Queries a robot as an operator sees it before a session. */
 function usePreFlight(robotId: string) {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: [...keys.robots, 'pre-flight', robotId],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/operator/robots/{id}', { params: { path: { id: robotId } }, signal })),
-    refetchInterval: POLL_MS,
-  })
+  return useRead(
+    [...keys.robots, 'pre-flight', robotId],
+    (rest, { signal }) =>
+      rest.GET('/api/operator/robots/{id}', { params: { path: { id: robotId } }, signal }),
+    { refetchInterval: POLL_MS },
+  )
 }

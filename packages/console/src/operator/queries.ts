@@ -1,8 +1,9 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useListPages } from '../list/list-pages.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { t } from '../texts/texts.ts'
 import type { AvailableSearch } from './list-search.ts'
 
@@ -20,10 +21,7 @@ export const availabilityKey = [...keys.sessions, 'availability'] as const
 
 /** Queries whether the operator is available. */
 export function useAvailability() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: availabilityKey,
-    queryFn: () => answerOf(rest.GET('/api/operator/availability')),
+  return useRead(availabilityKey, (rest) => rest.GET('/api/operator/availability'), {
     refetchInterval: AVAILABILITY_POLL_MS,
   })
 }
@@ -36,16 +34,16 @@ const MAX_BUSY = 50
 
 /** Lists robots in a session that the operator may drive afterwards, those with a known end first. */
 export function useBusyRobots({ search, type }: AvailableSearch) {
-  const { rest } = usePlatform()
   const query = { search, robot_type: type, status: 'IN_SESSION', sort: 'name', limit: MAX_BUSY } as const
-  return useQuery({
-    queryKey: [...keys.robots, 'available', 'busy', query],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/operator/available-robots', { params: { query }, signal })),
-    placeholderData: keepPreviousData,
-    refetchInterval: HEARTBEAT_POLL_MS,
-    select: ({ robots }) => robots.toSorted((a, b) => (a.free_at ?? '9').localeCompare(b.free_at ?? '9')),
-  })
+  return useRead(
+    [...keys.robots, 'available', 'busy', query],
+    (rest, { signal }) => rest.GET('/api/operator/available-robots', { params: { query }, signal }),
+    {
+      placeholderData: keepPreviousData,
+      refetchInterval: HEARTBEAT_POLL_MS,
+      select: ({ robots }) => robots.toSorted((a, b) => (a.free_at ?? '9').localeCompare(b.free_at ?? '9')),
+    },
+  )
 }
 
 /** Lists the available robots that the operator may drive, page by page. */
@@ -67,23 +65,17 @@ export function useAvailableRobots({ search, sort, type }: AvailableSearch) {
 
 /** Counts the available robots of each type. */
 export function useAvailableCounts({ search }: AvailableSearch) {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: [...keys.robots, 'available', 'counts', search],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/operator/available-robot-counts', { params: { query: { search } }, signal })),
-    placeholderData: keepPreviousData,
-    refetchInterval: HEARTBEAT_POLL_MS,
-  })
+  return useRead(
+    [...keys.robots, 'available', 'counts', search],
+    (rest, { signal }) =>
+      rest.GET('/api/operator/available-robot-counts', { params: { query: { search } }, signal }),
+    { placeholderData: keepPreviousData, refetchInterval: HEARTBEAT_POLL_MS },
+  )
 }
 
 /** Queries the operator's certification requests, newest first. */
 export function useCertifications() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: keys.certifications,
-    queryFn: () => answerOf(rest.GET('/api/operator/certifications')),
-  })
+  return useRead(keys.certifications, (rest) => rest.GET('/api/operator/certifications'))
 }
 
 export const scheduleKey = ['schedule'] as const
@@ -93,12 +85,7 @@ const MODELS_STALE_MS = 3_600_000
 
 /** Queries the supported robot models. */
 export function useModels() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: ['robot-models'],
-    queryFn: () => answerOf(rest.GET('/api/robots')),
-    staleTime: MODELS_STALE_MS,
-  })
+  return useRead(['robot-models'], (rest) => rest.GET('/api/robots'), { staleTime: MODELS_STALE_MS })
 }
 
 /** Returns model and manufacturer of a robot type, undefined for an unknown type. */

@@ -4,7 +4,7 @@ import { useBlocker } from '@tanstack/react-router'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { Saved } from '../base/form.tsx'
-import { Problem } from '../base/states.tsx'
+import { Note, Problem } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { language, t } from '../texts/texts.ts'
 import { availabilityKey, scheduleKey } from './queries.ts'
@@ -177,11 +177,7 @@ function DayEditor({ day: { weekday, name }, slots, problems, onChange }: Props)
             </Button>
           </Group>
         </Group>
-        {daySlots.length === 0 && (
-          <Text size="sm" c="dimmed">
-            {t('operator.day.empty')}
-          </Text>
-        )}
+        {daySlots.length === 0 && <Note>{t('operator.day.empty')}</Note>}
         {daySlots.map((slot, index) => (
           <SlotFields
             key={slot.id}
@@ -323,9 +319,7 @@ function WeekChart({ slots }: { slots: readonly DraftSlot[] }) {
           ))}
         </div>
       </Box>
-      <Text size="sm" c="dimmed">
-        {t('operator.schedule.hours', { count: hours })}
-      </Text>
+      <Note>{t('operator.schedule.hours', { count: hours })}</Note>
     </div>
   )
 }

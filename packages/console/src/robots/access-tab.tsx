@@ -1,5 +1,5 @@
 import { Alert, Group, Stack, Table, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
@@ -10,6 +10,7 @@ import { Empty, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { SessionRow } from '../session/session-row.tsx'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { language, t } from '../texts/texts.ts'
@@ -61,17 +62,12 @@ const milliseconds = (value: number) =>
   new Intl.NumberFormat(language, { style: 'unit', unit: 'millisecond' }).format(value)
 
 function Scheduled({ robot }: { robot: RobotDetail }) {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: [...keys.sessions, 'scheduled-on', robot.id],
-    queryFn: ({ signal }) =>
-      answerOf(
-        rest.GET('/api/sessions', {
-          params: { query: { robotId: robot.id, status: 'PENDING', limit: SHOWN_BOOKINGS } },
-          signal,
-        }),
-      ),
-  })
+  const query = useRead([...keys.sessions, 'scheduled-on', robot.id], (rest, { signal }) =>
+    rest.GET('/api/sessions', {
+      params: { query: { robotId: robot.id, status: 'PENDING', limit: SHOWN_BOOKINGS } },
+      signal,
+    }),
+  )
   return (
     <QueryView
       query={query}
@@ -175,14 +171,9 @@ const SHOWN_SESSIONS = 10
 
 /** Lists the latest sessions of a robot and links to all of them. */
 export function RobotSessions({ robot }: { robot: Robot }) {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: [...keys.sessions, 'of-robot', robot.id],
-    queryFn: () =>
-      answerOf(
-        rest.GET('/api/sessions', { params: { query: { robotId: robot.id, limit: SHOWN_SESSIONS } } }),
-      ),
-  })
+  const query = useRead([...keys.sessions, 'of-robot', robot.id], (rest) =>
+    rest.GET('/api/sessions', { params: { query: { robotId: robot.id, limit: SHOWN_SESSIONS } } }),
+  )
   return (
     <QueryView
       query={query}

@@ -15,6 +15,7 @@ import { Time, useNow, useTicker } from '../base/time.tsx'
 import { useIsSilent, useReportOutdated } from '../freshness/use-freshness.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { type LiveSession, useConnection, useLiveSession } from '../platform/use-live.ts'
 import { RecordingMark } from '../recording/recording-mark.tsx'
 import { useStopText } from '../session/clear-stop.tsx'
@@ -368,14 +369,9 @@ function LatestSessions({ robot, activity }: Pick<OverviewProps, 'robot' | 'acti
 const LATEST = 4
 
 function LatestRecordings({ robot }: { robot: RobotDetail }) {
-  const { rest } = usePlatform()
-  const { data } = useQuery({
-    queryKey: [...keys.recordings, 'latest', robot.id],
-    queryFn: ({ signal }) =>
-      answerOf(
-        rest.GET('/api/recordings', { params: { query: { robot_id: robot.id, limit: LATEST } }, signal }),
-      ),
-  })
+  const { data } = useRead([...keys.recordings, 'latest', robot.id], (rest, { signal }) =>
+    rest.GET('/api/recordings', { params: { query: { robot_id: robot.id, limit: LATEST } }, signal }),
+  )
   return (
     <Panel
       title={t('robots.latest.recordings')}

@@ -1,8 +1,8 @@
-import { Button, Card, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Card, Group, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { fieldErrors } from '../base/form.tsx'
+import { useEffect, useRef, useState } from 'react'
+import { Form, fieldErrors } from '../base/form.tsx'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Section } from '../base/section.tsx'
@@ -66,7 +66,7 @@ export function NewRobotPage() {
   return (
     <Page title={t('robots.new.title')} description={t('robots.new.description')}>
       <Card withBorder maw={640}>
-        <Form
+        <Fields
           values={values}
           onChange={(change) => setValues((old) => ({ ...old, ...change }))}
           onSubmit={() => register.mutate()}
@@ -78,7 +78,7 @@ export function NewRobotPage() {
   )
 }
 
-function Form(props: {
+function Fields(props: {
   values: Values
   onChange: (change: Partial<Values>) => void
   onSubmit: () => void
@@ -92,47 +92,41 @@ function Form(props: {
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }, [error])
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    props.onSubmit()
-  }
   return (
-    <form onSubmit={submit} ref={form}>
-      <Stack>
-        <RobotFields values={values} errors={errors ?? {}} onChange={onChange}>
-          <TextInput
-            label={t('robots.fields.type')}
-            description={t('robots.fields.typeNote')}
-            placeholder={t('robots.fields.typeExample')}
-            value={values.robot_type}
-            error={errors?.robot_type}
-            onChange={({ currentTarget: { value } }) => onChange({ robot_type: value })}
-            required
-          />
-          <TextInput
-            label={t('robots.fields.hardwareId')}
-            description={t('robots.fields.hardwareIdNote')}
-            value={values.hardware_id}
-            error={errors?.hardware_id}
-            onChange={({ currentTarget: { value } }) => onChange({ hardware_id: value })}
-            required
-          />
-        </RobotFields>
-        <CertifiedField
-          value={values.require_certification}
-          error={errors?.require_certification}
-          onChange={(require_certification) => onChange({ require_certification })}
+    <Form onSubmit={() => props.onSubmit()} ref={form}>
+      <RobotFields values={values} errors={errors ?? {}} onChange={onChange}>
+        <TextInput
+          label={t('robots.fields.type')}
+          description={t('robots.fields.typeNote')}
+          placeholder={t('robots.fields.typeExample')}
+          value={values.robot_type}
+          error={errors?.robot_type}
+          onChange={({ currentTarget: { value } }) => onChange({ robot_type: value })}
+          required
         />
-        {!errors && <Problem error={error} />}
-        <Group>
-          <Button type="submit" loading={props.busy}>
-            {t('robots.new.register')}
-          </Button>
-          <LinkButton to="/robots" variant="default">
-            {t('common.cancel')}
-          </LinkButton>
-        </Group>
-      </Stack>
-    </form>
+        <TextInput
+          label={t('robots.fields.hardwareId')}
+          description={t('robots.fields.hardwareIdNote')}
+          value={values.hardware_id}
+          error={errors?.hardware_id}
+          onChange={({ currentTarget: { value } }) => onChange({ hardware_id: value })}
+          required
+        />
+      </RobotFields>
+      <CertifiedField
+        value={values.require_certification}
+        error={errors?.require_certification}
+        onChange={(require_certification) => onChange({ require_certification })}
+      />
+      {!errors && <Problem error={error} />}
+      <Group>
+        <Button type="submit" loading={props.busy}>
+          {t('robots.new.register')}
+        </Button>
+        <LinkButton to="/robots" variant="default">
+          {t('common.cancel')}
+        </LinkButton>
+      </Group>
+    </Form>
   )
 }

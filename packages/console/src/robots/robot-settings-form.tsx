@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { RecordingMode } from '@wheelhouse/protocol'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { FormFooter, fieldErrors } from '../base/form.tsx'
+import { DialogButtons, Form, FormFooter, fieldErrors } from '../base/form.tsx'
 import { LinkAnchor } from '../base/links.tsx'
 import { Sections } from '../base/sections.tsx'
 import { Problem } from '../base/states.tsx'
@@ -349,8 +349,7 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
   const [opened, { open, close }] = useDisclosure(false)
   const [typed, setTyped] = useState('')
   const remove = useRemove(robot.id)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (typed.trim() === robot.name) remove.mutate()
   }
   const forget = () => {
@@ -372,37 +371,30 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
         title={t('robots.remove.question', { robot: robot.name })}
         onExitTransitionEnd={forget}
       >
-        <form onSubmit={submit}>
-          <Stack>
-            <Text>{t('robots.remove.consequence')}</Text>
-            <TextInput
-              label={t('robots.remove.confirmation', { robot: robot.name })}
-              value={typed}
-              onChange={(event) => setTyped(event.currentTarget.value)}
-              autoComplete="off"
-              data-autofocus
-            />
-            <Problem error={remove.error} />
-            {inSession && (
-              <Text size="sm">
-                {textParts('robots.remove.inSession', { session: <OpenSessions robot={robot} /> })}
-              </Text>
-            )}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
-                {t('common.cancel')}
-              </Button>
-              <Button
-                type="submit"
-                color="red.9"
-                disabled={typed.trim() !== robot.name}
-                loading={remove.isPending}
-              >
-                {t('robots.remove.confirm')}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <Form onSubmit={submit}>
+          <Text>{t('robots.remove.consequence')}</Text>
+          <TextInput
+            label={t('robots.remove.confirmation', { robot: robot.name })}
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="off"
+            data-autofocus
+          />
+          <Problem error={remove.error} />
+          {inSession && (
+            <Text size="sm">
+              {textParts('robots.remove.inSession', { session: <OpenSessions robot={robot} /> })}
+            </Text>
+          )}
+          <DialogButtons
+            onCancel={close}
+            color="red.9"
+            disabled={typed.trim() !== robot.name}
+            loading={remove.isPending}
+          >
+            {t('robots.remove.confirm')}
+          </DialogButtons>
+        </Form>
       </Modal>
     </Group>
   )

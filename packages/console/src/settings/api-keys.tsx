@@ -1,15 +1,17 @@
-import { Button, Code, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core'
+import { Button, Code, Group, Select, Stack, Table, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DataTable } from '../base/data-table.tsx'
+import { DialogButtons } from '../base/form.tsx'
 import { SecretDialog } from '../base/secret.tsx'
-import { Empty, Problem, QueryView } from '../base/states.tsx'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
 
@@ -17,15 +19,12 @@ type ApiKey = Schemas['ApiKey']
 
 /** Lists, creates and revokes API keys. */
 export function ApiKeys() {
-  const { rest } = usePlatform()
   const [opened, { open, close }] = useDisclosure(false)
-  const query = useQuery({ queryKey: keys.apiKeys, queryFn: () => answerOf(rest.GET('/api/auth/api-keys')) })
+  const query = useRead(keys.apiKeys, (rest) => rest.GET('/api/auth/api-keys'))
   return (
     <Stack>
       <Group justify="space-between">
-        <Text c="dimmed" size="sm">
-          {t('settings.apiKeys.note')}
-        </Text>
+        <Note>{t('settings.apiKeys.note')}</Note>
         <Button variant="default" onClick={open}>
           {t('settings.apiKeys.create')}
         </Button>
@@ -91,9 +90,7 @@ function Row({ apiKey }: { apiKey: ApiKey }) {
             confirmLabel={t('settings.apiKeys.revoke')}
             onConfirm={revoke}
             aria-label={t('settings.apiKeys.revokeLabel', { name: apiKey.name })}
-          >
-            {t('settings.apiKeys.revoke')}
-          </ConfirmButton>
+          />
         )}
       </Table.Td>
     </Table.Tr>
@@ -164,14 +161,9 @@ function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () => void }
             allowDeselect={false}
           />
           <Problem error={create.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t('common.cancel')}
-            </Button>
-            <Button type="submit" loading={create.isPending}>
-              {t('settings.newApiKey.create')}
-            </Button>
-          </Group>
+          <DialogButtons onCancel={onClose} loading={create.isPending}>
+            {t('settings.newApiKey.create')}
+          </DialogButtons>
         </Stack>
       </form>
     </SecretDialog>

@@ -1,11 +1,12 @@
-import { SimpleGrid, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { SimpleGrid, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type FormEvent, useState } from 'react'
-import { FormFooter, fieldErrors } from '../base/form.tsx'
+import { useState } from 'react'
+import { Form, FormFooter, fieldErrors } from '../base/form.tsx'
 import { QueryView } from '../base/states.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { t } from '../texts/texts.ts'
 import { CountrySelect } from './country-select.tsx'
 
@@ -35,15 +36,11 @@ const labels: Record<
 
 /** Edits the contact and billing data of an owner. */
 export function ClientProfileForm({ onSaved }: { onSaved?: () => void }) {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: keys.clientProfile,
-    queryFn: () => answerOf(rest.GET('/api/client/profile')),
-  })
-  return <QueryView query={query}>{(profile) => <Form saved={profile} onSaved={onSaved} />}</QueryView>
+  const query = useRead(keys.clientProfile, (rest) => rest.GET('/api/client/profile'))
+  return <QueryView query={query}>{(profile) => <Fields saved={profile} onSaved={onSaved} />}</QueryView>
 }
 
-function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | undefined }) {
+function Fields({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | undefined }) {
   const { rest } = usePlatform()
   const { email } = useMe()
   const queries = useQueryClient()
@@ -66,36 +63,30 @@ function Form({ saved, onSaved }: { saved: Profile; onSaved?: (() => void) | und
   })
   const errors = fieldErrors(save.error, fields)
   const change = (field: Field, value: string) => setValues((old) => ({ ...old, [field]: value }))
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <SimpleGrid cols={{ base: 1, sm: 2 }}>
-          {fields.map((field) =>
-            field === 'country' ? (
-              <CountrySelect
-                key={field}
-                value={values.country || null}
-                error={errors?.country}
-                onChange={(country) => change('country', country ?? '')}
-              />
-            ) : (
-              <TextInput
-                key={field}
-                {...labels[field]}
-                required={field === 'contact_email'}
-                value={values[field]}
-                error={errors?.[field]}
-                onChange={({ currentTarget: { value } }) => change(field, value)}
-              />
-            ),
-          )}
-        </SimpleGrid>
-        <FormFooter change={save} explained={errors !== undefined} />
-      </Stack>
-    </form>
+    <Form onSubmit={() => save.mutate()}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        {fields.map((field) =>
+          field === 'country' ? (
+            <CountrySelect
+              key={field}
+              value={values.country || null}
+              error={errors?.country}
+              onChange={(country) => change('country', country ?? '')}
+            />
+          ) : (
+            <TextInput
+              key={field}
+              {...labels[field]}
+              required={field === 'contact_email'}
+              value={values[field]}
+              error={errors?.[field]}
+              onChange={({ currentTarget: { value } }) => change(field, value)}
+            />
+          ),
+        )}
+      </SimpleGrid>
+      <FormFooter change={save} explained={errors !== undefined} />
+    </Form>
   )
 }

@@ -1,5 +1,5 @@
-import { Checkbox, Group, Select, SimpleGrid, Stack, Switch, Table, Text, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Checkbox, Group, Select, SimpleGrid, Stack, Switch, Table, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import {
   filterTakes,
   type NotificationChannel,
@@ -7,14 +7,15 @@ import {
   notificationGroups,
 } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type FormEvent, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { DataTable } from '../base/data-table.tsx'
-import { FormFooter } from '../base/form.tsx'
+import { Form, FormFooter } from '../base/form.tsx'
 import { viewerZone, weekdayNames } from '../base/format.ts'
 import { messageOf } from '../base/message-of.ts'
-import { Problem, QueryView } from '../base/states.tsx'
+import { Note, Problem, QueryView } from '../base/states.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { LANGUAGES } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'
 import { useWebhooks } from '../webhooks/queries.ts'
@@ -101,9 +102,7 @@ function NotificationMatrix({ saved }: { saved: NotificationSettings }) {
           <Table.Tr key={group}>
             <Table.Th scope="row" fw={600}>
               {groupTexts[group].label}
-              <Text size="sm" c="dimmed">
-                {groupTexts[group].description}
-              </Text>
+              <Note>{groupTexts[group].description}</Note>
             </Table.Th>
             {channels.map((channel) => (
               <Table.Td key={channel}>
@@ -161,23 +160,20 @@ function QuietHoursForm({ saved }: { saved: NotificationSettings }) {
   const [enabled, setEnabled] = useState(saved.quiet_hours !== null)
   const [hours, setHours] = useState(saved.quiet_hours ?? proposal)
   const change = useSettingsChange()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    change.mutate({ quiet_hours: enabled ? hours : null })
-  }
   return (
-    <form onSubmit={submit} aria-label={t('settings.quietHours.title')}>
-      <Stack>
-        <Switch
-          label={t('settings.quietHours.title')}
-          description={t('settings.quietHours.note')}
-          checked={enabled}
-          onChange={(event) => setEnabled(event.currentTarget.checked)}
-        />
-        {enabled && <Fields hours={hours} onChange={(part) => setHours({ ...hours, ...part })} />}
-        <FormFooter change={change} />
-      </Stack>
-    </form>
+    <Form
+      onSubmit={() => change.mutate({ quiet_hours: enabled ? hours : null })}
+      aria-label={t('settings.quietHours.title')}
+    >
+      <Switch
+        label={t('settings.quietHours.title')}
+        description={t('settings.quietHours.note')}
+        checked={enabled}
+        onChange={(event) => setEnabled(event.currentTarget.checked)}
+      />
+      {enabled && <Fields hours={hours} onChange={(part) => setHours({ ...hours, ...part })} />}
+      <FormFooter change={change} />
+    </Form>
   )
 }
 
@@ -294,11 +290,7 @@ const channelTexts: Readonly<Record<(typeof channels)[number], string>> = {
 
 /** Queries the notification settings of the user. */
 function useNotificationSettings() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: keys.notificationSettings,
-    queryFn: () => answerOf(rest.GET('/api/notifications/settings')),
-  })
+  return useRead(keys.notificationSettings, (rest) => rest.GET('/api/notifications/settings'))
 }
 
 /** Changes notification settings and updates the cached ones. */

@@ -2,7 +2,7 @@ import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DataTable } from '../base/data-table.tsx'
-import { Problem, QueryView } from '../base/states.tsx'
+import { Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
@@ -42,9 +42,7 @@ export function PushSection() {
           <Group justify="space-between">
             <Stack gap={0} flex="1 1 240px">
               <Text fw={600}>{t('settings.push.title')}</Text>
-              <Text c="dimmed" size="sm">
-                {stateTexts[state]}
-              </Text>
+              <Note>{stateTexts[state]}</Note>
             </Stack>
             {state === 'off' && (
               <Button variant="default" loading={turnOn.isPending} onClick={() => turnOn.mutate()}>
@@ -105,9 +103,7 @@ const Devices = ({ devices, own, onRemove }: DevicesProps) => (
             confirmLabel={t('settings.push.remove')}
             onConfirm={() => onRemove(device)}
             aria-label={t('settings.push.removeLabel', { device: device.label })}
-          >
-            {t('settings.push.remove')}
-          </ConfirmButton>
+          />
         </Table.Td>
       </Table.Tr>
     ))}

@@ -6,7 +6,7 @@ import { ConfirmButton } from '../base/confirm-button.tsx'
 import { FormFooter } from '../base/form.tsx'
 import { Page } from '../base/page.tsx'
 import { Sections } from '../base/sections.tsx'
-import { Problem } from '../base/states.tsx'
+import { Note, Problem } from '../base/states.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { chosenLanguage, LANGUAGES } from '../texts/languages.ts'
@@ -128,9 +128,7 @@ function AvatarForm() {
             </Button>
           )}
         </FileButton>
-        <Text size="sm" c="dimmed">
-          {t('settings.avatar.note')}
-        </Text>
+        <Note>{t('settings.avatar.note')}</Note>
       </Group>
       <Problem error={upload.error} />
     </Stack>

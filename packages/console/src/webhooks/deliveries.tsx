@@ -3,8 +3,9 @@ import { useDisclosure } from '@mantine/hooks'
 import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { DataTable, MoreButton } from '../base/data-table.tsx'
+import { DialogButtons } from '../base/form.tsx'
 import { shortList } from '../base/format.ts'
-import { Empty, Problem, QueryView } from '../base/states.tsx'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { StateLabel } from '../status/state-label.tsx'
@@ -73,9 +74,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
           </>
         )}
       </QueryView>
-      <Text size="sm" c="dimmed">
-        {t('webhooks.deliveries.note')}
-      </Text>
+      <Note>{t('webhooks.deliveries.note')}</Note>
     </Stack>
   )
 }
@@ -104,11 +103,11 @@ function DeliveryRow({ delivery, webhook }: Props) {
         <Table.Td>
           <StateLabel shape={shapes[delivery.status]}>{deliveryStatusTexts[delivery.status]}</StateLabel>
           {delivery.next_attempt_at && delivery.attempts > 0 && (
-            <Text size="sm" c="dimmed">
+            <Note>
               {textParts('webhooks.delivery.nextAttempt', {
                 time: <Time at={delivery.next_attempt_at} />,
               })}
-            </Text>
+            </Note>
           )}
         </Table.Td>
         <Table.Td style={{ overflowWrap: 'anywhere' }}>{resultText(delivery)}</Table.Td>
@@ -195,9 +194,7 @@ function Details({ delivery, webhook }: Props) {
 
 const Verbatim = ({ label, text }: { label: string; text: string }) => (
   <div>
-    <Text size="sm" c="dimmed">
-      {label}
-    </Text>
+    <Note>{label}</Note>
     <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
       {text}
     </Code>
@@ -251,14 +248,14 @@ function ReplayMissed({ webhook }: { webhook: Webhook }) {
             {result?.more && ` ${t('webhooks.replay.more')}`}
           </Text>
           <Problem error={replay.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              {t('common.close')}
-            </Button>
-            <Button loading={replay.isPending} onClick={() => replay.mutate(undefined)}>
-              {t('webhooks.replay.resend')}
-            </Button>
-          </Group>
+          <DialogButtons
+            onCancel={close}
+            cancelLabel={t('common.close')}
+            loading={replay.isPending}
+            onClick={() => replay.mutate(undefined)}
+          >
+            {t('webhooks.replay.resend')}
+          </DialogButtons>
         </Stack>
       </Modal>
     </>

@@ -1,7 +1,8 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 
 export type Webhook = Schemas['Webhook']
 export type Delivery = Schemas['WebhookDelivery']
@@ -19,19 +20,11 @@ export const webhookKey = (id: string) => [...keys.webhooks, id] as const
 
 /** Queries the user's webhooks, newest first. */
 export function useWebhooks() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: keys.webhooks,
-    queryFn: () => answerOf(rest.GET('/api/webhooks')),
-    refetchInterval: POLL_INTERVAL_MS,
-  })
+  return useRead(keys.webhooks, (rest) => rest.GET('/api/webhooks'), { refetchInterval: POLL_INTERVAL_MS })
 }
 
 export function useWebhook(id: string) {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: webhookKey(id),
-    queryFn: () => answerOf(rest.GET('/api/webhooks/{id}', { params: { path: { id } } })),
+  return useRead(webhookKey(id), (rest) => rest.GET('/api/webhooks/{id}', { params: { path: { id } } }), {
     refetchInterval: POLL_INTERVAL_MS,
   })
 }
@@ -59,18 +52,17 @@ const isInProgress = ({ next_attempt_at: at }: Delivery): boolean =>
 
 /** Queries one delivery. Polls while an attempt is running or due soon. */
 export function useDelivery(id: string, deliveryId: string | undefined) {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: [...webhookKey(id), 'delivery', deliveryId],
-    queryFn: () =>
-      answerOf(
-        rest.GET('/api/webhooks/{id}/deliveries/{delivery_id}', {
-          params: { path: { id, delivery_id: deliveryId ?? '' } },
-        }),
-      ),
-    enabled: deliveryId !== undefined,
-    refetchInterval: ({ state: { data } }) => (data && isInProgress(data) ? POLL_TEST_MS : false),
-  })
+  return useRead(
+    [...webhookKey(id), 'delivery', deliveryId],
+    (rest) =>
+      rest.GET('/api/webhooks/{id}/deliveries/{delivery_id}', {
+        params: { path: { id, delivery_id: deliveryId ?? '' } },
+      }),
+    {
+      enabled: deliveryId !== undefined,
+      refetchInterval: ({ state: { data } }) => (data && isInProgress(data) ? POLL_TEST_MS : false),
+    },
+  )
 }
 
 /** Changes a webhook and refetches the webhook queries. */

@@ -5,7 +5,7 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useEffect, useState } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { FormFooter, fieldErrors } from '../base/form.tsx'
+import { DialogButtons, FormFooter, fieldErrors } from '../base/form.tsx'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { SecretDialog } from '../base/secret.tsx'
@@ -155,9 +155,7 @@ function SwitchWebhook({ webhook }: Props) {
           consequence={t('webhooks.switch.consequence')}
           confirmLabel={t('webhooks.switch.disable')}
           onConfirm={() => setEnabled.mutateAsync(false)}
-        >
-          {t('webhooks.switch.disable')}
-        </ConfirmButton>
+        />
       </Group>
     )
   }
@@ -212,14 +210,9 @@ function Secret({ webhook }: Props) {
             data-autofocus
           />
           <Problem error={rotate.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              {t('common.cancel')}
-            </Button>
-            <Button loading={rotate.isPending} onClick={() => rotate.mutate(keepOld)}>
-              {t('webhooks.secret.replace')}
-            </Button>
-          </Group>
+          <DialogButtons onCancel={close} loading={rotate.isPending} onClick={() => rotate.mutate(keepOld)}>
+            {t('webhooks.secret.replace')}
+          </DialogButtons>
         </Stack>
       </SecretDialog>
     </Group>

@@ -2,12 +2,12 @@ import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { DataTable } from '../base/data-table.tsx'
-import { fieldErrors } from '../base/form.tsx'
+import { DialogButtons, Form, fieldErrors } from '../base/form.tsx'
 import { LinkAnchor } from '../base/links.tsx'
 import { SecretDialog } from '../base/secret.tsx'
-import { Empty, Problem, QueryView } from '../base/states.tsx'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
@@ -28,9 +28,7 @@ export function Webhooks() {
   return (
     <Stack>
       <Group justify="space-between">
-        <Text c="dimmed" size="sm">
-          {t('webhooks.list.note')}
-        </Text>
+        <Note>{t('webhooks.list.note')}</Note>
         <Button variant="default" onClick={open}>
           {t('webhooks.list.add')}
         </Button>
@@ -68,11 +66,7 @@ const Row = ({ webhook }: { webhook: Webhook }) => (
       <LinkAnchor to="/settings/webhooks/$webhookId" params={{ webhookId: webhook.id }} fw={600}>
         {webhook.url}
       </LinkAnchor>
-      {webhook.description && (
-        <Text size="sm" c="dimmed">
-          {webhook.description}
-        </Text>
-      )}
+      {webhook.description && <Note>{webhook.description}</Note>}
     </Table.Td>
     <Table.Td>
       {webhook.types.includes('*') ? t('webhooks.list.allEvents') : webhook.types.join(', ')}
@@ -102,10 +96,6 @@ function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () => void 
     create.reset()
     setValues(empty)
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    create.mutate()
-  }
   const created = create.data
   return (
     <SecretDialog
@@ -115,25 +105,18 @@ function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () => void 
       title={t('webhooks.new.title')}
       shown={created && toOneTimeSecret(t('webhooks.new.secretTitle'), created)}
     >
-      <form onSubmit={submit}>
-        <Stack>
-          <Text size="sm">{t('webhooks.new.note')}</Text>
-          <WebhookFields
-            values={values}
-            errors={errors ?? {}}
-            onChange={(part) => setValues((old) => ({ ...old, ...part }))}
-          />
-          {!errors && <Problem error={create.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t('common.cancel')}
-            </Button>
-            <Button type="submit" loading={create.isPending}>
-              {t('webhooks.new.add')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <Form onSubmit={() => create.mutate()}>
+        <Text size="sm">{t('webhooks.new.note')}</Text>
+        <WebhookFields
+          values={values}
+          errors={errors ?? {}}
+          onChange={(part) => setValues((old) => ({ ...old, ...part }))}
+        />
+        {!errors && <Problem error={create.error} />}
+        <DialogButtons onCancel={onClose} loading={create.isPending}>
+          {t('webhooks.new.add')}
+        </DialogButtons>
+      </Form>
     </SecretDialog>
   )
 }
