@@ -2,12 +2,13 @@ import { Text } from '@mantine/core'
 import {
   type InfiniteData,
   type QueryKey,
+  queryOptions,
   type UseInfiniteQueryResult,
   useInfiniteQuery,
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query'
-import { ApiError, answerOf } from '@wheelhouse/sdk'
+import { ApiError, answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import type { ComponentProps, ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { MoreButton } from '../base/data-table.tsx'
@@ -21,7 +22,6 @@ import { keys } from '../platform/queries.ts'
 import { useAction } from '../platform/rest.ts'
 import { stopReasons } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import type { CertificationRequest } from './queries.ts'
 
 /** Renders a page for admins. Other users see a notice, and the page sends no request. */
 export function AdminPage({ children, ...page }: Omit<ComponentProps<typeof Page>, 'actions'>) {
@@ -179,3 +179,55 @@ export function useAdminStop(sessionId: string) {
 }
 
 const isRejection = (status: number) => status >= 400 && status < 500 && status !== 429
+
+export type Overview = Schemas['Overview']
+export type OpenSession = Schemas['OverviewSession']
+
+const OVERVIEW_INTERVAL_MS = 3_000
+
+/** Queries the admin overview. Polls while the page is visible. */
+export const overviewQuery = (rest: RestClient) =>
+  queryOptions({
+    queryKey: [...keys.sessions, 'overview'],
+    queryFn: ({ signal }) => answerOf(rest.GET('/api/admin/overview', { signal })),
+    refetchInterval: OVERVIEW_INTERVAL_MS,
+    staleTime: OVERVIEW_INTERVAL_MS,
+  })
+
+const QUEUES_INTERVAL_MS = 5_000
+/** A queue whose oldest job has been due for longer has no free worker. */
+export const LATE_JOB_S = 300
+
+/** Queries the queues of background work. Polls while the page is visible. */
+export const queuesQuery = (rest: RestClient) =>
+  queryOptions({
+    queryKey: [...keys.jobs, 'queues'],
+    queryFn: async ({ signal }) => (await answerOf(rest.GET('/api/admin/jobs/queues', { signal }))).queues,
+    refetchInterval: QUEUES_INTERVAL_MS,
+  })
+
+export type CertificationRequest = Schemas['CertificationRequest']
+
+/** The maximum number of requests in one response. */
+export const LIST_LIMIT = 200
+
+/** Queries certification requests by status. Polls while the page is visible. */
+export const certificationsQuery = (rest: RestClient, status: CertificationRequest['status']) =>
+  queryOptions({
+    queryKey: [...keys.certifications, 'all', status],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/admin/certifications', { params: { query: { status } }, signal })),
+    refetchInterval: POLL_INTERVAL_MS,
+  })
+
+/** A user as admins see the user. */
+export type User = Schemas['UserDetail']
+
+/** Queries a user for admins. Polls while the page is visible. */
+export const userQuery = (rest: RestClient, id: string) =>
+  queryOptions({
+    queryKey: [...keys.users, id],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/admin/users/{id}', { params: { path: { id } }, signal })),
+    refetchInterval: POLL_INTERVAL_MS,
+  })

@@ -11,8 +11,14 @@ import { useAction } from '../platform/rest.ts'
 import { certificationStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { AdminPage, Freshness, RevokeButton } from './admin-page.tsx'
-import { type CertificationRequest, certificationsQuery, LIST_LIMIT } from './queries.ts'
+import {
+  AdminPage,
+  type CertificationRequest,
+  certificationsQuery,
+  Freshness,
+  LIST_LIMIT,
+  RevokeButton,
+} from './admin-page.tsx'
 
 /** Lists pending and decided certification requests. */
 export const CertificationsPage = () => (

@@ -20,8 +20,7 @@ import { useAction } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { AdminPage, Freshness, PAGE_SIZE, shortTime } from './admin-page.tsx'
-import { LATE_JOB_S, queuesQuery } from './queries.ts'
+import { AdminPage, Freshness, LATE_JOB_S, PAGE_SIZE, queuesQuery, shortTime } from './admin-page.tsx'
 
 /** Shows the queues of background work, and the jobs that need attention. */
 export const JobsPage = () => (

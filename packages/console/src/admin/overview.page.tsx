@@ -15,8 +15,17 @@ import { StateLabel } from '../status/state-label.tsx'
 import { gapText, reasonText, robotStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { AdminPage, Freshness, shortTime, useAdminStop } from './admin-page.tsx'
-import { LATE_JOB_S, type OpenSession, type Overview, overviewQuery, queuesQuery } from './queries.ts'
+import {
+  AdminPage,
+  Freshness,
+  LATE_JOB_S,
+  type OpenSession,
+  type Overview,
+  overviewQuery,
+  queuesQuery,
+  shortTime,
+  useAdminStop,
+} from './admin-page.tsx'
 
 /** Shows the state of the platform, with a stop button for every open session. */
 export const OverviewPage = () => (

@@ -15,8 +15,7 @@ import { SessionStatusLabel } from '../status/session-status.tsx'
 import { certificationStatusTexts, roleTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { AdminPage, RevokeButton } from './admin-page.tsx'
-import { type User, userQuery } from './queries.ts'
+import { AdminPage, RevokeButton, type User, userQuery } from './admin-page.tsx'
 
 /** Shows a user to admins: account, roles, certifications, robots, open session; suspends and restores the user. */
 export function UserPage() {

@@ -1,9 +1,10 @@
-import { Box, Group } from '@mantine/core'
+import { Box, Group, VisuallyHidden } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { Link, Outlet, useLocation, useMatches } from '@tanstack/react-router'
 import { ApiError } from '@wheelhouse/sdk'
-import { Fragment, lazy, type ReactNode, Suspense, useEffect } from 'react'
+import { type ComponentProps, Fragment, lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Brand } from '../base/brand.tsx'
+import { shortList } from '../base/format.ts'
 import { IconDots, IconHome } from '../base/icons.tsx'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
@@ -13,8 +14,8 @@ import { MeContext, type NavigationEntry, useMe, useNavigation, usePlatform } fr
 import { keys } from '../platform/queries.ts'
 import { useRead } from '../platform/rest.ts'
 import { ConnectionBadge } from '../status/connection-badge.tsx'
+import { roleTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { AccountButton } from './account-button.tsx'
 import styles from './shell.module.css'
 import { SignInAgain, SignInPage } from './sign-in.tsx'
 
@@ -261,4 +262,43 @@ function useOwnSubscription(userId: string | undefined): void {
       .then(({ dropForeignSubscription }) => dropForeignSubscription(rest))
       .catch((cause: unknown) => console.warn('push:', cause))
   }, [userId, rest])
+}
+
+const importMenu = () => import('./user-menu.tsx')
+const UserMenu = lazy(importMenu)
+
+/** Shows who is signed in, and loads the account menu when it is first opened. */
+export function AccountButton() {
+  const [isMenu, setMenu] = useState(false)
+  if (!isMenu) return <Face onClick={() => setMenu(true)} onPointerEnter={() => void importMenu()} />
+  return (
+    <Suspense fallback={<Face />}>
+      <UserMenu>
+        <Face />
+      </UserMenu>
+    </Suspense>
+  )
+}
+
+function Face(button: ComponentProps<'button'>) {
+  const me = useMe()
+  return (
+    <button type="button" {...button} className={`${styles.entry} ${styles.account}`}>
+      <VisuallyHidden>{t('app.userMenu.label', { name: me.display_name })}</VisuallyHidden>
+      <span className={styles.avatar} aria-hidden="true">
+        {me.avatar_url === null ? initials(me.display_name) : <img src={me.avatar_url} alt="" />}
+      </span>
+      <span className={styles.person} aria-hidden="true">
+        {me.display_name}
+        <small>{shortList.format(me.roles.map((role) => roleTexts[role]))}</small>
+      </span>
+    </button>
+  )
+}
+
+/** Returns the first letters of the first and the last word. */
+function initials(name: string): string {
+  const words = name.split(/\s+/).filter((word) => word !== '')
+  const [first = '', last = ''] = [words[0], words.length > 1 ? words.at(-1) : '']
+  return `${[...first][0] ?? ''}${[...last][0] ?? ''}`.toUpperCase()
 }

@@ -1,18 +1,22 @@
-import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
-import { ApiError, answerOf } from '@wheelhouse/sdk'
-import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
-import { duration, money } from '../base/format.ts'
-import { LinkAnchor, webAddress } from '../base/links.tsx'
+import { Alert, Anchor, Button, Group, Stack, Table, Text } from '@mantine/core'
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
+import { DataTable, DescriptionItem, DescriptionList, MoreButton } from '../base/data-table.tsx'
+import { dateTime, duration, money, monthOf } from '../base/format.ts'
+import { LinkAnchor, LinkButton, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
-import { Section } from '../base/section.tsx'
+import { ResourcePage, Section } from '../base/section.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRead } from '../platform/rest.ts'
-import { ClientProfileForm } from '../settings/client-profile-form.tsx'
+import { ClientProfileForm } from '../settings/profile-forms.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
+import { StateLabel } from '../status/state-label.tsx'
+import { invoiceStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { HostedLink, type Invoice, InvoiceStatusLabel, monthName, useInvoices } from './invoices.tsx'
+import './print.css'
 
 /** Lists invoices and shows payment method, prices and company data. */
 export const InvoicesPage = () => (
@@ -176,5 +180,208 @@ function Prices() {
         )}
       </QueryView>
     </Stack>
+  )
+}
+
+export type Invoice = Schemas['Invoice']
+export type InvoiceLine = Schemas['InvoiceLine']
+
+const PAGE_SIZE = 100
+
+/** Queries all invoices, newest first. */
+export function useInvoices() {
+  return useRead([...keys.invoices, 'list'], (rest) => rest.GET('/api/client/invoices'))
+}
+
+/** Queries one invoice and its lines page by page, oldest first. */
+export function useInvoice(id: string) {
+  const { rest } = usePlatform()
+  return useInfiniteQuery({
+    queryKey: [...keys.invoices, id],
+    queryFn: ({ pageParam: offset }) =>
+      answerOf(
+        rest.GET('/api/client/invoices/{id}', {
+          params: { path: { id }, query: { limit: PAGE_SIZE, offset } },
+        }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: ({ session_count }, pages) => {
+      const loaded = pages.reduce((sum, { lines }) => sum + lines.length, 0)
+      const last = pages.at(-1)?.lines.length ?? 0
+      return last > 0 && loaded < session_count ? loaded : undefined
+    },
+  })
+}
+
+const shown: Record<Invoice['status'], { shape: ShapeName; meaning: string }> = {
+  DRAFT: { shape: 'off', meaning: t('billing.status.draft') },
+  OPEN: { shape: 'request', meaning: t('billing.status.open') },
+  PAID: { shape: 'live', meaning: t('billing.status.paid') },
+  FAILED: { shape: 'blind', meaning: t('billing.status.failed') },
+  VOID: { shape: 'off', meaning: t('billing.status.void') },
+}
+
+export const InvoiceStatusLabel = ({ status }: { status: Invoice['status'] }) => (
+  <StateLabel shape={shown[status].shape} title={shown[status].meaning}>
+    {invoiceStatusTexts[status]}
+  </StateLabel>
+)
+
+/** Returns the meaning of the status for the owner. */
+export const meaningOf = ({ status, paid_at }: Invoice): string =>
+  status === 'PAID' && paid_at
+    ? t('billing.status.paidOn', { date: dateTime(paid_at) })
+    : shown[status].meaning
+
+/** Returns `2026-10` as "October 2026". Invoice months are in UTC. */
+export const monthName = (month: string): string => monthOf(`${month}-01T00:00:00Z`)
+
+/** Links to the invoice page of the payment provider, where the owner can pay. */
+export function HostedLink({ invoice }: { invoice: Invoice }) {
+  const address = invoice.hosted_url === null ? undefined : webAddress(invoice.hosted_url)
+  if (!address) return null
+  const isUnpaid = invoice.status === 'OPEN' || invoice.status === 'FAILED'
+  const month = monthName(invoice.month)
+  return (
+    <Anchor
+      href={address}
+      target="_blank"
+      rel="noopener noreferrer"
+      data-no-print
+      aria-label={t(isUnpaid ? 'billing.hostedLink.payLabel' : 'billing.hostedLink.viewLabel', { month })}
+    >
+      {t(isUnpaid ? 'billing.hostedLink.pay' : 'billing.hostedLink.view')}
+    </Anchor>
+  )
+}
+
+/** Shows one invoice with the cost of each session. Printable. */
+export function InvoicePage() {
+  const { invoiceId } = useParams({ from: '/shell/invoices/$invoiceId' })
+  const query = useInvoice(invoiceId)
+  return (
+    <ResourcePage
+      query={query}
+      kind={t('billing.invoice.kind')}
+      back={<LinkButton to="/invoices">{t('billing.invoice.all')}</LinkButton>}
+    >
+      {({ pages }) => {
+        const invoice = pages.at(-1)
+        if (!invoice) return null
+        const lines = pages.flatMap((page) => page.lines)
+        return (
+          <Page
+            title={t('billing.invoice.title', { month: monthName(invoice.month) })}
+            description={
+              invoice.issued_at
+                ? t('billing.invoice.issued', { date: dateTime(invoice.issued_at) })
+                : t('billing.invoice.notIssued')
+            }
+            actions={<Actions complete={!query.hasNextPage} />}
+          >
+            <Group>
+              <InvoiceStatusLabel status={invoice.status} />
+              <Text>{meaningOf(invoice)}</Text>
+              <HostedLink invoice={invoice} />
+            </Group>
+            {invoice.billing_name && (
+              <Text>{t('billing.invoice.billedTo', { recipient: billedTo(invoice) })}</Text>
+            )}
+            <InvoiceLines invoice={invoice} lines={lines} />
+            <MoreButton query={query}>
+              {t('billing.invoice.moreLines', { loaded: lines.length, total: invoice.session_count })}
+            </MoreButton>
+          </Page>
+        )
+      }}
+    </ResourcePage>
+  )
+}
+
+/** Returns the billing address that was valid when the invoice was issued. */
+const billedTo = ({ billing_name, billing_country, billing_vat_id }: Schemas['Invoice']) =>
+  [billing_name, billing_country, billing_vat_id].filter((part) => part !== null).join(', ')
+
+const Actions = ({ complete }: { complete: boolean }) => (
+  <Group data-no-print>
+    <LinkButton to="/invoices" variant="default">
+      {t('billing.invoice.all')}
+    </LinkButton>
+    {/* A partial invoice on paper looks complete. */}
+    <Button
+      onClick={() => window.print()}
+      disabled={!complete}
+      title={complete ? undefined : t('billing.invoice.loadFirst')}
+    >
+      {t('billing.invoice.print')}
+    </Button>
+  </Group>
+)
+
+/** Returns seconds as `2 min 10 s`, or an empty string for 0. */
+function seconds(count: number): string {
+  if (count === 0) return ''
+  const [minutes, rest] = [Math.floor(count / 60), count % 60]
+  if (minutes === 0) return t('billing.lines.seconds', { seconds: rest })
+  if (rest === 0) return t('billing.lines.minutes', { minutes })
+  return t('billing.lines.minutesAndSeconds', { minutes, seconds: rest })
+}
+
+const sum = (lines: readonly InvoiceLine[], field: 'paused_seconds' | 'outage_seconds') =>
+  lines.reduce((total, line) => total + line[field], 0)
+
+/** Lists the sessions of an invoice and their totals. */
+const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) => (
+  <>
+    <DataTable
+      label={t('billing.lines.label')}
+      minWidth={760}
+      columns={[
+        t('billing.lines.session'),
+        t('billing.lines.robot'),
+        t('billing.lines.operator'),
+        t('billing.lines.minutesColumn'),
+        t('billing.lines.paused'),
+        t('billing.lines.offline'),
+        t('billing.lines.perMinute'),
+        t('billing.lines.amount'),
+      ]}
+      foot={<Sums invoice={invoice} lines={lines} />}
+    >
+      {lines.map((line) => (
+        <Table.Tr key={line.session_id}>
+          <Table.Td>
+            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: line.session_id }} inherit>
+              {dateTime(line.started_at)}
+            </LinkAnchor>
+          </Table.Td>
+          <Table.Td>{line.robot_name}</Table.Td>
+          <Table.Td>{line.operator_name}</Table.Td>
+          <Table.Td>{line.minutes}</Table.Td>
+          <Table.Td>{seconds(line.paused_seconds)}</Table.Td>
+          <Table.Td>{seconds(line.outage_seconds)}</Table.Td>
+          <Table.Td>{money(line.rate_cents_per_minute, invoice.currency)}</Table.Td>
+          <Table.Td>{money(line.amount_cents, invoice.currency)}</Table.Td>
+        </Table.Tr>
+      ))}
+    </DataTable>
+    <Note>{t('billing.lines.rule', { time: duration(invoice.minutes) })}</Note>
+  </>
+)
+
+/** Sums the lines. Pauses and outages are summed only when all lines are loaded. */
+function Sums({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) {
+  const all = lines.length === invoice.session_count
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" colSpan={3}>
+        {t('billing.lines.sessions', { count: invoice.session_count })}
+      </Table.Th>
+      <Table.Td fw={600}>{invoice.minutes}</Table.Td>
+      <Table.Td>{all && seconds(sum(lines, 'paused_seconds'))}</Table.Td>
+      <Table.Td>{all && seconds(sum(lines, 'outage_seconds'))}</Table.Td>
+      <Table.Td />
+      <Table.Td fw={600}>{money(invoice.total_cents, invoice.currency)}</Table.Td>
+    </Table.Tr>
   )
 }

@@ -11,7 +11,7 @@ export const billingRoutes = [
   ),
   shellPage(
     '/invoices/$invoiceId',
-    lazyRouteComponent(() => import('./invoice.page.tsx'), 'InvoicePage'),
+    lazyRouteComponent(() => import('./invoices.page.tsx'), 'InvoicePage'),
   ),
 ] as const
 

@@ -11,7 +11,7 @@ import { TrustBadgeView } from '../status/trust-badge.tsx'
 import type { StopResult } from '../stop/fleet-stop.ts'
 import { VideoView } from '../video/video-view.tsx'
 import { LiveTileView } from '../wall/live-tile.tsx'
-import { TileTrust } from '../wall/strip-tile.tsx'
+import { TileTrust } from '../wall/tile-picture.tsx'
 import { ago, chatting, liveRobot, OPERATOR_ID } from './fixtures.ts'
 import { Column, FakePicture, type GalleryBlock, inColumn, ON_PICTURE } from './frames.tsx'
 

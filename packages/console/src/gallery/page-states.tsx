@@ -7,7 +7,7 @@ import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.
 import { FormFooter } from '../base/form.tsx'
 import { Section } from '../base/section.tsx'
 import { Empty, Loading, Problem } from '../base/states.tsx'
-import { Attention } from '../home/attention.tsx'
+import { Attention } from '../home/owner-home.tsx'
 import type { HubConnectionState } from '../platform/live.ts'
 import { ConnectionBadgeView } from '../status/connection-badge.tsx'
 import { RobotStateLabel } from '../status/live-robots.tsx'

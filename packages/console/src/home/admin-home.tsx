@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { shortTime } from '../admin/admin-page.tsx'
-import { certificationsQuery, type Overview, overviewQuery } from '../admin/queries.ts'
+import { certificationsQuery, type Overview, overviewQuery, shortTime } from '../admin/admin-page.tsx'
 import { LinkAnchor } from '../base/links.tsx'
 import { sentence } from '../base/message-of.ts'
 import { Loading, Problem } from '../base/states.tsx'
@@ -9,7 +8,7 @@ import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { gapText, reasonText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { Attention, type AttentionItem } from './attention.tsx'
+import { Attention, type AttentionItem } from './owner-home.tsx'
 
 type JobQueue = Schemas['JobQueue']
 

@@ -14,13 +14,14 @@ import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { type Activity, bandPartsOf, useActivity } from '../status/activity.ts'
 import type { LiveRobot } from '../status/live-robots.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
+import { Shape } from '../status/shapes.tsx'
 import { StateLabel } from '../status/state-label.tsx'
 import { gapText, robotStateTexts } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
 import { createPictureSlots } from '../wall/picture-slots.ts'
-import { lineOf, StripTile } from '../wall/strip-tile.tsx'
-import { Attention, type AttentionItem } from './attention.tsx'
+import { lineOf, StripTile } from '../wall/tile-picture.tsx'
 import styles from './home.module.css'
 
 type ClientOverview = Schemas['ClientOverview']
@@ -450,3 +451,59 @@ const DriveStep = () =>
       </LinkButton>
     </>
   )
+
+/** One thing that needs the user's attention. */
+export interface AttentionItem {
+  readonly id: string
+  /** One word. */
+  readonly label: string
+  readonly shape: ShapeName
+  /** Its robot, invoice or queue, usually as a link. */
+  readonly subject: ReactNode
+  /** Why, as a sentence or a phrase. */
+  readonly detail?: ReactNode
+  /** How long already. */
+  readonly since?: ReactNode
+  readonly action?: ReactNode
+}
+
+/** Items that are shown at once. Their pages list all. */
+const ITEMS_SHOWN = 20
+
+const tones: Partial<Record<ShapeName, string>> = {
+  delayed: 'delayed',
+  blind: 'blind',
+  stopped: 'blind',
+  lost: 'blind',
+  paused: 'paused',
+  request: 'request',
+}
+
+/** Lists what needs the user's attention, most urgent first. */
+export const Attention = (props: { title: string; none: string; items: readonly AttentionItem[] }) => (
+  <Panel title={props.title}>
+    {props.items.length === 0 ? (
+      <p className={styles.none}>
+        <Shape name="live" /> {props.none}
+      </p>
+    ) : (
+      <ul className={styles.attention}>
+        {props.items.slice(0, ITEMS_SHOWN).map(({ id, label, shape, subject, detail, since, action }) => (
+          <li key={id} data-tone={tones[shape]}>
+            <span className={styles.sign}>
+              <Shape name={shape} />
+            </span>
+            <div className={styles.what}>
+              <div>
+                {subject} <span className={styles.state}>{label}</span>
+              </div>
+              {detail !== undefined && <div className={styles.detail}>{detail}</div>}
+            </div>
+            {since !== undefined && <span className={styles.since}>{since}</span>}
+            {action}
+          </li>
+        ))}
+      </ul>
+    )}
+  </Panel>
+)

@@ -19,17 +19,18 @@ import { percent } from '../texts/percent.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { AvailabilityLine } from './availability-line.tsx'
-import { useDriveNow } from './drive-now.ts'
-import { useGatewayLatency } from './gateway-latency.ts'
-import { type AvailableSearch, readAvailableSearch } from './list-search.ts'
+import { useDriveNow } from './idempotent-mutation.ts'
 import styles from './operator.module.css'
 import {
   type AvailableRobot,
+  type AvailableSearch,
+  readAvailableSearch,
   useAvailability,
   useAvailableCounts,
   useAvailableRobots,
   useBusyRobots,
   useCertifications,
+  useGatewayLatency,
   useModelName,
 } from './queries.ts'
 import { RobotDrawing } from './robot-drawing.tsx'

@@ -3,7 +3,7 @@ import { IconCalendarWeek, IconCertificate, IconCoins, IconRobotFace } from '../
 import type { NavigationEntry } from '../platform/platform.ts'
 import { fullWindowRoute, shellPage, shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
-import { readAvailableSearch } from './list-search.ts'
+import { readAvailableSearch } from './queries.ts'
 
 export const operatorRoutes = [
   createRoute({

@@ -9,7 +9,8 @@ import {
 import { answerOf, type RestClient } from '@wheelhouse/sdk'
 import { usePlatform } from './platform.ts'
 
-type Answer = Awaited<Parameters<typeof answerOf>[0]>
+/** What a request of the client returns. */
+export type Answer = Awaited<Parameters<typeof answerOf>[0]>
 type Body<A extends Answer> = [Exclude<A['data'], undefined>] extends [never]
   ? undefined
   : Exclude<A['data'], undefined>
@@ -29,24 +30,28 @@ interface WriteOptions<T, V> extends Pick<UseMutationOptions<T, Error, V>, 'gcTi
   readonly stores?: QueryKey
   /** Roots of the queries that are read again before the mutation ends. */
   readonly refresh?: readonly QueryKey[]
+  /** Whether they are read again after a failure too. */
+  readonly refreshesOnError?: boolean
   readonly onSuccess?: (answer: T, values: V) => unknown
 }
 
 /** Returns a mutation that changes something on the platform. */
 export function useWrite<A extends Answer, V = void>(
   write: (rest: RestClient, values: V) => Promise<A>,
-  { stores, refresh = [], onSuccess, ...options }: WriteOptions<Body<A>, V> = {},
+  { stores, refresh = [], refreshesOnError, onSuccess, ...options }: WriteOptions<Body<A>, V> = {},
 ) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
+  const refetch = () => Promise.all(refresh.map((queryKey) => queries.invalidateQueries({ queryKey })))
   return useMutation({
     ...options,
     mutationFn: (values: V) => answerOf(write(rest, values)),
     onSuccess: async (answer: Body<A>, values: V) => {
       if (stores) queries.setQueryData(stores, answer)
       await onSuccess?.(answer, values)
-      await Promise.all(refresh.map((queryKey) => queries.invalidateQueries({ queryKey })))
+      await refetch()
     },
+    ...(refreshesOnError && { onError: refetch }),
   })
 }
 

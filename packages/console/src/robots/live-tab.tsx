@@ -45,7 +45,7 @@ import { useReadAges } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
 import tile from '../wall/tile.module.css'
 import { TileVideo } from '../wall/tile-picture.tsx'
-import { LastDay } from './last-day.tsx'
+import { LastDay } from './health-tab.tsx'
 import styles from './overview.module.css'
 import type { RobotDetail } from './use-robots.ts'
 

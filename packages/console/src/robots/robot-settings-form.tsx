@@ -19,11 +19,14 @@ import {
   ControlSchemaFields,
   LimitField,
   OperatorNotesField,
+  parseSchema,
   RobotFields,
   type RobotValues,
+  SchemaField,
   StopClearField,
+  schemaProblem,
+  schemaText,
 } from './robot-fields.tsx'
-import { parseSchema, SchemaField, schemaProblem, schemaText } from './schema-field.tsx'
 import { type Robot, type RobotDetail, robotKey } from './use-robots.ts'
 
 type RecordingSettings = Pick<Schemas['RobotDetail'], 'recording' | 'recording_days'>

@@ -75,3 +75,13 @@ export function useLiveRobots(): <R extends RobotWithStatus>(robot: R) => R {
     return { ...robot, status: liveStatus.status, last_heartbeat: beats.at(-1) ?? null }
   }
 }
+
+/** Queries the health of a robot. Samples arrive every five minutes. Stops are announced and refetch at once. */
+export function useRobotHealth(robotId: string) {
+  return useRead(
+    [...keys.robots, 'health', robotId],
+    (rest, { signal }) =>
+      rest.GET('/api/client/robots/{id}/health', { params: { path: { id: robotId } }, signal }),
+    { refetchInterval: 60_000 },
+  )
+}

@@ -7,8 +7,7 @@ import { keys } from '../platform/queries.ts'
 import { useRead } from '../platform/rest.ts'
 import { signOut } from '../platform/sign-out.ts'
 import { t } from '../texts/texts.ts'
-import { ClientProfileForm } from './client-profile-form.tsx'
-import { OperatorProfileForm } from './operator-profile-form.tsx'
+import { ClientProfileForm, OperatorProfileForm } from './profile-forms.tsx'
 import { useFirstNotificationSettings, useProfileChange } from './use-profile-change.ts'
 
 const roleChoices = [
