@@ -43,7 +43,6 @@ interface RequestsProps {
   readonly children: (requests: readonly CertificationRequest[]) => ReactNode
 }
 
-/** Shows the requests with a status. */
 function Requests({ status, title, head, withAge, empty, limit, children }: RequestsProps) {
   const { rest } = usePlatform()
   const query = useQuery(certificationsQuery(rest, status))
@@ -130,7 +129,6 @@ const decidedColumns: readonly TableColumn<CertificationRequest>[] = [
   ['', (request) => request.status === 'APPROVED' && <RevokeButton certification={request} />],
 ]
 
-/** Shows a pending certification request and its approve and reject buttons. */
 function CertificationCard({ request }: { request: CertificationRequest }) {
   const { id, operator_name: name, robot_type: type, note } = request
   const params = { path: { id } }

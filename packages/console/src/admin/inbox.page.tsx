@@ -76,7 +76,6 @@ interface MailCardProps {
   readonly children?: ReactNode
 }
 
-/** Shows what somebody has sent with a form. */
 const MailCard = ({ title, state, from, note, text, children }: MailCardProps) => (
   <Card withBorder padding="sm" component="article" aria-label={title}>
     <Group justify="space-between" align="flex-start" gap="xs">

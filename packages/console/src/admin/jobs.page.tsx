@@ -158,7 +158,6 @@ function whenOf({ failed_at, next_attempt_at, started_at, created_at }: Job): Re
   return textParts('admin.jobs.startedAt', { time: <Time at={started_at ?? created_at} /> })
 }
 
-/** Renders the button that runs a job now. */
 function RetryJob({ job: { id, queue } }: { job: Job }) {
   const queries = useQueryClient()
   const { rest } = usePlatform()
@@ -186,7 +185,6 @@ function RetryJob({ job: { id, queue } }: { job: Job }) {
   )
 }
 
-/** Renders the button that removes a job, after a confirmation. */
 function DiscardJob({ job: { id, queue, state } }: { job: Job }) {
   const discard = useAction(
     (rest) => rest.POST('/api/admin/jobs/{id}/discard', { params: { path: { id } } }),
@@ -244,7 +242,6 @@ const queueColumns: readonly TableColumn<JobQueue>[] = [
   ],
 ]
 
-/** Lists the queues with the number of their unfinished jobs. */
 function Queues() {
   const { rest } = usePlatform()
   const query = useQuery(queuesQuery(rest))
@@ -270,7 +267,6 @@ function Queues() {
   )
 }
 
-/** Shows for how long a job has waited, and whether its queue is stuck. */
 const OldestDue = ({ seconds }: { seconds: number }) =>
   seconds > LATE_JOB_S ? (
     <StateLabel shape="delayed" detail={shortTime(seconds * 1_000)}>

@@ -47,7 +47,6 @@ interface ListProps<Row, S extends ListSearch> {
   readonly empty: string
 }
 
-/** Shows a list of the whole platform with its age. */
 function AdminList<Row extends { readonly id: string }, S extends ListSearch>(props: ListProps<Row, S>) {
   const { queryKey, load, empty, ...list } = props
   const { rest } = usePlatform()

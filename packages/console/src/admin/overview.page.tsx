@@ -167,7 +167,6 @@ function StopState({ session: { stop, pause_reason } }: { session: OpenSession }
   return <Text size="sm">{t('admin.openSession.paused', { reason: reasonText(pause_reason) })}</Text>
 }
 
-/** Says when the stop was pressed, and by whom and why if the platform knows it. */
 function stopText({ at, by_name: name, reason }: NonNullable<OpenSession['stop']>) {
   const parts = { time: <Time at={at} />, name, reason: reasonText(reason) }
   if (reason === 'emergency_stop')
@@ -213,7 +212,6 @@ interface Props {
   readonly readAtMs: number
 }
 
-/** Lists the gateways and their health. */
 function Gateways({ overview: { at, gateways }, readAtMs }: Props) {
   const nowMs = useNow()
   if (gateways.length === 0)
@@ -261,7 +259,6 @@ const Silence = ({ ms }: { ms: number }) => (
   </Text>
 )
 
-/** Counts registered robots by status. */
 const RobotCounts = ({ robots }: { robots: Overview['robots'] }) => (
   <DescriptionList cols={{ base: 2, xs: 4 }}>
     {statuses.map((status) => (

@@ -135,7 +135,6 @@ const changeable = {
 } as const
 type Changeable = keyof typeof changeable
 
-/** Shows the roles of a user, and removes and restores them. */
 function UserRoles({ user }: { user: User }) {
   const { roles, removed_roles } = user
   const known = (Object.keys(changeable) as Changeable[]).filter(
@@ -162,7 +161,6 @@ function UserRoles({ user }: { user: User }) {
   )
 }
 
-/** Removes a role that the user has, or restores it. */
 function RoleButton({ user, role }: { user: User; role: Changeable }) {
   const { id, display_name: name } = user
   const params = { path: { id, role } }

@@ -129,7 +129,6 @@ const Entry = ({ to, label, icon: Icon, exact = false }: NavigationEntry) => (
   </Link>
 )
 
-/** Shows the operator's open session above every page. */
 function OpenSessionBar() {
   const { roles } = useMe()
   return <Suspense>{roles.includes('operator') && <DrivingBar />}</Suspense>

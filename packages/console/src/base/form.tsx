@@ -55,7 +55,6 @@ export function useFields<V extends object>(initial: V | (() => V), error?: unkn
     onChange?.()
     setValues((old) => ({ ...old, ...part }))
   }
-  /** Returns the properties of the field of a value. */
   const field = <F extends keyof V & string>(name: F) => ({
     value: values[name],
     error: errors?.[name],
@@ -64,6 +63,9 @@ export function useFields<V extends object>(initial: V | (() => V), error?: unkn
   })
   return { values, setValues, change, field, errors }
 }
+
+/** Returns the properties of the field of a value. */
+export type FieldOf<V extends object> = ReturnType<typeof useFields<V>>['field']
 
 const isEvent = (next: unknown): next is ChangeEvent<HTMLInputElement> =>
   typeof next === 'object' && next !== null && 'currentTarget' in next
@@ -102,6 +104,15 @@ export function FormFooter({ change, explained = false }: { change: Change; expl
       </Group>
     </>
   )
+}
+
+/** Returns the reference to a form whose first wrong field gets the focus when the platform has rejected its values. */
+export function useFocusOnError(error: unknown) {
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [error])
+  return form
 }
 
 /** Shows that a form was saved and announces it to screen readers. */

@@ -105,12 +105,10 @@ const Row = ({ invoice }: { invoice: Invoice }) => (
   </Table.Tr>
 )
 
-/** Queries the owner profile, with billing data. */
 function useClientProfile() {
   return useRead(keys.clientProfile, (rest) => rest.GET('/api/client/profile'))
 }
 
-/** Shows whether a payment method is saved, and links to the page of the payment provider. */
 function PaymentSetup() {
   const { rest } = usePlatform()
   const profile = useClientProfile()
@@ -151,7 +149,6 @@ const NotSetUp = () => (
   </Alert>
 )
 
-/** Shows the public price list. */
 function Prices() {
   const query = useRead(keys.pricing, (rest) => rest.GET('/api/public/pricing'))
   return (
@@ -298,7 +295,6 @@ export function InvoicePage() {
   )
 }
 
-/** Returns the billing address that was valid when the invoice was issued. */
 const billedTo = ({ billing_name, billing_country, billing_vat_id }: Schemas['Invoice']) =>
   [billing_name, billing_country, billing_vat_id].filter((part) => part !== null).join(', ')
 
@@ -330,7 +326,6 @@ function seconds(count: number): string {
 const sum = (lines: readonly InvoiceLine[], field: 'paused_seconds' | 'outage_seconds') =>
   lines.reduce((total, line) => total + line[field], 0)
 
-/** Lists the sessions of an invoice and their totals. */
 const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) => (
   <>
     <DataTable

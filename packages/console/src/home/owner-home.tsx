@@ -319,7 +319,6 @@ function LiveStrip({ overview: { live, robots } }: { overview: ClientOverview })
   )
 }
 
-/** Shows when each robot was in a session today. */
 function Days({ activity }: { activity: Activity }) {
   const nowMs = Date.parse(activity.at)
   const fromMs = nowMs - (nowMs % DAY_MS)

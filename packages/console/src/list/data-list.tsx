@@ -107,7 +107,6 @@ const NoMatches = ({ label, onReset }: { label: string; onReset: () => void }) =
   />
 )
 
-/** Shows that more rows are loading, or the number of rows at the end of the list. */
 const End = ({ list, count }: { list: Pick<LoadedRows<unknown>, 'hasMore'>; count: number }) =>
   list.hasMore ? (
     <Center p="xs" role="status" aria-label={t('ui.list.loadingMore')}>

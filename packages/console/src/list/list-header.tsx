@@ -139,7 +139,6 @@ function Chips(props: { filter: ListFilter; value: unknown; onChange: (value: st
   )
 }
 
-/** Selects the order on a phone, where cards have no column headers. */
 function SortSelect<Row>(props: {
   columns: readonly ListColumn<Row>[]
   sort: string | undefined

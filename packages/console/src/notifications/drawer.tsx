@@ -127,7 +127,6 @@ const icons: Readonly<Record<NotificationGroup, FC<{ size?: number }>>> = {
   webhooks: IconSwitch,
 }
 
-/** Returns where a notification leads. */
 function linkOf({ sessionId, exportId, isDataset }: Shown) {
   if (sessionId) return { to: '/sessions/$sessionId', params: { sessionId } } as const
   if (isDataset) return { to: '/datasets/exports' } as const

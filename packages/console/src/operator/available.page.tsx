@@ -122,7 +122,6 @@ function AvailableRobots() {
   )
 }
 
-/** Appends the robots in a session to the available ones, once all of these are loaded. */
 function withBusy(
   available: ListRows<AvailableRobot>,
   busy: readonly AvailableRobot[] = [],
@@ -133,7 +132,6 @@ function withBusy(
   return { ...available, rows: [...rows, ...busy.filter(({ id }) => !free.has(id))] }
 }
 
-/** Explains an empty list and how to get access to robots. */
 function NoRobotsNotice() {
   const { data } = useCertifications()
   const certifications = data?.certifications
@@ -240,7 +238,6 @@ function NameCell({ robot: { id, name, robot_type, owner_name } }: { robot: Avai
 /** Returns the newest known status of a robot: that of the hub, else that of the list. */
 const useLiveStatus = ({ id, status }: AvailableRobot) => useRobotStatuses()?.get(id)?.status ?? status
 
-/** Shows the state of a robot, and when a busy one is free again. */
 function StatusCell({ robot }: { robot: AvailableRobot }) {
   const status = useLiveStatus(robot)
   const { free_at, busy_since } = robot
@@ -263,7 +260,6 @@ function StatusCell({ robot }: { robot: AvailableRobot }) {
 /** What operators see of a robot's state: of a session of others only that there is one. */
 const robotStates = { AVAILABLE: 'READY', IN_SESSION: 'DRIVING', OFFLINE: 'OFFLINE' } as const
 
-/** Shows the round trip from this browser to the gateway of a robot. */
 function LatencyCell({ robot }: { robot: AvailableRobot }) {
   const { data } = useGatewayLatency(robot.gateway_url)
   return <span title={t('operator.latency.short')}>{data ? latencyMs(data.medianMs) : '–'}</span>

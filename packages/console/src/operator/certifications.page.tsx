@@ -72,7 +72,6 @@ const List = ({ certifications }: { certifications: readonly Certification[] }) 
   </DataTable>
 )
 
-/** Requests a certification for a supported model or for any other robot type. */
 function CertificationForm({ certifications }: { certifications: readonly Certification[] }) {
   const [type, setType] = useState('')
   const [note, setNote] = useState('')

@@ -112,7 +112,6 @@ const counts = new Intl.NumberFormat(language)
 
 const statuses = ['COMPLETED', 'CANCELLED', 'PENDING', 'ACTIVE', 'PAUSED'] as const
 
-/** Charts the earnings of the last days and the sessions by status. */
 function EarningsCharts({ sessionsByStatus }: { sessionsByStatus: Counts }) {
   const { rest } = usePlatform()
   const query = useQuery({
@@ -233,7 +232,6 @@ const NotSetUp = () => (
 
 type Overview = Schemas['PayoutOverview']
 
-/** Requests a payout of the whole balance or of an amount, after a confirmation. */
 function PayoutForm({ overview }: { overview: Overview }) {
   const { availableCents, minimumCents } = overview
   const [partial, setPartial] = useState(false)
@@ -392,7 +390,6 @@ const sentence = (word: string): string => {
 
 type Account = Schemas['PayoutAccount']
 
-/** Shows the status of the account at the payment provider, and links to its page. */
 function PayoutAccount() {
   const query = useRead([...keys.payouts, 'account'], (rest) => rest.GET('/api/payments/connect'))
   return (
@@ -437,7 +434,6 @@ const labelOf = ({ connected, payoutsEnabled }: Account) =>
       : t('operator.payoutAccount.continue')
     : t('operator.payoutAccount.setUp')
 
-/** Opens the page of the payment provider, which returns here. */
 function ProviderButton({ label }: { label: string }) {
   const { rest } = usePlatform()
   const open = useMutation({

@@ -78,7 +78,6 @@ interface SessionRequest {
   readonly plannedMinutes?: number
 }
 
-/** Starts or schedules a session, once per distinct request. */
 function useCreateSession(onSuccess: (session: { sessionId: string }) => unknown) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
@@ -107,7 +106,6 @@ export function useStartNow({ replace = false } = {}) {
 
 const keyOf = (robotId: string) => `wheelhouse-preflight:${robotId}`
 
-/** Returns whether this browser has shown the checks of a robot before a drive. */
 function hasPassed(robotId: string): boolean {
   try {
     return localStorage.getItem(keyOf(robotId)) !== null

@@ -134,7 +134,6 @@ interface Obstacle {
   readonly advice: string
 }
 
-/** Returns why the operator cannot drive the robot now. */
 function obstacleOf(robot: PreFlight, openSessionId: string | undefined): Obstacle | undefined {
   if (openSessionId !== undefined)
     return { title: t('operator.obstacle.openSession'), advice: t('operator.obstacle.openSessionAdvice') }
@@ -191,7 +190,6 @@ function BatteryCheck({ robot: { battery, battery_at } }: { robot: PreFlight }) 
   )
 }
 
-/** Says whether and what a session records. */
 function RecordingCheck({ robot }: { robot: PreFlight }) {
   const mode = recordingModeOf(robot)
   if (mode === undefined) return null
@@ -241,7 +239,6 @@ const Model = ({ model }: { model: NonNullable<PreFlight['model']> }) => (
   </>
 )
 
-/** Shows the notes of the owner, as plain text. */
 const OwnerNotes = ({ notes }: { notes: string }) => (
   <Section title={t('operator.robot.notes')} gap="xs">
     <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{notes}</Text>
@@ -292,7 +289,6 @@ const ratingText = ({ owner_rating_average: average, owner_rating_count: count }
 
 const numbers = new Intl.NumberFormat(language, { maximumFractionDigits: 2 })
 
-/** Summarizes the commands that the robot accepts. */
 function ControlSummary({ schema }: { schema: PreFlight['control_schema'] }) {
   const plan = controlPlanOf(ControlSchema.safeParse(schema).data ?? null)
   const { linearMps, angularRadps } = plan.fullSpeed
@@ -371,7 +367,6 @@ type PreFlight = Schemas['PreFlight']
 /** Events announce status changes, but no batteries and heartbeats. */
 const POLL_MS = 5_000
 
-/** Queries a robot as an operator sees it before a session. */
 function usePreFlight(robotId: string) {
   return useRead(
     [...keys.robots, 'pre-flight', robotId],
@@ -423,7 +418,6 @@ export const InputCheck = ({ robotType }: { robotType: string }) => (
   </>
 )
 
-/** Shows the last direction of a device, or how to try it. */
 const DeviceState = (props: { device: string; last: Axes; instruction: string; children?: ReactNode }) => (
   <Check shape={isAtRest(props.last) ? 'off' : 'live'} label={props.device}>
     <span role="status" aria-label={props.device}>
@@ -435,7 +429,6 @@ const DeviceState = (props: { device: string; last: Axes; instruction: string; c
   </Check>
 )
 
-/** Shows the direction of the last key. */
 function KeyboardCheck() {
   const [last, setLast] = useState(atRest)
   useEffect(() => {

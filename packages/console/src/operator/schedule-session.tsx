@@ -122,7 +122,6 @@ const Scheduled = ({ at, sessionId, onClose }: { at: Date; sessionId: string; on
   </Stack>
 )
 
-/** Lets the operator choose between the two instants of a local time that occurs twice. */
 const AmbiguousTimeChoice = (props: {
   instants: readonly Date[]
   later: boolean

@@ -156,7 +156,6 @@ interface Props {
   readonly onChange: (slots: readonly DraftSlot[]) => void
 }
 
-/** Edits the hours of one weekday. */
 function DayEditor({ day: { weekday, name }, slots, problems, onChange }: Props) {
   const daySlots = slots.filter((slot) => slot.weekday === weekday)
   const replaceSlot = (changed: DraftSlot) =>
@@ -329,7 +328,6 @@ function WeekChart({ slots }: { slots: readonly DraftSlot[] }) {
 
 const list = new Intl.ListFormat(language, { type: 'conjunction' })
 
-/** Returns the week in words, for screen readers. */
 function weekText(days: readonly { readonly name: string; readonly spans: readonly Span[] }[]): string {
   const spoken = days
     .filter(({ spans }) => spans.length > 0)

@@ -96,7 +96,6 @@ interface OverviewProps {
   readonly stop?: ReactNode
 }
 
-/** Shows the picture of a robot and its figures. */
 function Overview({ robot, state, activity, session, observer, detail, stop }: OverviewProps) {
   const source = useRobotCameras(robot).main?.source
   const [watch, setWatch] = useState<VideoWatch>()
@@ -238,7 +237,6 @@ function todayOf(activity: Activity | undefined) {
   }
 }
 
-/** Shows the open session of a robot over a connection to its gateway. */
 function OpenOverview(
   props: { sessionId: string; live: LiveRobot } & Pick<OverviewProps, 'robot' | 'activity'>,
 ) {

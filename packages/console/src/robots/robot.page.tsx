@@ -251,7 +251,6 @@ function Video({ url }: { url: string }) {
   )
 }
 
-/** Replaces the robot token and shows the new one once. */
 function RobotToken({ robot }: { robot: Robot }) {
   const { rest } = usePlatform()
   const rotate = useMutation({
@@ -428,7 +427,6 @@ export function HoldRobotButton({ robot }: { robot: RobotDetail }) {
   )
 }
 
-/** Explains the hold, with its button. */
 const HoldRobot = ({ robot }: { robot: RobotDetail }) =>
   robot.on_hold ? (
     <Text c="dimmed">{t('robots.hold.alreadyOnHold')}</Text>

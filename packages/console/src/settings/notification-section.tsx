@@ -63,7 +63,6 @@ function PreferencesForm() {
   )
 }
 
-/** Selects the language of mails and of notifications in closed browsers. */
 function MailLanguageForm({ saved }: { saved: NotificationSettings }) {
   const change = useSettingsChange()
   return (
@@ -169,7 +168,6 @@ const proposal = (): QuietHours => ({
   safety_passes: true,
 })
 
-/** Edits the hours during which mail is held back. */
 function QuietHoursForm({ saved }: { saved: NotificationSettings }) {
   const [enabled, setEnabled] = useState(saved.quiet_hours !== null)
   const [hours, setHours] = useState(saved.quiet_hours ?? proposal)
@@ -191,12 +189,7 @@ function QuietHoursForm({ saved }: { saved: NotificationSettings }) {
   )
 }
 
-interface FieldsProps {
-  readonly hours: QuietHours
-  readonly onChange: (part: Partial<QuietHours>) => void
-}
-
-function Fields({ hours, onChange }: FieldsProps) {
+function Fields({ hours, onChange }: { hours: QuietHours; onChange: (part: Partial<QuietHours>) => void }) {
   const zones = useMemo(() => zoneChoices(hours.time_zone), [hours.time_zone])
   return (
     <>
@@ -302,12 +295,10 @@ const channelTexts: Readonly<Record<(typeof channels)[number], string>> = {
   push: t('settings.channels.browser'),
 }
 
-/** Queries the notification settings of the user. */
 function useNotificationSettings() {
   return useRead(keys.notificationSettings, (rest) => rest.GET('/api/notifications/settings'))
 }
 
-/** Changes notification settings and updates the cached ones. */
 function useSettingsChange() {
   const { rest } = usePlatform()
   const queries = useQueryClient()
@@ -318,7 +309,6 @@ function useSettingsChange() {
   })
 }
 
-/** Queries the devices that receive notifications, and turns this browser on or any device off. */
 function usePush() {
   const { rest } = usePlatform()
   const queries = useQueryClient()

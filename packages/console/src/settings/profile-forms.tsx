@@ -196,7 +196,6 @@ interface Choice {
   readonly label: string
 }
 
-/** Returns the choice with a typed name, code or label, ignoring case. */
 function choiceOf(choices: readonly Choice[], typed: string): Choice | undefined {
   const text = typed.toLowerCase()
   return choices.find(({ value, label }) => {

@@ -141,7 +141,6 @@ function AvatarForm() {
 
 const SYSTEM = 'system'
 
-/** Selects the language of the console in this browser. */
 function LanguageForm() {
   const selectLanguage = useSelectLanguage()
   return (
@@ -176,7 +175,6 @@ const roles = {
   },
 } as const
 
-/** Adds and removes roles of the user. */
 function RolesSection() {
   const me = useMe()
   const remove = useRemoveRole()
@@ -320,7 +318,6 @@ const lifetimes = [
   { value: '', label: t('settings.newApiKey.never') },
 ]
 
-/** Creates an API key and shows it once. */
 function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { rest } = usePlatform()
   const queries = useQueryClient()

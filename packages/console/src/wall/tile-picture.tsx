@@ -210,7 +210,6 @@ export function TileTrust(props: TrustProps & { freshness: Freshness }) {
   )
 }
 
-/** Returns who stopped a robot and when, or since when it is paused. */
 function stopDetail({ session, state }: LiveRobot, nowMs: number): string | undefined {
   const stop = session?.stop
   if (stop) {

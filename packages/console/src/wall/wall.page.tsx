@@ -213,7 +213,6 @@ const countsOf = (places: readonly Placed[]): Counts => {
   return counts
 }
 
-/** Returns which robots sound. */
 const alarmsOf = (robots: readonly LiveRobot[], seen: Seen) => {
   const idsOf = (is: (robot: LiveRobot) => boolean) => robots.filter(is).map(({ id }) => id)
   return {
@@ -224,7 +223,6 @@ const alarmsOf = (robots: readonly LiveRobot[], seen: Seen) => {
   }
 }
 
-/** Returns the stops of all robots in a session. */
 const stopTargets = (robots: readonly LiveRobot[]): StopTarget[] =>
   robots.flatMap(({ name, session }) => (session ? [{ sessionId: session.id, robotName: name }] : []))
 

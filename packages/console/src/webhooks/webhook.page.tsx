@@ -131,7 +131,6 @@ function WebhookForm({ webhook }: Props) {
   )
 }
 
-/** Sends a test delivery and shows its result. */
 function TestWebhook({ webhook }: Props) {
   const test = useWebhookChange((rest) => rest.POST('/api/webhooks/{id}/test', pathOf(webhook)))
   return (
@@ -190,7 +189,6 @@ function SwitchWebhook({ webhook }: Props) {
   )
 }
 
-/** Replaces the secret and shows the new one once. */
 function Secret({ webhook }: Props) {
   const [opened, { open, close }] = useDisclosure(false)
   const [keepOld, setKeepOld] = useState(true)
@@ -277,7 +275,6 @@ const columns = [
   t('webhooks.deliveries.details'),
 ]
 
-/** Lists the deliveries of a webhook, with buttons to resend them. */
 function Deliveries({ webhook }: Props) {
   const [status, setStatus] = useState('')
   const query = useDeliveries(webhook.id, (status || undefined) as Delivery['status'] | undefined)
@@ -317,7 +314,6 @@ function Deliveries({ webhook }: Props) {
 
 const shapes = { PENDING: 'delayed', DELIVERED: 'live', FAILED: 'blind' } as const
 
-/** Shows a delivery, with request and response on demand. */
 function DeliveryRow({ delivery, webhook }: Props & { delivery: Delivery }) {
   const [opened, { toggle }] = useDisclosure(false)
   const { id, type: event, status, attempts, attempted_at, created_at, next_attempt_at } = delivery
@@ -366,7 +362,6 @@ const milliseconds = new Intl.NumberFormat(language, {
   useGrouping: false,
 })
 
-/** Returns the result of the latest attempt. */
 function resultText({ response_status, error, duration_ms, attempts }: Delivery): string {
   if (attempts === 0) return t('webhooks.delivery.notSent')
   // The first attempt has begun, and its result is not stored yet.
@@ -426,7 +421,6 @@ const spans = [
   { value: '168', label: t('webhooks.replay.week') },
 ]
 
-/** Resends failed and missed events after an outage of the receiver. */
 function ReplayMissed({ webhook }: Props) {
   const [opened, { open, close }] = useDisclosure(false)
   const [hours, setHours] = useState('24')

@@ -69,7 +69,6 @@ export function Webhooks() {
 
 const empty = { url: '', types: ['*'], description: '' }
 
-/** Creates a webhook and shows its secret once. */
 function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const create = useWrite(
     (rest, values: typeof empty) => rest.POST('/api/webhooks', { body: bodyOf(values) }),
