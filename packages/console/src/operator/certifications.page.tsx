@@ -1,8 +1,8 @@
-import { Autocomplete, Button, Group, Table, Textarea } from '@mantine/core'
+import { Autocomplete, Button, Group, Textarea } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
-import { DataTable } from '../base/data-table.tsx'
+import { RowTable, type TableColumn, wrapped } from '../base/data-table.tsx'
 import { Form } from '../base/form.tsx'
 import { Page } from '../base/page.tsx'
 import { Section } from '../base/section.tsx'
@@ -16,12 +16,7 @@ import { t } from '../texts/texts.ts'
 import { useIdempotentMutation } from './idempotent-mutation.ts'
 import { type Certification, useCertifications, useModelName, useModels } from './queries.ts'
 
-const shapes = {
-  PENDING: 'delayed',
-  APPROVED: 'live',
-  REJECTED: 'off',
-  REVOKED: 'blind',
-} as const
+const shapes = { PENDING: 'delayed', APPROVED: 'live', REJECTED: 'off', REVOKED: 'blind' } as const
 
 /** Lists the operator's certifications and requests new ones. */
 export function CertificationsPage() {
@@ -36,41 +31,28 @@ export function CertificationsPage() {
         isEmpty={({ certifications }) => certifications.length === 0}
         empty={<Empty title={t('operator.certifications.emptyTitle')} />}
       >
-        {({ certifications }) => <List certifications={certifications} />}
+        {({ certifications: rows }) => (
+          <RowTable label={t('operator.certifications.label')} minWidth={560} columns={columns} rows={rows} />
+        )}
       </QueryView>
     </Page>
   )
 }
 
-const List = ({ certifications }: { certifications: readonly Certification[] }) => (
-  <DataTable
-    label={t('operator.certifications.label')}
-    minWidth={560}
-    columns={[
-      t('operator.certifications.robotType'),
-      t('operator.certifications.status'),
-      t('operator.certifications.requested'),
-      t('operator.certifications.decided'),
-      t('operator.certifications.reason'),
-      t('operator.certifications.experience'),
-    ]}
-  >
-    {certifications.map(({ id, robot_type, status, requested_at, decided_at, reason, note }) => (
-      <Table.Tr key={id}>
-        <Table.Td>{robot_type}</Table.Td>
-        <Table.Td>
-          <StateLabel shape={shapes[status]}>{certificationStatusTexts[status]}</StateLabel>
-        </Table.Td>
-        <Table.Td>
-          <Time at={requested_at} />
-        </Table.Td>
-        <Table.Td>{decided_at ? <Time at={decided_at} /> : t('operator.certifications.notDecided')}</Table.Td>
-        <Table.Td style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{reason}</Table.Td>
-        <Table.Td style={{ overflowWrap: 'anywhere' }}>{note}</Table.Td>
-      </Table.Tr>
-    ))}
-  </DataTable>
-)
+const columns: readonly TableColumn<Certification>[] = [
+  [t('operator.certifications.robotType'), ({ robot_type }) => robot_type],
+  [
+    t('operator.certifications.status'),
+    ({ status }) => <StateLabel shape={shapes[status]}>{certificationStatusTexts[status]}</StateLabel>,
+  ],
+  [t('operator.certifications.requested'), ({ requested_at }) => <Time at={requested_at} />],
+  [
+    t('operator.certifications.decided'),
+    ({ decided_at: at }) => (at ? <Time at={at} /> : t('operator.certifications.notDecided')),
+  ],
+  [t('operator.certifications.reason'), ({ reason }) => reason, { style: wrapped }],
+  [t('operator.certifications.experience'), ({ note }) => note, { style: { overflowWrap: 'anywhere' } }],
+]
 
 function CertificationForm({ certifications }: { certifications: readonly Certification[] }) {
   const [type, setType] = useState('')

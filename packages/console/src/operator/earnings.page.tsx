@@ -9,7 +9,6 @@ import {
   Radio,
   SimpleGrid,
   Stack,
-  Table,
   Text,
   Title,
 } from '@mantine/core'
@@ -18,7 +17,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ApiError, answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { Chart } from '../base/chart.tsx'
-import { DataTable } from '../base/data-table.tsx'
+import { RowTable, type TableColumn } from '../base/data-table.tsx'
 import { DialogButtons, Form } from '../base/form.tsx'
 import { clockText, duration, money, shortList } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
@@ -45,7 +44,7 @@ export function EarningsPage() {
           <Stack>
             <Figures stats={stats} />
             <Payments />
-            <EarningsCharts sessionsByStatus={stats.sessions_by_status} />
+            <EarningsCharts counts={stats.sessions_by_status} />
           </Stack>
         )}
       </QueryView>
@@ -105,23 +104,18 @@ const ratings = new Intl.NumberFormat(language, { minimumFractionDigits: 2, maxi
 const ratingOf = ({ rating_average: average }: Schemas['OperatorStats']) =>
   average === null ? t('operator.earnings.noRating') : ratings.format(average)
 
-type Counts = Schemas['OperatorStats']['sessions_by_status']
-
 const dayFormat = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' })
-const counts = new Intl.NumberFormat(language)
+const numbers = new Intl.NumberFormat(language)
 
 const statuses = ['COMPLETED', 'CANCELLED', 'PENDING', 'ACTIVE', 'PAUSED'] as const
 
-function EarningsCharts({ sessionsByStatus }: { sessionsByStatus: Counts }) {
+function EarningsCharts({ counts }: { counts: Schemas['OperatorStats']['sessions_by_status'] }) {
   const { rest } = usePlatform()
   const query = useQuery({
     queryKey: [...keys.sessions, 'earnings-by-day'],
     queryFn: () => earningsByDay(rest),
   })
-  const rows = statuses.map((status) => ({
-    label: sessionStatusTexts[status],
-    value: sessionsByStatus[status],
-  }))
+  const rows = statuses.map((status) => ({ label: sessionStatusTexts[status], value: counts[status] }))
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <QueryView
@@ -144,7 +138,7 @@ function EarningsCharts({ sessionsByStatus }: { sessionsByStatus: Counts }) {
           title={t('operator.earnings.sessionsTitle')}
           unit={t('operator.earnings.sessions')}
           rows={rows}
-          format={counts.format}
+          format={numbers.format}
         />
       )}
     </SimpleGrid>
@@ -201,12 +195,17 @@ const MAX_RETRIES = 3
 const isNotSetUp = (error: unknown) => error instanceof ApiError && error.code === 'payments_not_configured'
 
 /** Shows payout account, payout form and past payouts. */
-export function Payments() {
+function Payments() {
   const query = useRead(keys.payouts, (rest) => rest.GET('/api/payments/payout'), {
     retry: (count, error) => count < MAX_RETRIES && !isNotSetUp(error),
     refetchInterval: ({ state }) => (state.data && state.data.pendingCents > 0 ? REFETCH_INTERVAL_MS : false),
   })
-  if (isNotSetUp(query.error)) return <NotSetUp />
+  if (isNotSetUp(query.error))
+    return (
+      <Alert color="gray" variant="outline" title={t('operator.payments.notSetUp')}>
+        <Text size="sm">{t('operator.payments.notSetUpNote')}</Text>
+      </Alert>
+    )
   return (
     <QueryView query={query}>
       {(overview) => (
@@ -216,19 +215,22 @@ export function Payments() {
             <PayoutForm overview={overview} />
           </SimpleGrid>
           <Section title={t('operator.payouts.title')}>
-            <PayoutList payouts={overview.payouts} />
+            {overview.payouts.length === 0 ? (
+              <Empty title={t('operator.payouts.emptyTitle')} />
+            ) : (
+              <RowTable
+                label={t('operator.payouts.title')}
+                minWidth={520}
+                columns={payoutColumns}
+                rows={overview.payouts}
+              />
+            )}
           </Section>
         </>
       )}
     </QueryView>
   )
 }
-
-const NotSetUp = () => (
-  <Alert color="gray" variant="outline" title={t('operator.payments.notSetUp')}>
-    <Text size="sm">{t('operator.payments.notSetUpNote')}</Text>
-  </Alert>
-)
 
 type Overview = Schemas['PayoutOverview']
 
@@ -459,44 +461,23 @@ type Payout = Schemas['Payout']
 
 const shapes = { PENDING: 'delayed', PAID: 'live', FAILED: 'blind' } as const
 
-/** Lists payouts, newest first. */
-function PayoutList({ payouts }: { payouts: readonly Payout[] }) {
-  if (payouts.length === 0) return <Empty title={t('operator.payouts.emptyTitle')} />
-  return (
-    <DataTable
-      label={t('operator.payouts.title')}
-      minWidth={520}
-      columns={[
-        t('operator.payouts.requested'),
-        { label: t('operator.payouts.amount'), align: 'right' },
-        t('operator.payouts.status'),
-        t('operator.payouts.settled'),
-      ]}
-    >
-      {payouts.map((payout) => (
-        <Row key={payout.id} payout={payout} />
-      ))}
-    </DataTable>
-  )
-}
-
-function Row({ payout }: { payout: Payout }) {
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Time at={payout.createdAt} exact />
-      </Table.Td>
-      <Table.Td ta="right">{money(payout.amountCents)}</Table.Td>
-      <Table.Td>
+const payoutColumns: readonly TableColumn<Payout>[] = [
+  [t('operator.payouts.requested'), ({ createdAt }) => <Time at={createdAt} exact />],
+  [{ label: t('operator.payouts.amount'), align: 'right' }, ({ amountCents }) => money(amountCents)],
+  [
+    t('operator.payouts.status'),
+    (payout) => (
+      <>
         <StateLabel shape={shapes[payout.status]}>{payoutStatusTexts[payout.status]}</StateLabel>
         <Note>{explanationOf(payout)}</Note>
-      </Table.Td>
-      <Table.Td>
-        {payout.settledAt ? <Time at={payout.settledAt} exact /> : t('operator.payouts.notSettled')}
-      </Table.Td>
-    </Table.Tr>
-  )
-}
+      </>
+    ),
+  ],
+  [
+    t('operator.payouts.settled'),
+    ({ settledAt: at }) => (at ? <Time at={at} exact /> : t('operator.payouts.notSettled')),
+  ],
+]
 
 function explanationOf({ status, failure }: Payout): string {
   if (status === 'PENDING') return t('operator.payouts.pending')

@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router'
 import { ControlSchema } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useEffect, useState } from 'react'
-import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
+import { DescriptionItem, DescriptionList, wrapped } from '../base/data-table.tsx'
 import { money, shortList } from '../base/format.ts'
 import { IconSteeringWheel } from '../base/icons.tsx'
 import { isTyping } from '../base/keys.ts'
@@ -37,7 +37,12 @@ import { RobotHero } from './robot-drawing.tsx'
 /** Shows a robot before a session, with what an operator checks at one glance, and starts the session. */
 export function PreFlightPage() {
   const { robotId } = useParams({ from: '/shell/available/$robotId' })
-  const query = usePreFlight(robotId)
+  const query = useRead(
+    [...keys.robots, 'pre-flight', robotId],
+    (rest, { signal }) =>
+      rest.GET('/api/operator/robots/{id}', { params: { path: { id: robotId } }, signal }),
+    { refetchInterval: POLL_MS },
+  )
   const statuses = useRobotStatuses()
   return (
     <ResourcePage
@@ -63,7 +68,11 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
     <div className={styles.preFlight}>
       <Stack>
         <Hero robot={robot} />
-        {robot.may_drive && robot.operator_notes && <OwnerNotes notes={robot.operator_notes} />}
+        {robot.may_drive && robot.operator_notes && (
+          <Section title={t('operator.robot.notes')} gap="xs">
+            <Text style={wrapped}>{robot.operator_notes}</Text>
+          </Section>
+        )}
       </Stack>
       <Section title={t('operator.preFlight.checks')} gap="xs">
         <ul className={styles.checks}>
@@ -75,7 +84,14 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
           <RecordingCheck robot={robot} />
           <InputCheck robotType={robot.robot_type} />
         </ul>
-        <Details robot={robot} />
+        <details>
+          <summary>{t('operator.preFlight.details')}</summary>
+          <Stack pt="sm">
+            <ControlSummary schema={robot.control_schema} />
+            <Note>{t('operator.latency.note')}</Note>
+            <Terms robot={robot} />
+          </Stack>
+        </details>
       </Section>
     </div>
   </Page>
@@ -94,9 +110,9 @@ function Hero({ robot }: { robot: PreFlight }) {
     <>
       <Problem error={start.error} />
       {obstacle && (
-        <Alert variant="outline" title={obstacle.title}>
+        <Alert variant="outline" title={obstacle[0]}>
           <Group justify="space-between">
-            <Text size="sm">{obstacle.advice}</Text>
+            <Text size="sm">{obstacle[1]}</Text>
             <NextStep robot={robot} openSessionId={openSessionId} />
           </Group>
         </Alert>
@@ -129,31 +145,23 @@ function Hero({ robot }: { robot: PreFlight }) {
   )
 }
 
-interface Obstacle {
-  readonly title: string
-  readonly advice: string
-}
-
-function obstacleOf(robot: PreFlight, openSessionId: string | undefined): Obstacle | undefined {
+/** Returns why the operator cannot drive the robot now, and what to do. */
+function obstacleOf(robot: PreFlight, openSessionId: string | undefined) {
+  const type = robot.robot_type
   if (openSessionId !== undefined)
-    return { title: t('operator.obstacle.openSession'), advice: t('operator.obstacle.openSessionAdvice') }
+    return [t('operator.obstacle.openSession'), t('operator.obstacle.openSessionAdvice')]
   if (!robot.may_drive)
-    return {
-      title: t('operator.obstacle.notCertified'),
-      advice:
-        robot.certification.status === 'PENDING'
-          ? t('operator.obstacle.pendingAdvice', { type: robot.robot_type })
-          : t('operator.obstacle.notCertifiedAdvice', { type: robot.robot_type }),
-    }
-  if (robot.on_hold)
-    return { title: t('operator.obstacle.onHold'), advice: t('operator.obstacle.onHoldAdvice') }
+    return [
+      t('operator.obstacle.notCertified'),
+      robot.certification.status === 'PENDING'
+        ? t('operator.obstacle.pendingAdvice', { type })
+        : t('operator.obstacle.notCertifiedAdvice', { type }),
+    ]
+  if (robot.on_hold) return [t('operator.obstacle.onHold'), t('operator.obstacle.onHoldAdvice')]
   if (robot.status === 'OFFLINE')
-    return { title: t('operator.obstacle.offline'), advice: t('operator.obstacle.offlineAdvice') }
+    return [t('operator.obstacle.offline'), t('operator.obstacle.offlineAdvice')]
   if (robot.status === 'IN_SESSION')
-    return {
-      title: t('operator.obstacle.inSession'),
-      advice: t('operator.obstacle.inSessionAdvice'),
-    }
+    return [t('operator.obstacle.inSession'), t('operator.obstacle.inSessionAdvice')]
   return undefined
 }
 
@@ -206,20 +214,6 @@ function RecordingCheck({ robot }: { robot: PreFlight }) {
   )
 }
 
-/** Folds what an operator needs to read once: terms, commands and model. */
-const Details = ({ robot }: { robot: PreFlight }) => (
-  <details>
-    <summary>{t('operator.preFlight.details')}</summary>
-    <Stack pt="sm">
-      <ControlSummary schema={robot.control_schema} />
-      <Note>{t('operator.latency.note')}</Note>
-      <Terms robot={robot} />
-    </Stack>
-  </details>
-)
-
-const columns = { base: 1, xs: 2 }
-
 const categoryTexts = {
   arm: t('operator.category.arm'),
   bimanual: t('operator.category.bimanual'),
@@ -229,25 +223,9 @@ const categoryTexts = {
   humanoid: t('operator.category.humanoid'),
 } as const
 
-const Model = ({ model }: { model: NonNullable<PreFlight['model']> }) => (
-  <>
-    <DescriptionItem label={t('operator.robot.model')}>
-      {t('operator.model.name', { name: model.name, manufacturer: model.manufacturer })}
-    </DescriptionItem>
-    <DescriptionItem label={t('operator.robot.kind')}>{categoryTexts[model.category]}</DescriptionItem>
-    <DescriptionItem label={t('operator.robot.axes')}>{model.degrees_of_freedom}</DescriptionItem>
-  </>
-)
-
-const OwnerNotes = ({ notes }: { notes: string }) => (
-  <Section title={t('operator.robot.notes')} gap="xs">
-    <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{notes}</Text>
-  </Section>
-)
-
 /** Shows certification, ratings by the owner, the limits under which the robot moves, and its model. */
 const Terms = ({ robot }: { robot: PreFlight }) => (
-  <DescriptionList cols={columns}>
+  <DescriptionList cols={{ base: 1, xs: 2 }}>
     <DescriptionItem label={t('operator.terms.certification')}>{certificationText(robot)}</DescriptionItem>
     <DescriptionItem label={t('operator.terms.ratings')}>{ratingText(robot)}</DescriptionItem>
     <DescriptionItem label={t('operator.terms.latencyLimit')}>
@@ -261,7 +239,17 @@ const Terms = ({ robot }: { robot: PreFlight }) => (
     <DescriptionItem label={t('operator.terms.pictureAge')}>
       {robot.video_limit_ms === null ? t('operator.terms.noLimit') : latencyMs(robot.video_limit_ms)}
     </DescriptionItem>
-    {robot.model && <Model model={robot.model} />}
+    {robot.model && (
+      <>
+        <DescriptionItem label={t('operator.robot.model')}>
+          {t('operator.model.name', { name: robot.model.name, manufacturer: robot.model.manufacturer })}
+        </DescriptionItem>
+        <DescriptionItem label={t('operator.robot.kind')}>
+          {categoryTexts[robot.model.category]}
+        </DescriptionItem>
+        <DescriptionItem label={t('operator.robot.axes')}>{robot.model.degrees_of_freedom}</DescriptionItem>
+      </>
+    )}
     {robot.tags.length > 0 && (
       <DescriptionItem label={t('operator.robot.tags')}>{robot.tags.join(' · ')}</DescriptionItem>
     )}
@@ -367,15 +355,6 @@ type PreFlight = Schemas['PreFlight']
 /** Events announce status changes, but no batteries and heartbeats. */
 const POLL_MS = 5_000
 
-function usePreFlight(robotId: string) {
-  return useRead(
-    [...keys.robots, 'pre-flight', robotId],
-    (rest, { signal }) =>
-      rest.GET('/api/operator/robots/{id}', { params: { path: { id: robotId } }, signal }),
-    { refetchInterval: POLL_MS },
-  )
-}
-
 const words: readonly (readonly [keyof Axes, sign: number, word: string])[] = [
   ['forward', 1, t('operator.inputCheck.forward')],
   ['forward', -1, t('operator.inputCheck.backward')],
@@ -388,12 +367,7 @@ const directionText = (axes: Axes): string =>
   shortList.format(words.filter(([axis, sign]) => Math.sign(axes[axis]) === sign).map(([, , word]) => word))
 
 /** A line of the checks before a drive: state, name, what it means, and a figure. */
-export const Check = (props: {
-  shape: ShapeName
-  label: string
-  figure?: ReactNode
-  children?: ReactNode
-}) => (
+const Check = (props: { shape: ShapeName; label: string; figure?: ReactNode; children?: ReactNode }) => (
   <li>
     <StateLabel shape={props.shape}>{''}</StateLabel>
     <Box flex={1} miw={0}>
@@ -411,7 +385,7 @@ export const Check = (props: {
 )
 
 /** Lets the operator try keys and gamepad. Nothing is sent. */
-export const InputCheck = ({ robotType }: { robotType: string }) => (
+const InputCheck = ({ robotType }: { robotType: string }) => (
   <>
     <KeyboardCheck />
     <GamepadCheck robotType={robotType} />

@@ -1,15 +1,15 @@
 import { Box, Button, Card, Group, Menu, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { Saved } from '../base/form.tsx'
 import { Page } from '../base/page.tsx'
 import { Note, Problem, QueryView } from '../base/states.tsx'
-import { usePlatform } from '../platform/platform.ts'
-import { useRead } from '../platform/rest.ts'
+import { useRead, useWrite } from '../platform/rest.ts'
 import { language, t } from '../texts/texts.ts'
 import { AvailabilityLine } from './availability-line.tsx'
+import styles from './operator.module.css'
 import { availabilityKey, scheduleKey } from './queries.ts'
 import {
   copyDay,
@@ -29,7 +29,6 @@ import {
   type Weekday,
   weekdays,
 } from './week.ts'
-import styles from './week-chart.module.css'
 
 /** Asks for confirmation before the user leaves a page with unsaved changes or closes the browser. */
 function UnsavedChangesGuard({ when }: { when: boolean }) {
@@ -58,7 +57,7 @@ function UnsavedChangesGuard({ when }: { when: boolean }) {
 type Schedule = Schemas['Schedule']
 
 /** Edits the week and saves it as a whole. */
-export function WeekEditor({ saved }: { saved: Schedule }) {
+function WeekEditor({ saved }: { saved: Schedule }) {
   const [draft, setDraft] = useState<DraftWeek>(() => draftOf(saved))
   const [base, setBase] = useState(saved)
   if (base !== saved) {
@@ -66,7 +65,17 @@ export function WeekEditor({ saved }: { saved: Schedule }) {
     setBase(saved)
     if (sameWeek(draft, base)) setDraft(draftOf(saved))
   }
-  const save = useSave(setDraft)
+  const queries = useQueryClient()
+  const save = useWrite(
+    (rest, week: DraftWeek) => rest.POST('/api/operator/schedule', { body: scheduleOf(week) }),
+    {
+      stores: scheduleKey,
+      onSuccess: (schedule) => {
+        setDraft(draftOf(schedule))
+        void queries.invalidateQueries({ queryKey: availabilityKey })
+      },
+    },
+  )
   const problems = problemsOf(draft.slots)
   const tooMany = draft.slots.length > MAX_SLOTS
   const changed = !sameWeek(draft, saved)
@@ -81,7 +90,18 @@ export function WeekEditor({ saved }: { saved: Schedule }) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <ZoneField zone={draft.timezone} onChange={(timezone) => change({ timezone })} />
+        <Select
+          label={t('operator.schedule.zone')}
+          description={t('operator.schedule.zoneNote')}
+          required
+          searchable
+          allowDeselect={false}
+          limit={50}
+          maw={360}
+          data={[...new Set([draft.timezone, ...Intl.supportedValuesOf('timeZone')])]}
+          value={draft.timezone}
+          onChange={(timezone) => timezone && change({ timezone })}
+        />
         <WeekChart slots={draft.slots} />
         {weekdays.map((day) => (
           <DayEditor
@@ -119,35 +139,6 @@ export function WeekEditor({ saved }: { saved: Schedule }) {
   )
 }
 
-function useSave(onSaved: (week: DraftWeek) => void) {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (week: DraftWeek) =>
-      answerOf(rest.POST('/api/operator/schedule', { body: scheduleOf(week) })),
-    onSuccess: (schedule) => {
-      queries.setQueryData(scheduleKey, schedule)
-      onSaved(draftOf(schedule))
-      void queries.invalidateQueries({ queryKey: availabilityKey })
-    },
-  })
-}
-
-const ZoneField = ({ zone, onChange }: { zone: string; onChange: (zone: string) => void }) => (
-  <Select
-    label={t('operator.schedule.zone')}
-    description={t('operator.schedule.zoneNote')}
-    required
-    searchable
-    allowDeselect={false}
-    limit={50}
-    maw={360}
-    data={[...new Set([zone, ...Intl.supportedValuesOf('timeZone')])]}
-    value={zone}
-    onChange={(chosen) => chosen && onChange(chosen)}
-  />
-)
-
 interface Props {
   readonly day: Weekday
   /** The slots of the whole week. */
@@ -180,53 +171,35 @@ function DayEditor({ day: { weekday, name }, slots, problems, onChange }: Props)
           </Group>
         </Group>
         {daySlots.length === 0 && <Note>{t('operator.day.empty')}</Note>}
-        {daySlots.map((slot, index) => (
-          <SlotFields
-            key={slot.id}
-            slot={slot}
-            label={daySlots.length > 1 ? t('operator.day.slot', { day: name, number: index + 1 }) : name}
-            problem={problems.get(slot.id)}
-            onChange={replaceSlot}
-            onRemove={() => onChange(slots.filter(({ id }) => id !== slot.id))}
-          />
-        ))}
+        {daySlots.map((slot, index) => {
+          const label = daySlots.length > 1 ? t('operator.day.slot', { day: name, number: index + 1 }) : name
+          return (
+            <Group key={slot.id} align="flex-start" gap="xs">
+              <TimeField
+                label={t('operator.day.from', { slot: label })}
+                value={slot.start}
+                error={problems.get(slot.id)?.start}
+                onChange={(start) => replaceSlot({ ...slot, start })}
+              />
+              <TimeField
+                label={t('operator.day.to', { slot: label })}
+                value={slot.end}
+                error={problems.get(slot.id)?.end}
+                onChange={(end) => replaceSlot({ ...slot, end })}
+              />
+              <Button
+                variant="default"
+                mt={25}
+                aria-label={t('operator.day.removeLabel', { slot: label })}
+                onClick={() => onChange(slots.filter(({ id }) => id !== slot.id))}
+              >
+                {t('common.remove')}
+              </Button>
+            </Group>
+          )
+        })}
       </Stack>
     </Card>
-  )
-}
-
-interface SlotProps {
-  readonly slot: DraftSlot
-  readonly label: string
-  readonly problem: SlotProblem | undefined
-  readonly onChange: (slot: DraftSlot) => void
-  readonly onRemove: () => void
-}
-
-function SlotFields({ slot, label, problem, onChange, onRemove }: SlotProps) {
-  return (
-    <Group align="flex-start" gap="xs">
-      <TimeField
-        label={t('operator.day.from', { slot: label })}
-        value={slot.start}
-        error={problem?.start}
-        onChange={(start) => onChange({ ...slot, start })}
-      />
-      <TimeField
-        label={t('operator.day.to', { slot: label })}
-        value={slot.end}
-        error={problem?.end}
-        onChange={(end) => onChange({ ...slot, end })}
-      />
-      <Button
-        variant="default"
-        mt={25}
-        aria-label={t('operator.day.removeLabel', { slot: label })}
-        onClick={onRemove}
-      >
-        {t('common.remove')}
-      </Button>
-    </Group>
   )
 }
 

@@ -62,7 +62,6 @@ type Values = ReturnType<typeof valuesOf>
 const textOrNull = (text: string) => (text.trim() === '' ? null : text)
 const numberOrNull = (value: number | string) => (value === '' ? null : Number(value))
 
-/** Returns form values as the API takes them. */
 const settingsOf = (values: Values) => ({
   ...values,
   notes: textOrNull(values.notes),
