@@ -194,6 +194,9 @@ export const overviewQuery = (rest: RestClient) =>
     staleTime: OVERVIEW_INTERVAL_MS,
   })
 
+/** A gateway renews its row every few seconds. After this silence the platform is about to declare it dead. */
+export const SILENT_MS = 15_000
+
 const QUEUES_INTERVAL_MS = 5_000
 /** A queue whose oldest job has been due for longer has no free worker. */
 export const LATE_JOB_S = 300

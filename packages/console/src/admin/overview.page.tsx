@@ -23,6 +23,7 @@ import {
   type Overview,
   overviewQuery,
   queuesQuery,
+  SILENT_MS,
   shortTime,
   useAdminStop,
 } from './admin-page.tsx'
@@ -202,9 +203,6 @@ function StopButton({ session }: { session: OpenSession }) {
     </>
   )
 }
-
-/** A gateway renews its row every few seconds. After this silence the platform is about to declare it dead. */
-const SILENT_MS = 15_000
 
 interface Props {
   readonly overview: Overview
