@@ -144,9 +144,7 @@ function UserRoles({ user }: { user: User }) {
     <Section title={t('admin.roles.title')}>
       {roles.includes('admin') && (
         <Text>
-          {textParts('admin.roles.configured', {
-            role: <Badge color="blue.9">{roleTexts.admin}</Badge>,
-          })}
+          {textParts('admin.roles.configured', { role: <Badge color="blue.9">{roleTexts.admin}</Badge> })}
         </Text>
       )}
       {known.map((role) => (

@@ -197,14 +197,8 @@ function SignedInOnly({ children }: { children: ReactNode }) {
 type GatedRole = 'operator' | 'client'
 
 const texts: Record<GatedRole, { title: string; body: string }> = {
-  operator: {
-    title: t('app.roleGate.operatorTitle'),
-    body: t('app.roleGate.operatorText'),
-  },
-  client: {
-    title: t('app.roleGate.ownerTitle'),
-    body: t('app.roleGate.ownerText'),
-  },
+  operator: { title: t('app.roleGate.operatorTitle'), body: t('app.roleGate.operatorText') },
+  client: { title: t('app.roleGate.ownerTitle'), body: t('app.roleGate.ownerText') },
 }
 
 /**

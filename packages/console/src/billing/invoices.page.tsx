@@ -2,7 +2,13 @@ import { Alert, Anchor, Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
-import { DataTable, DescriptionItem, DescriptionList, MoreButton } from '../base/data-table.tsx'
+import {
+  DescriptionItem,
+  DescriptionList,
+  MoreButton,
+  RowTable,
+  type TableColumn,
+} from '../base/data-table.tsx'
 import { dateTime, duration, money, monthOf } from '../base/format.ts'
 import { LinkAnchor, LinkButton, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
@@ -29,7 +35,12 @@ export const InvoicesPage = () => (
       {({ invoices }) => (
         <>
           <Totals invoices={invoices} />
-          <InvoiceTable invoices={invoices} />
+          <RowTable
+            label={t('billing.invoices.title')}
+            minWidth={620}
+            columns={invoiceColumns}
+            rows={invoices}
+          />
         </>
       )}
     </QueryView>
@@ -67,51 +78,26 @@ function Totals({ invoices }: { invoices: readonly Invoice[] }) {
   )
 }
 
-const InvoiceTable = ({ invoices }: { invoices: readonly Invoice[] }) => (
-  <DataTable
-    label={t('billing.invoices.title')}
-    minWidth={620}
-    columns={[
-      t('billing.invoices.month'),
-      t('billing.invoices.status'),
-      t('billing.invoices.sessions'),
-      t('billing.invoices.time'),
-      t('billing.invoices.amount'),
-      t('billing.invoices.provider'),
-    ]}
-  >
-    {invoices.map((invoice) => (
-      <Row key={invoice.id} invoice={invoice} />
-    ))}
-  </DataTable>
-)
-
-const Row = ({ invoice }: { invoice: Invoice }) => (
-  <Table.Tr>
-    <Table.Td>
-      <LinkAnchor to="/invoices/$invoiceId" params={{ invoiceId: invoice.id }} fw={600}>
-        {monthName(invoice.month)}
+const invoiceColumns: readonly TableColumn<Invoice>[] = [
+  [
+    t('billing.invoices.month'),
+    ({ id, month }) => (
+      <LinkAnchor to="/invoices/$invoiceId" params={{ invoiceId: id }} fw={600}>
+        {monthName(month)}
       </LinkAnchor>
-    </Table.Td>
-    <Table.Td>
-      <InvoiceStatusLabel status={invoice.status} />
-    </Table.Td>
-    <Table.Td>{invoice.session_count}</Table.Td>
-    <Table.Td>{duration(invoice.minutes)}</Table.Td>
-    <Table.Td>{money(invoice.total_cents, invoice.currency)}</Table.Td>
-    <Table.Td>
-      <HostedLink invoice={invoice} />
-    </Table.Td>
-  </Table.Tr>
-)
+    ),
+  ],
+  [t('billing.invoices.status'), ({ status }) => <InvoiceStatusLabel status={status} />],
+  [t('billing.invoices.sessions'), ({ session_count }) => session_count],
+  [t('billing.invoices.time'), ({ minutes }) => duration(minutes)],
+  [t('billing.invoices.amount'), ({ total_cents, currency }) => money(total_cents, currency)],
+  [t('billing.invoices.provider'), (invoice) => <HostedLink invoice={invoice} />],
+]
 
-function useClientProfile() {
-  return useRead(keys.clientProfile, (rest) => rest.GET('/api/client/profile'))
-}
-
+/** Shows whether a payment method is saved, and links to the page of the payment provider. */
 function PaymentSetup() {
   const { rest } = usePlatform()
-  const profile = useClientProfile()
+  const profile = useRead(keys.clientProfile, (rest) => rest.GET('/api/client/profile'))
   const portal = useMutation({
     mutationFn: () => answerOf(rest.POST('/api/payments/portal')),
     // Opens in this tab, because browsers block a window that opens after a request.
@@ -121,7 +107,12 @@ function PaymentSetup() {
     },
     gcTime: 0,
   })
-  if (isNotSetUp(portal.error)) return <NotSetUp />
+  if (isNotSetUp(portal.error))
+    return (
+      <Alert variant="default" title={t('billing.payment.offTitle')} role="status">
+        <Text size="sm">{t('billing.payment.offText')}</Text>
+      </Alert>
+    )
   return (
     <QueryView query={profile}>
       {({ billing_ready }) => (
@@ -143,12 +134,6 @@ function PaymentSetup() {
 /** Returns whether payments are not configured, as opposed to a temporary outage of the provider. */
 const isNotSetUp = (error: unknown) => error instanceof ApiError && error.code === 'payments_not_configured'
 
-const NotSetUp = () => (
-  <Alert variant="default" title={t('billing.payment.offTitle')} role="status">
-    <Text size="sm">{t('billing.payment.offText')}</Text>
-  </Alert>
-)
-
 function Prices() {
   const query = useRead(keys.pricing, (rest) => rest.GET('/api/public/pricing'))
   return (
@@ -160,38 +145,40 @@ function Prices() {
         empty={<Empty title={t('billing.prices.emptyTitle')} />}
       >
         {({ plans, currency }) => (
-          <DataTable
+          <RowTable
             label={t('billing.prices.label')}
-            columns={[t('billing.prices.plan'), t('billing.prices.perMinute')]}
-          >
-            {plans.map((plan) => (
-              <Table.Tr key={plan.id}>
-                <Table.Td>
-                  <Text fw={600}>{plan.name}</Text>
-                  <Note>{plan.description}</Note>
-                </Table.Td>
-                <Table.Td>{money(plan.client_rate_cents_per_minute, currency)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </DataTable>
+            rows={plans}
+            columns={[
+              [
+                t('billing.prices.plan'),
+                ({ name, description }) => (
+                  <>
+                    <Text fw={600}>{name}</Text>
+                    <Note>{description}</Note>
+                  </>
+                ),
+              ],
+              [t('billing.prices.perMinute'), (plan) => money(plan.client_rate_cents_per_minute, currency)],
+            ]}
+          />
         )}
       </QueryView>
     </Stack>
   )
 }
 
-export type Invoice = Schemas['Invoice']
-export type InvoiceLine = Schemas['InvoiceLine']
+type Invoice = Schemas['Invoice']
+type InvoiceLine = Schemas['InvoiceLine']
 
 const PAGE_SIZE = 100
 
 /** Queries all invoices, newest first. */
-export function useInvoices() {
+function useInvoices() {
   return useRead([...keys.invoices, 'list'], (rest) => rest.GET('/api/client/invoices'))
 }
 
 /** Queries one invoice and its lines page by page, oldest first. */
-export function useInvoice(id: string) {
+function useInvoice(id: string) {
   const { rest } = usePlatform()
   return useInfiniteQuery({
     queryKey: [...keys.invoices, id],
@@ -218,23 +205,23 @@ const shown: Record<Invoice['status'], { shape: ShapeName; meaning: string }> = 
   VOID: { shape: 'off', meaning: t('billing.status.void') },
 }
 
-export const InvoiceStatusLabel = ({ status }: { status: Invoice['status'] }) => (
+const InvoiceStatusLabel = ({ status }: { status: Invoice['status'] }) => (
   <StateLabel shape={shown[status].shape} title={shown[status].meaning}>
     {invoiceStatusTexts[status]}
   </StateLabel>
 )
 
 /** Returns the meaning of the status for the owner. */
-export const meaningOf = ({ status, paid_at }: Invoice): string =>
+const meaningOf = ({ status, paid_at }: Invoice): string =>
   status === 'PAID' && paid_at
     ? t('billing.status.paidOn', { date: dateTime(paid_at) })
     : shown[status].meaning
 
 /** Returns `2026-10` as "October 2026". Invoice months are in UTC. */
-export const monthName = (month: string): string => monthOf(`${month}-01T00:00:00Z`)
+const monthName = (month: string): string => monthOf(`${month}-01T00:00:00Z`)
 
 /** Links to the invoice page of the payment provider, where the owner can pay. */
-export function HostedLink({ invoice }: { invoice: Invoice }) {
+function HostedLink({ invoice }: { invoice: Invoice }) {
   const address = invoice.hosted_url === null ? undefined : webAddress(invoice.hosted_url)
   if (!address) return null
   const isUnpaid = invoice.status === 'OPEN' || invoice.status === 'FAILED'
@@ -326,40 +313,35 @@ function seconds(count: number): string {
 const sum = (lines: readonly InvoiceLine[], field: 'paused_seconds' | 'outage_seconds') =>
   lines.reduce((total, line) => total + line[field], 0)
 
+const lineColumns = (currency: string): readonly TableColumn<InvoiceLine>[] => [
+  [
+    t('billing.lines.session'),
+    ({ session_id, started_at }) => (
+      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session_id }} inherit>
+        {dateTime(started_at)}
+      </LinkAnchor>
+    ),
+  ],
+  [t('billing.lines.robot'), ({ robot_name }) => robot_name],
+  [t('billing.lines.operator'), ({ operator_name }) => operator_name],
+  [t('billing.lines.minutesColumn'), ({ minutes }) => minutes],
+  [t('billing.lines.paused'), ({ paused_seconds }) => seconds(paused_seconds)],
+  [t('billing.lines.offline'), ({ outage_seconds }) => seconds(outage_seconds)],
+  [t('billing.lines.perMinute'), (line) => money(line.rate_cents_per_minute, currency)],
+  [t('billing.lines.amount'), ({ amount_cents }) => money(amount_cents, currency)],
+]
+
+/** Lists the sessions of an invoice and their totals. */
 const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) => (
   <>
-    <DataTable
+    <RowTable
       label={t('billing.lines.label')}
       minWidth={760}
-      columns={[
-        t('billing.lines.session'),
-        t('billing.lines.robot'),
-        t('billing.lines.operator'),
-        t('billing.lines.minutesColumn'),
-        t('billing.lines.paused'),
-        t('billing.lines.offline'),
-        t('billing.lines.perMinute'),
-        t('billing.lines.amount'),
-      ]}
+      columns={lineColumns(invoice.currency)}
+      rows={lines}
+      keyOf={({ session_id }) => session_id}
       foot={<Sums invoice={invoice} lines={lines} />}
-    >
-      {lines.map((line) => (
-        <Table.Tr key={line.session_id}>
-          <Table.Td>
-            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: line.session_id }} inherit>
-              {dateTime(line.started_at)}
-            </LinkAnchor>
-          </Table.Td>
-          <Table.Td>{line.robot_name}</Table.Td>
-          <Table.Td>{line.operator_name}</Table.Td>
-          <Table.Td>{line.minutes}</Table.Td>
-          <Table.Td>{seconds(line.paused_seconds)}</Table.Td>
-          <Table.Td>{seconds(line.outage_seconds)}</Table.Td>
-          <Table.Td>{money(line.rate_cents_per_minute, invoice.currency)}</Table.Td>
-          <Table.Td>{money(line.amount_cents, invoice.currency)}</Table.Td>
-        </Table.Tr>
-      ))}
-    </DataTable>
+    />
     <Note>{t('billing.lines.rule', { time: duration(invoice.minutes) })}</Note>
   </>
 )

@@ -17,10 +17,10 @@ import {
   NotificationGroup,
   notificationGroups,
 } from '@wheelhouse/protocol'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import { useMemo, useState } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { DataTable } from '../base/data-table.tsx'
+import { DataTable, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { Form, FormFooter } from '../base/form.tsx'
 import { viewerZone, weekdayNames } from '../base/format.ts'
 import { messageOf } from '../base/message-of.ts'
@@ -28,7 +28,7 @@ import { Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useRead } from '../platform/rest.ts'
+import { useRead, useWrite } from '../platform/rest.ts'
 import { loadPush, type PushDevice, type PushState, removeDevice, turnOnPush } from '../push/browser-push.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { LANGUAGES } from '../texts/languages.ts'
@@ -84,7 +84,7 @@ export const NotificationSection = () => (
   <>
     <PreferencesForm />
     <PushSection />
-    <QueryView query={useNotificationSettings()}>
+    <QueryView query={useRead(keys.notificationSettings, (rest) => rest.GET('/api/notifications/settings'))}>
       {(settings) => (
         <>
           <NotificationMatrix saved={settings} />
@@ -114,15 +114,15 @@ function NotificationMatrix({ saved }: { saved: NotificationSettings }) {
         {NotificationGroup.options.map((group) => (
           <Table.Tr key={group}>
             <Table.Th scope="row" fw={600}>
-              {groupTexts[group].label}
-              <Note>{groupTexts[group].description}</Note>
+              {groupTexts[group][0]}
+              <Note>{groupTexts[group][1]}</Note>
             </Table.Th>
             {channels.map((channel) => (
               <Table.Td key={channel}>
                 <Checkbox
                   size="md" // a target for fingers
                   aria-label={t('settings.matrix.channel', {
-                    group: groupTexts[group].label,
+                    group: groupTexts[group][0],
                     channel: channelTexts[channel],
                   })}
                   // Shows a pending change optimistically.
@@ -243,47 +243,17 @@ type NotificationSettings = Schemas['NotificationSettings']
 type QuietHours = Schemas['QuietHours']
 
 /** The label and the explanation of each group of notifications. */
-const groupTexts: Readonly<Record<NotificationGroup, { label: string; description: string }>> = {
-  stops: {
-    label: t('settings.groups.stops.label'),
-    description: t('settings.groups.stops.description'),
-  },
-  robot_lost: {
-    label: t('settings.groups.robotLost.label'),
-    description: t('settings.groups.robotLost.description'),
-  },
-  pauses: {
-    label: t('settings.groups.pauses.label'),
-    description: t('settings.groups.pauses.description'),
-  },
-  sessions: {
-    label: t('settings.groups.sessions.label'),
-    description: t('settings.groups.sessions.description'),
-  },
-  extensions: {
-    label: t('settings.groups.extensions.label'),
-    description: t('settings.groups.extensions.description'),
-  },
-  battery: {
-    label: t('settings.groups.battery.label'),
-    description: t('settings.groups.battery.description'),
-  },
-  account: {
-    label: t('settings.groups.account.label'),
-    description: t('settings.groups.account.description'),
-  },
-  money: {
-    label: t('settings.groups.money.label'),
-    description: t('settings.groups.money.description'),
-  },
-  exports: {
-    label: t('settings.groups.exports.label'),
-    description: t('settings.groups.exports.description'),
-  },
-  webhooks: {
-    label: t('settings.groups.webhooks.label'),
-    description: t('settings.groups.webhooks.description'),
-  },
+const groupTexts: Readonly<Record<NotificationGroup, readonly [label: string, description: string]>> = {
+  stops: [t('settings.groups.stops.label'), t('settings.groups.stops.description')],
+  robot_lost: [t('settings.groups.robotLost.label'), t('settings.groups.robotLost.description')],
+  pauses: [t('settings.groups.pauses.label'), t('settings.groups.pauses.description')],
+  sessions: [t('settings.groups.sessions.label'), t('settings.groups.sessions.description')],
+  extensions: [t('settings.groups.extensions.label'), t('settings.groups.extensions.description')],
+  battery: [t('settings.groups.battery.label'), t('settings.groups.battery.description')],
+  account: [t('settings.groups.account.label'), t('settings.groups.account.description')],
+  money: [t('settings.groups.money.label'), t('settings.groups.money.description')],
+  exports: [t('settings.groups.exports.label'), t('settings.groups.exports.description')],
+  webhooks: [t('settings.groups.webhooks.label'), t('settings.groups.webhooks.description')],
 }
 
 /** The channels that the console offers. */
@@ -295,19 +265,13 @@ const channelTexts: Readonly<Record<(typeof channels)[number], string>> = {
   push: t('settings.channels.browser'),
 }
 
-function useNotificationSettings() {
-  return useRead(keys.notificationSettings, (rest) => rest.GET('/api/notifications/settings'))
-}
-
-function useSettingsChange() {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (body: Schemas['ChangeNotificationSettings']) =>
-      answerOf(rest.PATCH('/api/notifications/settings', { body })),
-    onSuccess: (settings) => queries.setQueryData(keys.notificationSettings, settings),
-  })
-}
+/** Changes notification settings. */
+const useSettingsChange = () =>
+  useWrite(
+    (rest, body: Schemas['ChangeNotificationSettings']) =>
+      rest.PATCH('/api/notifications/settings', { body }),
+    { stores: keys.notificationSettings },
+  )
 
 function usePush() {
   const { rest } = usePlatform()
@@ -331,7 +295,7 @@ const stateTexts: Readonly<Record<PushState, string>> = {
 }
 
 /** Turns notifications of this browser on and off, and lists the devices of the user that receive them. */
-export function PushSection() {
+function PushSection() {
   const { query, turnOn, remove } = usePush()
   return (
     <QueryView query={query}>
@@ -355,7 +319,12 @@ export function PushSection() {
           </Group>
           <Problem error={turnOn.error ?? remove.error} />
           {devices.length > 0 && (
-            <Devices devices={devices} own={own} onRemove={(device) => remove.mutateAsync(device)} />
+            <RowTable
+              label={t('settings.push.devices')}
+              minWidth={480}
+              columns={devicesColumns(own, remove.mutateAsync)}
+              rows={devices}
+            />
           )}
         </Stack>
       )}
@@ -363,47 +332,36 @@ export function PushSection() {
   )
 }
 
-interface DevicesProps {
-  readonly devices: readonly PushDevice[]
-  readonly own: PushDevice | undefined
-  readonly onRemove: (device: PushDevice) => Promise<unknown>
-}
-
-const Devices = ({ devices, own, onRemove }: DevicesProps) => (
-  <DataTable
-    label={t('settings.push.devices')}
-    minWidth={480}
-    columns={[
-      t('settings.push.device'),
-      t('settings.push.added'),
-      t('settings.push.lastDelivery'),
-      t('settings.push.action'),
-    ]}
-  >
-    {devices.map((device) => (
-      <Table.Tr key={device.id}>
-        <Table.Td>
-          {device.label}
-          {device.id === own?.id && <StateLabel shape="off">{t('settings.push.thisBrowser')}</StateLabel>}
-        </Table.Td>
-        <Table.Td>
-          <Time at={device.created_at} />
-        </Table.Td>
-        <Table.Td>
-          {device.last_success_at ? <Time at={device.last_success_at} /> : t('settings.push.never')}
-        </Table.Td>
-        <Table.Td>
-          <ConfirmButton
-            variant="default"
-            size="xs"
-            question={t('settings.push.removeQuestion', { device: device.label })}
-            consequence={t('settings.push.removeConsequence')}
-            confirmLabel={t('settings.push.remove')}
-            onConfirm={() => onRemove(device)}
-            aria-label={t('settings.push.removeLabel', { device: device.label })}
-          />
-        </Table.Td>
-      </Table.Tr>
-    ))}
-  </DataTable>
-)
+const devicesColumns = (
+  own: PushDevice | undefined,
+  remove: (device: PushDevice) => Promise<unknown>,
+): readonly TableColumn<PushDevice>[] => [
+  [
+    t('settings.push.device'),
+    ({ id, label }) => (
+      <>
+        {label}
+        {id === own?.id && <StateLabel shape="off">{t('settings.push.thisBrowser')}</StateLabel>}
+      </>
+    ),
+  ],
+  [t('settings.push.added'), ({ created_at }) => <Time at={created_at} />],
+  [
+    t('settings.push.lastDelivery'),
+    ({ last_success_at: at }) => (at ? <Time at={at} /> : t('settings.push.never')),
+  ],
+  [
+    t('settings.push.action'),
+    (device) => (
+      <ConfirmButton
+        variant="default"
+        size="xs"
+        question={t('settings.push.removeQuestion', { device: device.label })}
+        consequence={t('settings.push.removeConsequence')}
+        confirmLabel={t('settings.push.remove')}
+        onConfirm={() => remove(device)}
+        aria-label={t('settings.push.removeLabel', { device: device.label })}
+      />
+    ),
+  ],
+]

@@ -1,19 +1,18 @@
-import { Avatar, Button, Code, FileButton, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core'
+import { Avatar, Button, Code, FileButton, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { DataTable } from '../base/data-table.tsx'
-import { DialogButtons, FormFooter } from '../base/form.tsx'
+import { RowTable, type TableColumn } from '../base/data-table.tsx'
+import { DialogButtons, Form, FormFooter, useFields } from '../base/form.tsx'
 import { Page } from '../base/page.tsx'
 import { SecretDialog } from '../base/secret.tsx'
 import { Sections } from '../base/sections.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useRead } from '../platform/rest.ts'
+import { useAction, useRead, useWrite } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { chosenLanguage, LANGUAGES } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'
@@ -37,8 +36,24 @@ export function SettingsPage() {
       <Sections
         items={[
           { id: 'account', title: t('common.account'), content: account },
-          ...(roles.includes('operator') ? [operatorProfile] : []),
-          ...(roles.includes('client') ? [ownerProfile] : []),
+          ...(roles.includes('operator')
+            ? [
+                {
+                  id: 'operator-profile',
+                  title: t('settings.page.operatorProfile'),
+                  content: <OperatorProfileForm />,
+                },
+              ]
+            : []),
+          ...(roles.includes('client')
+            ? [
+                {
+                  id: 'owner-profile',
+                  title: t('settings.page.ownerProfile'),
+                  content: <ClientProfileForm />,
+                },
+              ]
+            : []),
           { id: 'roles', title: t('settings.page.roles'), content: <RolesSection /> },
           {
             id: 'notifications',
@@ -53,63 +68,41 @@ export function SettingsPage() {
   )
 }
 
-const operatorProfile = {
-  id: 'operator-profile',
-  title: t('settings.page.operatorProfile'),
-  content: <OperatorProfileForm />,
-}
-const ownerProfile = {
-  id: 'owner-profile',
-  title: t('settings.page.ownerProfile'),
-  content: <ClientProfileForm />,
-}
-
 function AccountForm() {
   const me = useMe()
   const [name, setName] = useState(me.display_name)
   const change = useProfileChange()
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        change.mutate({ display_name: name.trim() })
-      }}
-    >
-      <Stack>
-        <TextInput
-          label={t('settings.account.name')}
-          description={t('settings.account.nameNote')}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          required
-          autoComplete="name"
-        />
-        <TextInput
-          label={t('settings.account.email')}
-          description={t('settings.account.emailNote')}
-          value={me.email ?? ''}
-          readOnly
-        />
-        <FormFooter change={change} />
-      </Stack>
-    </form>
+    <Form onSubmit={() => change.mutate({ display_name: name.trim() })}>
+      <TextInput
+        label={t('settings.account.name')}
+        description={t('settings.account.nameNote')}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        required
+        autoComplete="name"
+      />
+      <TextInput
+        label={t('settings.account.email')}
+        description={t('settings.account.emailNote')}
+        value={me.email ?? ''}
+        readOnly
+      />
+      <FormFooter change={change} />
+    </Form>
   )
 }
 
 function AvatarForm() {
   const me = useMe()
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  const upload = useMutation({
-    mutationFn: (file: File) => {
+  const upload = useWrite(
+    (rest, file: File) => {
       const form = new FormData()
       form.set('avatar', file)
-      return answerOf(
-        rest.POST('/api/auth/avatar', { body: { avatar: file.name }, bodySerializer: () => form }),
-      )
+      return rest.POST('/api/auth/avatar', { body: { avatar: file.name }, bodySerializer: () => form })
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: keys.profile }),
-  })
+    { refresh: [keys.profile] },
+  )
   return (
     <Stack>
       <Group>
@@ -177,7 +170,11 @@ const roles = {
 
 function RolesSection() {
   const me = useMe()
-  const remove = useRemoveRole()
+  const remove = useWrite(
+    (rest, role: 'client' | 'operator') =>
+      rest.DELETE('/api/auth/roles/{role}', { params: { path: { role } } }),
+    { refresh: [keys.profile, keys.onboarding] },
+  )
   const add = useProfileChange()
   return (
     <Stack gap="xs">
@@ -214,20 +211,6 @@ function RolesSection() {
   )
 }
 
-function useRemoveRole() {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (role: 'client' | 'operator') =>
-      answerOf(rest.DELETE('/api/auth/roles/{role}', { params: { path: { role } } })),
-    onSuccess: () =>
-      Promise.all([
-        queries.invalidateQueries({ queryKey: keys.profile }),
-        queries.invalidateQueries({ queryKey: keys.onboarding }),
-      ]),
-  })
-}
-
 type ApiKey = Schemas['ApiKey']
 
 /** Lists, creates and revokes API keys. */
@@ -249,64 +232,50 @@ export function ApiKeys() {
         empty={<Empty title={t('settings.apiKeys.emptyTitle')} />}
       >
         {({ api_keys }) => (
-          <DataTable
-            label={t('settings.apiKeys.title')}
-            minWidth={560}
-            columns={[
-              t('settings.apiKeys.name'),
-              t('settings.apiKeys.key'),
-              t('settings.apiKeys.lastUsed'),
-              t('settings.apiKeys.expires'),
-              t('settings.apiKeys.status'),
-            ]}
-          >
-            {api_keys.map((key) => (
-              <Row key={key.id} apiKey={key} />
-            ))}
-          </DataTable>
+          <RowTable label={t('settings.apiKeys.title')} minWidth={560} columns={columns} rows={api_keys} />
         )}
       </QueryView>
     </Stack>
   )
 }
 
-function Row({ apiKey }: { apiKey: ApiKey }) {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  const revoke = async () => {
-    await answerOf(rest.DELETE('/api/auth/api-keys/{id}', { params: { path: { id: apiKey.id } } }))
-    await queries.invalidateQueries({ queryKey: keys.apiKeys })
-  }
+const columns: readonly TableColumn<ApiKey>[] = [
+  [t('settings.apiKeys.name'), ({ name }) => name],
+  [t('settings.apiKeys.key'), ({ prefix, last4 }) => <Code>{`${prefix}…${last4}`}</Code>],
+  [
+    t('settings.apiKeys.lastUsed'),
+    ({ last_used_at: at }) => (at ? <Time at={at} /> : t('settings.apiKeys.neverUsed')),
+  ],
+  [
+    t('settings.apiKeys.expires'),
+    ({ expires_at: at }) => (at ? <Time at={at} /> : t('settings.apiKeys.neverExpires')),
+  ],
+  [
+    t('settings.apiKeys.status'),
+    (key) =>
+      key.revoked_at ? (
+        <StateLabel shape="off">{t('settings.apiKeys.revoked')}</StateLabel>
+      ) : (
+        <RevokeKey apiKey={key} />
+      ),
+  ],
+]
+
+function RevokeKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
+  const revoke = useAction(
+    (rest) => rest.DELETE('/api/auth/api-keys/{id}', { params: { path: { id } } }),
+    keys.apiKeys,
+  )
   return (
-    <Table.Tr>
-      <Table.Td>{apiKey.name}</Table.Td>
-      <Table.Td>
-        <Code>
-          {apiKey.prefix}…{apiKey.last4}
-        </Code>
-      </Table.Td>
-      <Table.Td>
-        {apiKey.last_used_at ? <Time at={apiKey.last_used_at} /> : t('settings.apiKeys.neverUsed')}
-      </Table.Td>
-      <Table.Td>
-        {apiKey.expires_at ? <Time at={apiKey.expires_at} /> : t('settings.apiKeys.neverExpires')}
-      </Table.Td>
-      <Table.Td>
-        {apiKey.revoked_at ? (
-          <StateLabel shape="off">{t('settings.apiKeys.revoked')}</StateLabel>
-        ) : (
-          <ConfirmButton
-            variant="default"
-            size="xs"
-            question={t('settings.apiKeys.revokeQuestion', { name: apiKey.name })}
-            consequence={t('settings.apiKeys.revokeConsequence')}
-            confirmLabel={t('settings.apiKeys.revoke')}
-            onConfirm={revoke}
-            aria-label={t('settings.apiKeys.revokeLabel', { name: apiKey.name })}
-          />
-        )}
-      </Table.Td>
-    </Table.Tr>
+    <ConfirmButton
+      variant="default"
+      size="xs"
+      question={t('settings.apiKeys.revokeQuestion', { name })}
+      consequence={t('settings.apiKeys.revokeConsequence')}
+      confirmLabel={t('settings.apiKeys.revoke')}
+      onConfirm={() => revoke()}
+      aria-label={t('settings.apiKeys.revokeLabel', { name })}
+    />
   )
 }
 
@@ -319,65 +288,54 @@ const lifetimes = [
 ]
 
 function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  const [name, setName] = useState('')
-  const [days, setDays] = useState('90')
-  const create = useMutation({
-    mutationFn: () => {
-      const expires_at = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null
-      return answerOf(rest.POST('/api/auth/api-keys', { body: { name: name.trim(), expires_at } }))
+  const { values, field, change } = useFields({ name: '', days: '90' })
+  const create = useWrite(
+    (rest) => {
+      const expires_at = values.days
+        ? new Date(Date.now() + Number(values.days) * DAY_MS).toISOString()
+        : null
+      return rest.POST('/api/auth/api-keys', { body: { name: values.name.trim(), expires_at } })
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: keys.apiKeys }),
-  })
+    { refresh: [keys.apiKeys] },
+  )
   const forget = () => {
     create.reset()
-    setName('')
+    change({ name: '' })
   }
-  const created = create.data
+  const shown = create.data && {
+    title: t('settings.newApiKey.title'),
+    note: t('settings.newApiKey.onceNote'),
+    label: create.data.name,
+    value: create.data.key,
+  }
   return (
     <SecretDialog
       opened={opened}
       onClose={onClose}
       onClosed={forget}
       title={t('settings.apiKeys.create')}
-      shown={
-        created && {
-          title: t('settings.newApiKey.title'),
-          note: t('settings.newApiKey.onceNote'),
-          label: created.name,
-          value: created.key,
-        }
-      }
+      shown={shown}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
-      >
-        <Stack>
-          <TextInput
-            label={t('settings.newApiKey.name')}
-            description={t('settings.newApiKey.nameNote')}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            required
-            data-autofocus
-          />
-          <Select
-            label={t('settings.newApiKey.lifetime')}
-            data={lifetimes}
-            value={days}
-            onChange={(value) => setDays(value ?? '')}
-            allowDeselect={false}
-          />
-          <Problem error={create.error} />
-          <DialogButtons onCancel={onClose} loading={create.isPending}>
-            {t('settings.newApiKey.create')}
-          </DialogButtons>
-        </Stack>
-      </form>
+      <Form onSubmit={() => create.mutate()}>
+        <TextInput
+          label={t('settings.newApiKey.name')}
+          description={t('settings.newApiKey.nameNote')}
+          required
+          data-autofocus
+          {...field('name')}
+        />
+        <Select
+          label={t('settings.newApiKey.lifetime')}
+          data={lifetimes}
+          allowDeselect={false}
+          {...field('days')}
+          onChange={(days) => change({ days: days ?? '' })}
+        />
+        <Problem error={create.error} />
+        <DialogButtons onCancel={onClose} loading={create.isPending}>
+          {t('settings.newApiKey.create')}
+        </DialogButtons>
+      </Form>
     </SecretDialog>
   )
 }
