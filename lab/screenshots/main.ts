@@ -98,7 +98,9 @@ async function takeCockpit({ baseUrl, ...set }: ScreenshotFixtures, browser: Con
     await shoot(page, { ...cockpit, name: 'cockpit-phone', size: 'phone', scheme: 'dark' })
     // Without a network: the page must say that what it shows is old.
     await page.context().setOffline(true)
-    const blind = { ready: (page: Page) => page.locator('[data-testid=freshness][data-state=BLIND]').waitFor() }
+    const blind = {
+      ready: (page: Page) => page.locator('[data-testid=freshness][data-state=BLIND]').waitFor(),
+    }
     await shoot(page, { ...blind, name: 'cockpit-blind', size: 'desktop', scheme: 'dark' })
     await page.context().setOffline(false)
   } finally {

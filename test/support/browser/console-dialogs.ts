@@ -23,7 +23,7 @@ export const DIALOGS_OF_OTHER_TESTS: Readonly<Record<string, string>> = {
   'drive/bottom-bar.tsx': 'cockpit-layout.test.ts',
   'drive/cockpit-view.tsx': 'cockpit-layout.test.ts',
   'drive/sheets.tsx': 'cockpit-layout.test.ts',
-  'operator/payments.tsx': 'operator.test.ts',
+  'operator/earnings.page.tsx': 'operator.test.ts',
   'operator/schedule-session.tsx': 'operator.test.ts',
   'replay/replay.page.tsx': 'replay.test.ts',
   'replay/share-dialog.tsx': 'replay.test.ts',
@@ -32,12 +32,12 @@ export const DIALOGS_OF_OTHER_TESTS: Readonly<Record<string, string>> = {
   'replay/view/replay-view.tsx': 'replay.test.ts',
   'session/clear-stop.tsx': 'sessions.test.ts',
   'session/notices.tsx': 'abandoned-session.test.ts',
-  'settings/push-section.tsx': 'push.test.ts',
+  'settings/notification-section.tsx': 'push.test.ts',
 }
 
 /** The building blocks that the others use. */
 const BLOCKS = ['base/confirm-button.tsx', 'base/secret.tsx']
-const RENDERS_DIALOG = /<(Modal|Modal\.Root|Drawer|Menu|Popover|ConfirmButton|ReasonButton|SecretDialog)[\s>]/
+const RENDERS_DIALOG = /<(Modal|Modal\.Root|Drawer|Menu|Popover|ConfirmButton|SecretDialog)[\s>]/
 
 /** Returns the files of the console that render a dialog. */
 export function dialogSources(): string[] {
@@ -66,15 +66,15 @@ const ownerDialogs = ({ names, robots, sessions, webhookId }: ConsoleData) => {
     dialog('session/foxglove-dialog', `/sessions/${sessions.open}`, 'Open in Foxglove'),
     dialog('session/session-actions', `/sessions/${sessions.planned}`, `Cancel: ${names.ready}`),
     dialog('session/exports.page', '/exports', 'Remove: CSV export'),
-    dialog('robots/access-tab', `/robots/${robots.driven}?tab=access`, 'Hold robot'),
-    dialog('robots/access-tab', `/robots/${robots.offline}`, 'Release hold'),
+    dialog('robots/robot.page', `/robots/${robots.driven}?tab=access`, 'Hold robot'),
+    dialog('robots/robot.page', `/robots/${robots.offline}`, 'Release hold'),
     dialog('robots/robot.page', `/robots/${robots.offline}?tab=connect`, 'Replace token'),
     dialog('robots/robot-settings-form', `/robots/${robots.offline}?tab=settings`, 'Remove robot'),
     dialog('settings/settings.page', '/settings', 'Remove role: Owner'),
-    dialog('settings/api-keys', '/settings', 'Create API key'),
-    dialog('settings/api-keys', '/settings', 'Revoke test'),
+    dialog('settings/settings.page', '/settings', 'Create API key'),
+    dialog('settings/settings.page', '/settings', 'Revoke test'),
     dialog('webhooks/webhooks', '/settings', 'Add webhook'),
-    dialog('webhooks/deliveries', webhook, 'Resend missed events'),
+    dialog('webhooks/webhook.page', webhook, 'Resend missed events'),
     dialog('webhooks/webhook.page', webhook, 'Disable'),
     dialog('webhooks/webhook.page', webhook, 'Replace secret'),
     dialog('webhooks/webhook.page', webhook, 'Remove webhook'),
@@ -82,8 +82,8 @@ const ownerDialogs = ({ names, robots, sessions, webhookId }: ConsoleData) => {
 }
 
 const operatorDialogs = [
-  dialog('operator/week-editor', '/schedule', 'Copy Monday to other days'),
-  dialog('operator/week-editor', '/schedule', 'Add hours on Sunday', 'Home'),
+  dialog('operator/schedule.page', '/schedule', 'Copy Monday to other days'),
+  dialog('operator/schedule.page', '/schedule', 'Add hours on Sunday', 'Home'),
 ]
 
 const adminDialogs = ({ names, operator }: ConsoleData) => {
@@ -91,7 +91,7 @@ const adminDialogs = ({ names, operator }: ConsoleData) => {
   return [
     dialog('admin/user.page', user, 'Remove role: Operator'),
     dialog('admin/user.page', user, 'Suspend'),
-    dialog('admin/revoke-button', user, `Revoke ${names.operator} for ${names.type}`),
+    dialog('admin/admin-page', user, `Revoke ${names.operator} for ${names.type}`),
     dialog('admin/overview.page', '/admin', `End the session on ${names.driven}`),
     dialog('admin/certifications.page', '/admin/certifications', `Approve ${names.operator} for crane`),
     dialog('admin/certifications.page', '/admin/certifications', `Reject ${names.operator} for crane`),

@@ -1,32 +1,43 @@
-import { Button, Group } from '@mantine/core'
+import { Text } from '@mantine/core'
 import {
   type InfiniteData,
   type QueryKey,
+  queryOptions,
   type UseInfiniteQueryResult,
   useInfiniteQuery,
+  useMutation,
+  useQueryClient,
 } from '@tanstack/react-query'
+import { ApiError, answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import type { ComponentProps, ReactNode } from 'react'
+import { ConfirmButton } from '../base/confirm-button.tsx'
+import { MoreButton } from '../base/data-table.tsx'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
-import { useMe } from '../platform/platform.ts'
+import { useNow } from '../base/time.tsx'
+import type { ListRows } from '../list/list-pages.ts'
+import { useMe, usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { useAction } from '../platform/rest.ts'
+import { stopReasons } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { Freshness } from './freshness.tsx'
 
 /** Renders a page for admins. Other users see a notice, and the page sends no request. */
 export function AdminPage({ children, ...page }: Omit<ComponentProps<typeof Page>, 'actions'>) {
   const { roles } = useMe()
-  if (!roles.includes('admin')) return <AdminsOnly title={page.title} />
-  return <Page {...page}>{children}</Page>
+  if (roles.includes('admin')) return <Page {...page}>{children}</Page>
+  return (
+    <Page title={page.title}>
+      <Empty
+        title={t('admin.access.title')}
+        action={<LinkButton to="/">{t('admin.access.home')}</LinkButton>}
+      >
+        {t('admin.access.text')}
+      </Empty>
+    </Page>
+  )
 }
-
-const AdminsOnly = ({ title }: { title: string }): ReactNode => (
-  <Page title={title}>
-    <Empty title={t('admin.access.title')} action={<LinkButton to="/">{t('admin.access.home')}</LinkButton>}>
-      {t('admin.access.text')}
-    </Empty>
-  </Page>
-)
 
 /** Entries per request. */
 export const PAGE_SIZE = 50
@@ -69,17 +80,7 @@ export function PagesView<T>({ query, empty, children }: Props<T>) {
         {({ pages }) => (
           <>
             {children(pages.flat())}
-            {query.hasNextPage && (
-              <Group justify="center">
-                <Button
-                  variant="default"
-                  loading={query.isFetchingNextPage}
-                  onClick={() => void query.fetchNextPage()}
-                >
-                  {t('admin.list.older')}
-                </Button>
-              </Group>
-            )}
+            <MoreButton query={query}>{t('admin.list.older')}</MoreButton>
           </>
         )}
       </QueryView>
@@ -93,3 +94,143 @@ export const UserLink = ({ id, name }: { id: string; name: string }) => (
     {name}
   </LinkAnchor>
 )
+
+/** Returns a duration as "3 s" or "12 min", in the language of the texts. */
+export function shortTime(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000))
+  return seconds < 120
+    ? t('admin.freshness.seconds', { seconds })
+    : t('admin.freshness.minutes', { minutes: Math.floor(seconds / 60) })
+}
+
+interface FreshnessProps {
+  readonly query: { readonly dataUpdatedAt: number; readonly isError: boolean; readonly isPaused: boolean }
+}
+
+/** Shows the age of the data and whether refreshing works. */
+export function Freshness({ query: { dataUpdatedAt, isError, isPaused } }: FreshnessProps) {
+  const nowMs = useNow()
+  if (dataUpdatedAt === 0) return null
+  // Without a network the query is paused and reports no error.
+  const stale = isError || isPaused
+  return (
+    <Text size="sm" c={stale ? 'var(--mantine-color-error)' : 'dimmed'} component="p" m={0}>
+      {t(stale ? 'admin.freshness.notRefreshing' : 'admin.freshness.updated', {
+        time: shortTime(nowMs - dataUpdatedAt),
+      })}
+    </Text>
+  )
+}
+
+/** Shows the age of the visible rows of a list. */
+export const ListFreshness = ({ list }: { list: Pick<ListRows<unknown>, 'updatedAtMs' | 'error'> }) => (
+  <Freshness query={{ dataUpdatedAt: list.updatedAtMs, isError: list.error !== null, isPaused: false }} />
+)
+
+/** Revokes an approved certification with a reason. */
+export function RevokeButton(props: {
+  certification: Pick<CertificationRequest, 'id' | 'operator_name' | 'robot_type'>
+}) {
+  const { id, operator_name: name, robot_type: type } = props.certification
+  const revoke = useAction(
+    (rest, reason: string) =>
+      rest.POST('/api/admin/certifications/{id}/revoke', { params: { path: { id } }, body: { reason } }),
+    keys.certifications,
+    keys.users,
+  )
+  return (
+    <ConfirmButton
+      size="xs"
+      variant="default"
+      asksReason
+      question={t('admin.revoke.question', { name, type })}
+      consequence={t('admin.revoke.consequence', { name })}
+      confirmLabel={t('admin.revoke.button')}
+      onConfirm={revoke}
+      aria-label={t('admin.revoke.label', { name, type })}
+    />
+  )
+}
+
+const RETRIES = 3
+const RETRY_MS = 300
+/** A hanging connection must not block the button. */
+const REQUEST_TIMEOUT_MS = 3_000
+
+/** Stops the robot of a session as an admin, and retries unanswered requests. */
+export function useAdminStop(sessionId: string) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: () =>
+      answerOf(
+        rest.PATCH('/api/sessions/{id}', {
+          params: { path: { id: sessionId } },
+          body: { action: 'emergency_stop', reason: stopReasons.admin },
+          signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+        }),
+      ),
+    // Without a network the request must fail now and not run later.
+    networkMode: 'always',
+    retry: (count, error) => count < RETRIES && !(error instanceof ApiError && isRejection(error.status)),
+    retryDelay: RETRY_MS,
+    onSuccess: () => void queries.invalidateQueries({ queryKey: keys.sessions }),
+  })
+}
+
+const isRejection = (status: number) => status >= 400 && status < 500 && status !== 429
+
+export type Overview = Schemas['Overview']
+export type OpenSession = Schemas['OverviewSession']
+
+const OVERVIEW_INTERVAL_MS = 3_000
+
+/** Queries the admin overview. Polls while the page is visible. */
+export const overviewQuery = (rest: RestClient) =>
+  queryOptions({
+    queryKey: [...keys.sessions, 'overview'],
+    queryFn: ({ signal }) => answerOf(rest.GET('/api/admin/overview', { signal })),
+    refetchInterval: OVERVIEW_INTERVAL_MS,
+    staleTime: OVERVIEW_INTERVAL_MS,
+  })
+
+/** A gateway renews its row every few seconds. After this silence the platform is about to declare it dead. */
+export const SILENT_MS = 15_000
+
+const QUEUES_INTERVAL_MS = 5_000
+/** A queue whose oldest job has been due for longer has no free worker. */
+export const LATE_JOB_S = 300
+
+/** Queries the queues of background work. Polls while the page is visible. */
+export const queuesQuery = (rest: RestClient) =>
+  queryOptions({
+    queryKey: [...keys.jobs, 'queues'],
+    queryFn: async ({ signal }) => (await answerOf(rest.GET('/api/admin/jobs/queues', { signal }))).queues,
+    refetchInterval: QUEUES_INTERVAL_MS,
+  })
+
+export type CertificationRequest = Schemas['CertificationRequest']
+
+/** The maximum number of requests in one response. */
+export const LIST_LIMIT = 200
+
+/** Queries certification requests by status. Polls while the page is visible. */
+export const certificationsQuery = (rest: RestClient, status: CertificationRequest['status']) =>
+  queryOptions({
+    queryKey: [...keys.certifications, 'all', status],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/admin/certifications', { params: { query: { status } }, signal })),
+    refetchInterval: POLL_INTERVAL_MS,
+  })
+
+/** A user as admins see the user. */
+export type User = Schemas['UserDetail']
+
+/** Queries a user for admins. Polls while the page is visible. */
+export const userQuery = (rest: RestClient, id: string) =>
+  queryOptions({
+    queryKey: [...keys.users, id],
+    queryFn: ({ signal }) =>
+      answerOf(rest.GET('/api/admin/users/{id}', { params: { path: { id } }, signal })),
+    refetchInterval: POLL_INTERVAL_MS,
+  })

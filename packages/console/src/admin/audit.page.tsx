@@ -107,13 +107,8 @@ function inputTime(iso: string): string {
 }
 
 type Entry = Schemas['AuditEntry']
-interface Props {
-  readonly entries: readonly Entry[]
-  readonly search: AuditSearch
-}
-
 /** Lists entries of the audit log. Actor, action and target are links that add a filter. */
-const AuditTable = ({ entries, search }: Props) => (
+const AuditTable = ({ entries, search }: { entries: readonly Entry[]; search: AuditSearch }) => (
   <DataTable
     label={t('admin.audit.title')}
     minWidth={760}
@@ -181,7 +176,6 @@ const Target = ({ entry, search }: { entry: Entry; search: AuditSearch }) => (
   </LinkAnchor>
 )
 
-/** Lists the data of an audit entry, one line per field. */
 const AuditData = ({ data }: { data: Readonly<Record<string, unknown>> }) => (
   <dl style={{ margin: 0, display: 'grid', gridTemplateColumns: 'auto 1fr', columnGap: '0.75rem' }}>
     {Object.entries(data).map(([name, value]) => (
@@ -197,7 +191,6 @@ const AuditData = ({ data }: { data: Readonly<Record<string, unknown>> }) => (
   </dl>
 )
 
-/** Returns a status or a code as words, and text that a user wrote unchanged. */
 const codeLabel = (value: string): string =>
   /^[A-Z]+(_[A-Z]+)*$/.test(value) ? words(value.toLowerCase()) : plainWords(value)
 

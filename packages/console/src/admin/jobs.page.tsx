@@ -1,4 +1,4 @@
-import { Button, Code, Group, Progress, SegmentedControl, Stack, Table, Text } from '@mantine/core'
+import { Button, Code, Group, Progress, SegmentedControl, Stack, Text } from '@mantine/core'
 import {
   type UseInfiniteQueryResult,
   useInfiniteQuery,
@@ -7,21 +7,20 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { DataTable, MoreButton } from '../base/data-table.tsx'
+import { MoreButton, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { messageOf } from '../base/message-of.ts'
 import { Section } from '../base/section.tsx'
-import { Empty, QueryView } from '../base/states.tsx'
+import { Empty, Note, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useAction } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { AdminPage } from './admin-page.tsx'
-import { Freshness, shortTime } from './freshness.tsx'
-import { LATE_JOB_S, queuesQuery } from './queries.ts'
+import { AdminPage, Freshness, LATE_JOB_S, PAGE_SIZE, queuesQuery, shortTime } from './admin-page.tsx'
 
 /** Shows the queues of background work, and the jobs that need attention. */
 export const JobsPage = () => (
@@ -66,7 +65,6 @@ const emptyTitles: Record<Schemas['JobState'], string> = {
   waiting: t('admin.jobs.noWaiting'),
 }
 
-const PAGE_SIZE = 50
 const JOBS_INTERVAL_MS = 3_000
 
 /** Lists the jobs in a state, newest first. Polls while only the first page is loaded. */
@@ -102,77 +100,70 @@ function JobList({ state }: { state: Schemas['JobState'] }) {
 }
 
 const JobTable = ({ state, jobs }: { state: Schemas['JobState']; jobs: readonly Job[] }) => (
-  <DataTable
+  <RowTable
     label={t('admin.jobs.jobs')}
     minWidth={760}
+    rows={jobs}
     columns={[
-      t('admin.jobs.job'),
-      t('admin.jobs.attempts'),
-      t(state === 'failed' || state === 'retrying' ? 'admin.jobs.lastError' : 'admin.jobs.progress'),
-      t('admin.jobs.when'),
-      t('admin.jobs.actions'),
-    ]}
-  >
-    {jobs.map((job) => (
-      <Table.Tr key={job.id}>
-        <Table.Td>
-          <Text fw={600}>{job.queue}</Text>
-          <Code style={{ overflowWrap: 'anywhere' }}>{JSON.stringify(job.data)}</Code>
-        </Table.Td>
-        <Table.Td>{job.attempts.toLocaleString(language)}</Table.Td>
-        <Table.Td style={{ overflowWrap: 'anywhere' }}>
-          {job.error && <Text size="sm">{job.error}</Text>}
-          {job.progress && <JobProgress progress={job.progress} queue={job.queue} />}
-        </Table.Td>
-        <Table.Td>
-          <When job={job} />
-        </Table.Td>
-        <Table.Td>
+      [
+        t('admin.jobs.job'),
+        ({ queue, data }) => (
+          <>
+            <Text fw={600}>{queue}</Text>
+            <Code style={{ overflowWrap: 'anywhere' }}>{JSON.stringify(data)}</Code>
+          </>
+        ),
+      ],
+      [t('admin.jobs.attempts'), ({ attempts }) => attempts.toLocaleString(language)],
+      [
+        t(state === 'failed' || state === 'retrying' ? 'admin.jobs.lastError' : 'admin.jobs.progress'),
+        ({ error, progress, queue }) => (
+          <>
+            {error && <Text size="sm">{error}</Text>}
+            {progress && <JobProgress progress={progress} queue={queue} />}
+          </>
+        ),
+        { style: { overflowWrap: 'anywhere' } },
+      ],
+      [t('admin.jobs.when'), whenOf],
+      [
+        t('admin.jobs.actions'),
+        (job) => (
           <Group gap="xs" wrap="nowrap">
             {job.state !== 'running' && <RetryJob job={job} />}
             <DiscardJob job={job} />
           </Group>
-        </Table.Td>
-      </Table.Tr>
-    ))}
-  </DataTable>
+        ),
+      ],
+    ]}
+  />
 )
 
-const JobProgress = ({
-  progress: { done, total },
-  queue,
-}: {
-  progress: NonNullable<Job['progress']>
-  queue: string
-}) => (
-  <Stack gap={4}>
-    <Progress
-      value={total === 0 ? 0 : Math.min(100, (100 * done) / total)}
-      aria-label={t('admin.jobs.progressLabel', { queue })}
-    />
-    <Text size="sm">{t('admin.jobs.done', { done, total })}</Text>
-  </Stack>
-)
+const JobProgress = (props: { progress: NonNullable<Job['progress']>; queue: string }) => {
+  const { done, total } = props.progress
+  return (
+    <Stack gap={4}>
+      <Progress
+        value={total === 0 ? 0 : Math.min(100, (100 * done) / total)}
+        aria-label={t('admin.jobs.progressLabel', { queue: props.queue })}
+      />
+      <Text size="sm">{t('admin.jobs.done', { done, total })}</Text>
+    </Stack>
+  )
+}
 
-function When({ job: { failed_at, next_attempt_at, started_at, created_at } }: { job: Job }) {
+function whenOf({ failed_at, next_attempt_at, started_at, created_at }: Job): ReactNode {
   if (failed_at) return textParts('admin.jobs.failedAt', { time: <Time at={failed_at} /> })
   if (next_attempt_at) return textParts('admin.jobs.runsAt', { time: <Time at={next_attempt_at} /> })
   return textParts('admin.jobs.startedAt', { time: <Time at={started_at ?? created_at} /> })
 }
 
-/** Returns the function that reads jobs and queues again. */
-function useRefresh() {
-  const queries = useQueryClient()
-  return () => queries.invalidateQueries({ queryKey: keys.jobs })
-}
-
-/** Renders the button that runs a job now. */
 function RetryJob({ job: { id, queue } }: { job: Job }) {
+  const queries = useQueryClient()
   const { rest } = usePlatform()
-  const refresh = useRefresh()
   const retry = useMutation({
     mutationFn: () => answerOf(rest.POST('/api/admin/jobs/{id}/retry', { params: { path: { id } } })),
-    onSettled: refresh,
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.jobs }),
   })
   return (
     <div>
@@ -194,14 +185,11 @@ function RetryJob({ job: { id, queue } }: { job: Job }) {
   )
 }
 
-/** Renders the button that removes a job, after a confirmation. */
 function DiscardJob({ job: { id, queue, state } }: { job: Job }) {
-  const { rest } = usePlatform()
-  const refresh = useRefresh()
-  const discard = async () => {
-    await answerOf(rest.POST('/api/admin/jobs/{id}/discard', { params: { path: { id } } }))
-    await refresh()
-  }
+  const discard = useAction(
+    (rest) => rest.POST('/api/admin/jobs/{id}/discard', { params: { path: { id } } }),
+    keys.jobs,
+  )
   return (
     <ConfirmButton
       size="xs"
@@ -209,27 +197,51 @@ function DiscardJob({ job: { id, queue, state } }: { job: Job }) {
       question={t('admin.job.discardQuestion', { queue })}
       consequence={t(state === 'running' ? 'admin.job.discardRunning' : 'admin.job.discardConsequence')}
       confirmLabel={t('admin.job.discard')}
-      onConfirm={discard}
+      onConfirm={() => discard()}
       aria-label={t('admin.job.discardLabel', { queue })}
-    >
-      {t('admin.job.discard')}
-    </ConfirmButton>
+    />
   )
 }
 
-const columns = [
-  t('admin.queues.queue'),
-  ...[
-    t('admin.queues.failed'),
-    t('admin.queues.retrying'),
-    t('admin.queues.running'),
-    t('admin.queues.due'),
-    t('admin.queues.later'),
-    t('admin.queues.oldestDue'),
-  ].map((label) => ({ label, align: 'right' as const })),
+type JobQueue = Schemas['JobQueue']
+
+const countColumn = (label: string, countOf: (queue: JobQueue) => number, isAlarming = false) =>
+  [
+    { label, align: 'right' },
+    (queue: JobQueue) => (
+      <Text
+        span
+        inherit
+        {...(isAlarming && countOf(queue) > 0 && { c: 'var(--mantine-color-error)', fw: 600 })}
+      >
+        {countOf(queue).toLocaleString(language)}
+      </Text>
+    ),
+  ] as const
+
+const queueColumns: readonly TableColumn<JobQueue>[] = [
+  [
+    t('admin.queues.queue'),
+    ({ name, description, cron }) => (
+      <>
+        <Text fw={600}>{name}</Text>
+        <Note>
+          {cron ? t('admin.queues.scheduled', { description, schedule: scheduleText(cron) }) : description}
+        </Note>
+      </>
+    ),
+  ],
+  countColumn(t('admin.queues.failed'), ({ failed }) => failed, true),
+  countColumn(t('admin.queues.retrying'), ({ retrying }) => retrying, true),
+  countColumn(t('admin.queues.running'), ({ running }) => running),
+  countColumn(t('admin.queues.due'), ({ due }) => due),
+  countColumn(t('admin.queues.later'), ({ later }) => later),
+  [
+    { label: t('admin.queues.oldestDue'), align: 'right' },
+    ({ due, oldest_due_seconds }) => due > 0 && <OldestDue seconds={oldest_due_seconds} />,
+  ],
 ]
 
-/** Lists the queues with the number of their unfinished jobs. */
 function Queues() {
   const { rest } = usePlatform()
   const query = useQuery(queuesQuery(rest))
@@ -242,38 +254,19 @@ function Queues() {
         empty={<Empty title={t('admin.queues.emptyTitle')} />}
       >
         {(queues) => (
-          <DataTable label={t('admin.jobs.queues')} minWidth={760} columns={columns}>
-            {queues.map((queue) => (
-              <Table.Tr key={queue.name}>
-                <Table.Td>
-                  <Text fw={600}>{queue.name}</Text>
-                  <Text size="sm" c="dimmed">
-                    {queue.cron
-                      ? t('admin.queues.scheduled', {
-                          description: queue.description,
-                          schedule: scheduleText(queue.cron),
-                        })
-                      : queue.description}
-                  </Text>
-                </Table.Td>
-                <Count value={queue.failed} alarming />
-                <Count value={queue.retrying} alarming />
-                <Count value={queue.running} />
-                <Count value={queue.due} />
-                <Count value={queue.later} />
-                <Table.Td ta="right">
-                  {queue.due > 0 && <OldestDue seconds={queue.oldest_due_seconds} />}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </DataTable>
+          <RowTable
+            label={t('admin.jobs.queues')}
+            minWidth={760}
+            columns={queueColumns}
+            rows={queues}
+            keyOf={({ name }) => name}
+          />
         )}
       </QueryView>
     </>
   )
 }
 
-/** Shows for how long a job has waited, and whether its queue is stuck. */
 const OldestDue = ({ seconds }: { seconds: number }) =>
   seconds > LATE_JOB_S ? (
     <StateLabel shape="delayed" detail={shortTime(seconds * 1_000)}>
@@ -294,11 +287,3 @@ function scheduleText(cron: string): string {
     ? t('admin.queues.everyHour', { minute: twoDigits(minute) })
     : t('admin.queues.everyDay', { time: `${twoDigits(hour)}:${twoDigits(minute)}` })
 }
-
-const Count = ({ value, alarming = false }: { value: number; alarming?: boolean }) => (
-  <Table.Td ta="right">
-    <Text span inherit {...(alarming && value > 0 && { c: 'var(--mantine-color-error)', fw: 600 })}>
-      {value.toLocaleString(language)}
-    </Text>
-  </Table.Td>
-)

@@ -5,7 +5,7 @@ import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { LinkAnchor } from '../base/links.tsx'
 import { Section } from '../base/section.tsx'
-import { Empty, Problem, QueryView } from '../base/states.tsx'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time, useNow } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { useSessionAction } from '../session/session-query.ts'
@@ -15,10 +15,18 @@ import { StateLabel } from '../status/state-label.tsx'
 import { gapText, reasonText, robotStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { AdminPage } from './admin-page.tsx'
-import { Freshness, shortTime } from './freshness.tsx'
-import { LATE_JOB_S, type OpenSession, type Overview, overviewQuery, queuesQuery } from './queries.ts'
-import { useAdminStop } from './use-admin-stop.ts'
+import {
+  AdminPage,
+  Freshness,
+  LATE_JOB_S,
+  type OpenSession,
+  type Overview,
+  overviewQuery,
+  queuesQuery,
+  SILENT_MS,
+  shortTime,
+  useAdminStop,
+} from './admin-page.tsx'
 
 /** Shows the state of the platform, with a stop button for every open session. */
 export const OverviewPage = () => (
@@ -127,12 +135,12 @@ const OpenSessionCard = ({ session }: { session: OpenSession }) => (
               owner: session.client_name,
             })}
           </Text>
-          <Text size="sm" c="dimmed">
+          <Note>
             {textParts('admin.openSession.started', {
               type: session.robot_type,
               time: <Time at={session.started_at} />,
             })}
-          </Text>
+          </Note>
         </div>
         <Stack gap={4} align="flex-end">
           <SessionStatusLabel status={session.status} />
@@ -160,7 +168,6 @@ function StopState({ session: { stop, pause_reason } }: { session: OpenSession }
   return <Text size="sm">{t('admin.openSession.paused', { reason: reasonText(pause_reason) })}</Text>
 }
 
-/** Says when the stop was pressed, and by whom and why if the platform knows it. */
 function stopText({ at, by_name: name, reason }: NonNullable<OpenSession['stop']>) {
   const parts = { time: <Time at={at} />, name, reason: reasonText(reason) }
   if (reason === 'emergency_stop')
@@ -197,16 +204,12 @@ function StopButton({ session }: { session: OpenSession }) {
   )
 }
 
-/** A gateway renews its row every few seconds. After this silence the platform is about to declare it dead. */
-const SILENT_MS = 15_000
-
 interface Props {
   readonly overview: Overview
   /** When the overview was fetched, by this device's clock. */
   readonly readAtMs: number
 }
 
-/** Lists the gateways and their health. */
 function Gateways({ overview: { at, gateways }, readAtMs }: Props) {
   const nowMs = useNow()
   if (gateways.length === 0)
@@ -254,7 +257,6 @@ const Silence = ({ ms }: { ms: number }) => (
   </Text>
 )
 
-/** Counts registered robots by status. */
 const RobotCounts = ({ robots }: { robots: Overview['robots'] }) => (
   <DescriptionList cols={{ base: 2, xs: 4 }}>
     {statuses.map((status) => (

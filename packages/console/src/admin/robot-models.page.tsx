@@ -1,12 +1,13 @@
-import { Select, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Select, Stack } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type FormEvent, useState } from 'react'
-import { FormFooter } from '../base/form.tsx'
-import { QueryView } from '../base/states.tsx'
+import { useState } from 'react'
+import { Form, FormFooter } from '../base/form.tsx'
+import { Note, QueryView } from '../base/states.tsx'
 import { useModels } from '../operator/queries.ts'
 import { usePlatform } from '../platform/platform.ts'
-import { parseSchema, SchemaField, schemaProblem, schemaText } from '../robots/schema-field.tsx'
+import { useRead } from '../platform/rest.ts'
+import { parseSchema, SchemaField, schemaProblem, schemaText } from '../robots/robot-fields.tsx'
 import { t } from '../texts/texts.ts'
 import { AdminPage } from './admin-page.tsx'
 
@@ -45,11 +46,9 @@ function Models() {
 const modelKey = (id: string) => ['robot-models', id] as const
 
 function Model({ id }: { id: string }) {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: modelKey(id),
-    queryFn: ({ signal }) => answerOf(rest.GET('/api/robots/{id}', { params: { path: { id } }, signal })),
-  })
+  const query = useRead(modelKey(id), (rest, { signal }) =>
+    rest.GET('/api/robots/{id}', { params: { path: { id } }, signal }),
+  )
   return <QueryView query={query}>{(model) => <SchemaForm model={model} />}</QueryView>
 }
 
@@ -62,32 +61,27 @@ function SchemaForm({ model }: { model: Schemas['RobotModelDetail'] }) {
     if (save.isSuccess) save.reset() // hides "Saved"
     set(text)
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (schemaProblem(control) !== undefined || schemaProblem(telemetry) !== undefined) return
     save.mutate({ control_schema: parseSchema(control), telemetry_schema: parseSchema(telemetry) })
   }
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <Text size="sm" c="dimmed">
-          {t('admin.robotModels.note', { type: model.robot_type })}
-        </Text>
-        <SchemaField
-          label={t('admin.robotModels.control')}
-          description={t('admin.robotModels.controlNote')}
-          value={control}
-          onChange={change(setControl)}
-        />
-        <SchemaField
-          label={t('admin.robotModels.telemetry')}
-          description={t('admin.robotModels.telemetryNote')}
-          value={telemetry}
-          onChange={change(setTelemetry)}
-        />
-        <FormFooter change={save} />
-      </Stack>
-    </form>
+    <Form onSubmit={submit}>
+      <Note>{t('admin.robotModels.note', { type: model.robot_type })}</Note>
+      <SchemaField
+        label={t('admin.robotModels.control')}
+        description={t('admin.robotModels.controlNote')}
+        value={control}
+        onChange={change(setControl)}
+      />
+      <SchemaField
+        label={t('admin.robotModels.telemetry')}
+        description={t('admin.robotModels.telemetryNote')}
+        value={telemetry}
+        onChange={change(setTelemetry)}
+      />
+      <FormFooter change={save} />
+    </Form>
   )
 }
 

@@ -90,7 +90,6 @@ function Search() {
   )
 }
 
-/** Shows entries below the titles of their groups. */
 const Groups = ({ entries }: { entries: readonly PaletteEntry[] }) =>
   [...new Set(entries.map(({ group }) => group))].map((group) => (
     <Combobox.Group key={group} label={group}>
@@ -117,7 +116,6 @@ const schemes: readonly (readonly [MantineColorScheme, label: string])[] = [
   ['auto', t('app.commands.system')],
 ]
 
-/** Returns the pages and the commands of the signed-in user. */
 function useCommands(): readonly PaletteEntry[] {
   const { roles } = useMe()
   const navigate = useNavigate()
@@ -188,7 +186,6 @@ function useFound(text: string): { found: readonly PaletteEntry[]; isSearching: 
   return { found, isSearching: enabled && query.isFetching }
 }
 
-/** Returns the function that opens the page of a result. */
 function useOpen(): (result: SearchResult) => void {
   const navigate = useNavigate()
   return ({ kind, id }) => {
@@ -208,7 +205,6 @@ interface PaletteEntry {
   readonly run: () => void
 }
 
-/** Returns whether an entry contains all words of a text. */
 function matchesAll({ label, detail }: PaletteEntry, text: string): boolean {
   const searched = `${label} ${detail}`.toLowerCase()
   return text

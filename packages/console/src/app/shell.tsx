@@ -1,10 +1,10 @@
-import { Box, Group } from '@mantine/core'
+import { Box, Group, VisuallyHidden } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useMatches } from '@tanstack/react-router'
-import { ApiError, answerOf } from '@wheelhouse/sdk'
-import { Fragment, lazy, type ReactNode, Suspense, useEffect } from 'react'
+import { ApiError } from '@wheelhouse/sdk'
+import { type ComponentProps, Fragment, lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Brand } from '../base/brand.tsx'
+import { shortList } from '../base/format.ts'
 import { IconDots, IconHome } from '../base/icons.tsx'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
@@ -12,9 +12,10 @@ import { Empty, Loading, Problem } from '../base/states.tsx'
 import { NotificationBell } from '../notifications/bell.tsx'
 import { MeContext, type NavigationEntry, useMe, useNavigation, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { ConnectionBadge } from '../status/connection-badge.tsx'
+import { roleTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { AccountButton } from './account-button.tsx'
 import styles from './shell.module.css'
 import { SignInAgain, SignInPage } from './sign-in.tsx'
 
@@ -128,7 +129,6 @@ const Entry = ({ to, label, icon: Icon, exact = false }: NavigationEntry) => (
   </Link>
 )
 
-/** Shows the operator's open session above every page. */
 function OpenSessionBar() {
   const { roles } = useMe()
   return <Suspense>{roles.includes('operator') && <DrivingBar />}</Suspense>
@@ -159,11 +159,8 @@ const SuspendedPage = lazy(() => import('./suspended.tsx'))
 
 /** Shows its children to a signed-in user with a complete account, otherwise the sign-in or onboarding page. */
 function SignedInOnly({ children }: { children: ReactNode }) {
-  const { rest, session, live } = usePlatform()
-  const profile = useQuery({
-    queryKey: keys.profile,
-    queryFn: () => answerOf(rest.GET('/api/auth/profile')),
-  })
+  const { session, live } = usePlatform()
+  const profile = useRead(keys.profile, (rest) => rest.GET('/api/auth/profile'))
   const me = profile.data
   useEffect(() => {
     if (!me) return
@@ -200,14 +197,8 @@ function SignedInOnly({ children }: { children: ReactNode }) {
 type GatedRole = 'operator' | 'client'
 
 const texts: Record<GatedRole, { title: string; body: string }> = {
-  operator: {
-    title: t('app.roleGate.operatorTitle'),
-    body: t('app.roleGate.operatorText'),
-  },
-  client: {
-    title: t('app.roleGate.ownerTitle'),
-    body: t('app.roleGate.ownerText'),
-  },
+  operator: { title: t('app.roleGate.operatorTitle'), body: t('app.roleGate.operatorText') },
+  client: { title: t('app.roleGate.ownerTitle'), body: t('app.roleGate.ownerText') },
 }
 
 /**
@@ -266,4 +257,43 @@ function useOwnSubscription(userId: string | undefined): void {
       .then(({ dropForeignSubscription }) => dropForeignSubscription(rest))
       .catch((cause: unknown) => console.warn('push:', cause))
   }, [userId, rest])
+}
+
+const importMenu = () => import('./user-menu.tsx')
+const UserMenu = lazy(importMenu)
+
+/** Shows who is signed in, and loads the account menu when it is first opened. */
+export function AccountButton() {
+  const [isMenu, setMenu] = useState(false)
+  if (!isMenu) return <Face onClick={() => setMenu(true)} onPointerEnter={() => void importMenu()} />
+  return (
+    <Suspense fallback={<Face />}>
+      <UserMenu>
+        <Face />
+      </UserMenu>
+    </Suspense>
+  )
+}
+
+function Face(button: ComponentProps<'button'>) {
+  const me = useMe()
+  return (
+    <button type="button" {...button} className={`${styles.entry} ${styles.account}`}>
+      <VisuallyHidden>{t('app.userMenu.label', { name: me.display_name })}</VisuallyHidden>
+      <span className={styles.avatar} aria-hidden="true">
+        {me.avatar_url === null ? initials(me.display_name) : <img src={me.avatar_url} alt="" />}
+      </span>
+      <span className={styles.person} aria-hidden="true">
+        {me.display_name}
+        <small>{shortList.format(me.roles.map((role) => roleTexts[role]))}</small>
+      </span>
+    </button>
+  )
+}
+
+/** Returns the first letters of the first and the last word. */
+function initials(name: string): string {
+  const words = name.split(/\s+/).filter((word) => word !== '')
+  const [first = '', last = ''] = [words[0], words.length > 1 ? words.at(-1) : '']
+  return `${[...first][0] ?? ''}${[...last][0] ?? ''}`.toUpperCase()
 }

@@ -1,4 +1,5 @@
-import { Group, Kbd, Modal, Stack, Table, Text, Title } from '@mantine/core'
+import { Group, Kbd, Modal, Stack, Table, Title } from '@mantine/core'
+import { Note } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
 import { keyLabel, type Shortcut, sheetOpened, useOpenedAfterMount, useShortcutList } from './shortcuts.ts'
@@ -19,9 +20,7 @@ export default function ShortcutsSheet() {
             <ShortcutTable shortcuts={shortcuts.filter((shortcut) => shortcut.group === group)} />
           </section>
         ))}
-        <Text size="sm" c="dimmed">
-          {t('app.shortcuts.note')}
-        </Text>
+        <Note>{t('app.shortcuts.note')}</Note>
       </Stack>
     </Modal>
   )

@@ -34,7 +34,6 @@ export const Chart = (props: Props) => (
   </Section>
 )
 
-/** Lists the values in the order of the chart. */
 const Figures = ({ title, rows, format }: Props) => (
   <Table aria-label={title}>
     <Table.Tbody>

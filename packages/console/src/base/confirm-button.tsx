@@ -1,7 +1,8 @@
-import { Button, type ButtonProps, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { Button, type ButtonProps, Modal, Text, Textarea } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { t } from '../texts/texts.ts'
+import { DialogButtons, Form } from './form.tsx'
 import { Problem } from './states.tsx'
 
 /** Attributes for style sheets and tests. */
@@ -14,32 +15,37 @@ interface Props extends ButtonProps, DataAttributes {
   readonly confirmLabel: string
   /** The label of the button that closes the dialog without the action. */
   readonly dismissLabel?: string
-  /** The color of the confirm button. Red by default, because most confirmed actions are destructive. */
+  /** The color of the confirm button: that of the button, otherwise red, because most confirmed actions are destructive. */
   readonly confirmColor?: string
+  /** Whether the action requires a reason, which the other user sees. */
+  readonly asksReason?: boolean
   /** The dialog closes on success and shows the error on failure. */
-  readonly onConfirm: () => Promise<unknown>
+  readonly onConfirm: (reason: string) => Promise<unknown>
   readonly 'aria-label'?: string
 }
 
-/** Renders a button whose action requires a confirmation. */
+/** Renders a button whose action requires a confirmation. Without children its label is that of the confirm button. */
 export function ConfirmButton({
   question,
   consequence,
   confirmLabel,
-  dismissLabel = t('common.cancel'),
-  confirmColor = 'red.9',
+  dismissLabel,
+  confirmColor,
+  asksReason = false,
   onConfirm,
-  children,
+  children = confirmLabel,
   ...button
 }: Props) {
   const [opened, { open, close }] = useDisclosure(false)
+  const [reason, setReason] = useState('')
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
   const confirm = async () => {
     setBusy(true)
     setError(undefined)
     try {
-      await onConfirm()
+      await onConfirm(reason)
+      setReason('')
       close()
     } catch (cause) {
       setError(cause)
@@ -60,69 +66,9 @@ export function ConfirmButton({
         transitionProps={{ exitDuration: 0 }}
         onExitTransitionEnd={() => setError(undefined)}
       >
-        <Stack>
+        <Form onSubmit={() => void confirm()}>
           <Text>{consequence}</Text>
-          <Problem error={error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close} data-autofocus>
-              {dismissLabel}
-            </Button>
-            <Button color={confirmColor} loading={busy} onClick={() => void confirm()}>
-              {confirmLabel}
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
-    </>
-  )
-}
-
-interface ReasonButtonProps extends ButtonProps {
-  readonly question: string
-  readonly consequence: ReactNode
-  /** The label of the confirm button. */
-  readonly confirmLabel: string
-  /** The dialog closes on success and shows the error on failure. */
-  readonly onConfirm: (reason: string) => Promise<unknown>
-  readonly 'aria-label'?: string
-}
-
-/** Renders a button whose action requires a reason, which the other user sees. */
-export function ReasonButton({
-  question,
-  consequence,
-  confirmLabel,
-  onConfirm,
-  children,
-  ...button
-}: ReasonButtonProps) {
-  const [opened, { open, close }] = useDisclosure(false)
-  const [reason, setReason] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
-  const confirm = async (event: FormEvent) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(undefined)
-    try {
-      await onConfirm(reason)
-      setReason('')
-      close()
-    } catch (cause) {
-      setError(cause)
-    } finally {
-      setBusy(false)
-    }
-  }
-  return (
-    <>
-      <Button {...button} onClick={open}>
-        {children}
-      </Button>
-      <Modal opened={opened} onClose={close} title={question} onExitTransitionEnd={() => setError(undefined)}>
-        <form onSubmit={(event) => void confirm(event)}>
-          <Stack>
-            <Text>{consequence}</Text>
+          {asksReason && (
             <Textarea
               label={t('ui.reason')}
               value={reason}
@@ -133,17 +79,19 @@ export function ReasonButton({
               required
               data-autofocus
             />
-            <Problem error={error} />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
-                {t('common.cancel')}
-              </Button>
-              <Button color="red.9" type="submit" loading={busy} disabled={reason.trim() === ''}>
-                {confirmLabel}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+          )}
+          <Problem error={error} />
+          <DialogButtons
+            onCancel={close}
+            cancelLabel={dismissLabel}
+            isCancelFirst={!asksReason}
+            color={confirmColor ?? button.color ?? 'red.9'}
+            disabled={asksReason && reason.trim() === ''}
+            loading={busy}
+          >
+            {confirmLabel}
+          </DialogButtons>
+        </Form>
       </Modal>
     </>
   )

@@ -1,4 +1,15 @@
-import { Button, Center, SimpleGrid, type SimpleGridProps, Table, type TableProps, Text } from '@mantine/core'
+import {
+  Button,
+  Center,
+  SimpleGrid,
+  type SimpleGridProps,
+  Stack,
+  Table,
+  type TableProps,
+  type TableTdProps,
+  type TableTrProps,
+  Text,
+} from '@mantine/core'
 import type { ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
 import { Problem } from './states.tsx'
@@ -24,15 +35,11 @@ export function DataTable({ label, columns, minWidth, verticalSpacing, children,
     <Table aria-label={label} {...(verticalSpacing && { verticalSpacing })}>
       <Table.Thead>
         <Table.Tr>
-          {columns.map((column) => {
-            const { label: name, align } =
-              typeof column === 'string' ? { label: column, align: null } : column
-            return (
-              <Table.Th key={name} {...(align && { ta: align })}>
-                {name}
-              </Table.Th>
-            )
-          })}
+          {columns.map((column) => (
+            <Table.Th key={labelOf(column)} {...alignment(column)}>
+              {labelOf(column)}
+            </Table.Th>
+          ))}
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>{children}</Table.Tbody>
@@ -47,6 +54,61 @@ export function DataTable({ label, columns, minWidth, verticalSpacing, children,
     </Table.ScrollContainer>
   )
 }
+
+/** A column of a table: its header, what it shows of a row, and the properties of its cells. */
+export type TableColumn<Row> = readonly [
+  header: Column,
+  cell: (row: Row) => ReactNode,
+  properties?: Readonly<TableTdProps>,
+]
+
+interface RowTableProps<Row> extends Omit<Props, 'columns' | 'children'> {
+  readonly columns: readonly TableColumn<Row>[]
+  readonly rows: readonly Row[]
+  /** Identifies a row; by default its `id`. */
+  readonly keyOf?: (row: Row) => string | number
+  readonly rowProps?: (row: Row) => TableTrProps & { readonly [name: `data-${string}`]: string }
+}
+
+/** Renders a table of records. */
+export const RowTable = <Row extends object>({
+  columns,
+  rows,
+  keyOf = (row) => ('id' in row ? String(row.id) : ''),
+  rowProps,
+  ...table
+}: RowTableProps<Row>) => (
+  <DataTable {...table} columns={columns.map(([header]) => header)}>
+    {rows.map((row) => (
+      <Table.Tr key={keyOf(row)} {...rowProps?.(row)}>
+        {columns.map(([header, cell, properties]) => (
+          <Table.Td key={labelOf(header)} {...alignment(header)} {...properties}>
+            {cell(row)}
+          </Table.Td>
+        ))}
+      </Table.Tr>
+    ))}
+  </DataTable>
+)
+
+const labelOf = (column: Column) => (typeof column === 'string' ? column : column.label)
+const alignment = (column: Column) => (typeof column === 'string' ? {} : { ta: column.align })
+
+/** The style of a text that users wrote, with its lines. */
+export const wrapped = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
+
+/** Lists records below each other. */
+export const PlainList = <Row extends { readonly id: string }>(props: {
+  rows: readonly Row[]
+  gap?: 'xs' | 'sm'
+  children: (row: Row) => ReactNode
+}) => (
+  <Stack component="ul" gap={props.gap ?? 'sm'} m={0} p={0} style={{ listStyle: 'none' }}>
+    {props.rows.map((row) => (
+      <li key={row.id}>{props.children(row)}</li>
+    ))}
+  </Stack>
+)
 
 /** Renders a grid of labelled values. Its children are `DescriptionItem`s. */
 export const DescriptionList = ({

@@ -1,15 +1,7 @@
 /** Input types that take no text. */
-const NOT_TYPED: ReadonlySet<string> = new Set([
-  'button',
-  'checkbox',
-  'color',
-  'file',
-  'image',
-  'radio',
-  'range',
-  'reset',
-  'submit',
-])
+const NOT_TYPED: ReadonlySet<string> = new Set(
+  'button checkbox color file image radio range reset submit'.split(' '),
+)
 /** Elements that use the arrow keys themselves. */
 const ARROW_USERS =
   'input, select, [role=slider], [role=tab], [role=menu], [role=menuitem], [role=listbox], [role=dialog]'

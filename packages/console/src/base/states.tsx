@@ -1,4 +1,4 @@
-import { Alert, Button, Center, Group, Loader, Stack, Text } from '@mantine/core'
+import { Alert, Button, Center, Group, Loader, Stack, Text, type TextProps } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { ApiError } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
@@ -9,6 +9,13 @@ export const Loading = ({ label = t('common.loading') }: { label?: string }) => 
   <Center p="xl" role="status" aria-label={label}>
     <Loader />
   </Center>
+)
+
+/** Renders what explains something else, in small and pale letters. */
+export const Note = ({ children, ...text }: TextProps & { role?: 'status'; children: ReactNode }) => (
+  <Text size="sm" c="dimmed" {...text}>
+    {children}
+  </Text>
 )
 
 /** Renders an empty state with an explanation and an action. */

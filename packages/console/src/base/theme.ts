@@ -4,61 +4,19 @@ import { t } from '../texts/texts.ts'
 const FONT = "'Inter Variable', system-ui, sans-serif"
 const closeButton = { 'aria-label': t('common.close') }
 
+const shades = (colours: string) => colours.split(' ') as unknown as MantineColorsTuple
+
 /** The neutrals of the dark scheme, from text to the darkest ground. */
-const dark: MantineColorsTuple = [
-  '#eef2f6',
-  '#b4bdc9',
-  '#919ba9',
-  '#919ba9',
-  '#3a4452',
-  '#212832',
-  '#181d24',
-  '#0b0e12',
-  '#080a0d',
-  '#050608',
-]
+const dark = shades('#eef2f6 #b4bdc9 #919ba9 #919ba9 #3a4452 #212832 #181d24 #0b0e12 #080a0d #050608')
 
 /** The neutrals of the light scheme, from the ground to text. */
-const gray: MantineColorsTuple = [
-  '#f6f7f9',
-  '#f0f2f5',
-  '#e5e9ee',
-  '#e1e5ea',
-  '#c3cad3',
-  '#a3adb9',
-  '#7c8896',
-  '#5b6572',
-  '#434d5a',
-  '#11161c',
-]
+const gray = shades('#f6f7f9 #f0f2f5 #e5e9ee #e1e5ea #c3cad3 #a3adb9 #7c8896 #5b6572 #434d5a #11161c')
 
 /** The accent: 7 fills in the dark scheme, 8 in the light one; 3 and 9 are its texts. */
-const blue: MantineColorsTuple = [
-  '#e4effc',
-  '#c3ddfb',
-  '#9dcbff',
-  '#79b8ff',
-  '#5aa3f5',
-  '#3f8de8',
-  '#2f7fdd',
-  '#1f6fd6',
-  '#1762c6',
-  '#135fc0',
-]
+const blue = shades('#e4effc #c3ddfb #9dcbff #79b8ff #5aa3f5 #3f8de8 #2f7fdd #1f6fd6 #1762c6 #135fc0')
 
 /** For what stops a robot, and for what endangers data or people. */
-const red: MantineColorsTuple = [
-  '#fde6e6',
-  '#fbc9c8',
-  '#ffb3af',
-  '#ff9c96',
-  '#ff827b',
-  '#ff453e',
-  '#e5383b',
-  '#d4202a',
-  '#c41a24',
-  '#b8141e',
-]
+const red = shades('#fde6e6 #fbc9c8 #ffb3af #ff9c96 #ff827b #ff453e #e5383b #d4202a #c41a24 #b8141e')
 
 /** The theme of all pages: the only place with colours, type, corners and spaces. docs/console.md explains their use. */
 export const theme = createTheme({
@@ -119,68 +77,47 @@ const onPicture = {
   '--stop-rim': '#ff453e',
 }
 
+/** What differs between the schemes: in light, and in dark. */
+const schemed: Readonly<Record<`--${string}`, readonly [light: string, dark: string]>> = {
+  '--surface-1': ['#ffffff', '#11151a'],
+  '--surface-2': ['#f0f2f5', '#181d24'],
+  '--surface-3': ['#e5e9ee', '#212832'],
+  '--line': ['#e1e5ea', '#262d37'],
+  '--line-strong': ['#c3cad3', '#3a4452'],
+  '--text-2': ['#434d5a', '#b4bdc9'],
+  '--text-3': ['#5b6572', '#919ba9'],
+  '--accent': ['#135fc0', '#79b8ff'],
+  '--accent-soft': ['#e4effc', '#13273f'],
+  '--status-live': ['#0a7350', '#45d39a'],
+  '--status-delayed': ['#8f5600', '#ffb840'],
+  '--status-blind': ['#b8141e', '#ff827b'],
+  '--status-paused': ['#3b4fc4', '#a9bcff'],
+  '--status-off': ['#5b6572', '#919ba9'],
+  '--soft-live': ['#e0f5ec', '#0e2b22'],
+  '--soft-delayed': ['#fdf0d8', '#33240a'],
+  '--soft-blind': ['#fde6e6', '#3a1416'],
+  '--soft-paused': ['#e8ebfd', '#1b2240'],
+  '--shadow-hover': ['0 1px 2px rgb(16 24 32 / 6%)', '0 1px 2px rgb(0 0 0 / 40%)'],
+  '--shadow-above': ['0 12px 40px rgb(16 24 32 / 16%)', '0 12px 40px rgb(0 0 0 / 55%)'],
+  '--mantine-color-body': ['#f6f7f9', '#0b0e12'],
+  '--mantine-color-text': ['#11161c', '#eef2f6'],
+  '--mantine-color-dimmed': ['#434d5a', '#b4bdc9'],
+  '--mantine-color-placeholder': ['#5b6572', '#919ba9'],
+  '--mantine-color-error': ['#b8141e', '#ff827b'],
+  '--mantine-color-anchor': ['#135fc0', '#79b8ff'],
+  '--mantine-color-default-border': ['#c3cad3', '#3a4452'],
+}
+
+const inScheme = (index: 0 | 1) =>
+  Object.fromEntries(Object.entries(schemed).map(([name, values]) => [name, values[index]]))
+
 /** The custom properties of the console next to those of Mantine. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: { ...onPicture, '--ease': 'cubic-bezier(.2, .7, .2, 1)' },
-  light: {
-    '--surface-1': '#ffffff',
-    '--surface-2': '#f0f2f5',
-    '--surface-3': '#e5e9ee',
-    '--line': '#e1e5ea',
-    '--line-strong': '#c3cad3',
-    '--text-2': '#434d5a',
-    '--text-3': '#5b6572',
-    '--accent': '#135fc0',
-    '--accent-soft': '#e4effc',
-    '--status-live': '#0a7350',
-    '--status-delayed': '#8f5600',
-    '--status-blind': '#b8141e',
-    '--status-paused': '#3b4fc4',
-    '--status-off': '#5b6572',
-    '--soft-live': '#e0f5ec',
-    '--soft-delayed': '#fdf0d8',
-    '--soft-blind': '#fde6e6',
-    '--soft-paused': '#e8ebfd',
-    '--shadow-hover': '0 1px 2px rgb(16 24 32 / 6%)',
-    '--shadow-above': '0 12px 40px rgb(16 24 32 / 16%)',
-    '--mantine-color-body': '#f6f7f9',
-    '--mantine-color-text': '#11161c',
-    '--mantine-color-dimmed': '#434d5a',
-    '--mantine-color-placeholder': '#5b6572',
-    '--mantine-color-error': '#b8141e',
-    '--mantine-color-anchor': '#135fc0',
-    '--mantine-color-default-border': '#c3cad3',
-    '--mantine-color-blue-light-hover': '#c3ddfb',
-  },
+  light: { ...inScheme(0), '--mantine-color-blue-light-hover': '#c3ddfb' },
   dark: {
-    '--surface-1': '#11151a',
-    '--surface-2': '#181d24',
-    '--surface-3': '#212832',
-    '--line': '#262d37',
-    '--line-strong': '#3a4452',
-    '--text-2': '#b4bdc9',
-    '--text-3': '#919ba9',
-    '--accent': '#79b8ff',
-    '--accent-soft': '#13273f',
-    '--status-live': '#45d39a',
-    '--status-delayed': '#ffb840',
-    '--status-blind': '#ff827b',
-    '--status-paused': '#a9bcff',
-    '--status-off': '#919ba9',
-    '--soft-live': '#0e2b22',
-    '--soft-delayed': '#33240a',
-    '--soft-blind': '#3a1416',
-    '--soft-paused': '#1b2240',
-    '--shadow-hover': '0 1px 2px rgb(0 0 0 / 40%)',
-    '--shadow-above': '0 12px 40px rgb(0 0 0 / 55%)',
-    '--mantine-color-body': '#0b0e12',
-    '--mantine-color-text': '#eef2f6',
-    '--mantine-color-dimmed': '#b4bdc9',
-    '--mantine-color-placeholder': '#919ba9',
-    '--mantine-color-error': '#ff827b',
-    '--mantine-color-anchor': '#79b8ff',
+    ...inScheme(1),
     '--mantine-color-default': '#11151a',
     '--mantine-color-default-hover': '#181d24',
-    '--mantine-color-default-border': '#3a4452',
   },
 })

@@ -1,17 +1,28 @@
-import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { ApiError, answerOf } from '@wheelhouse/sdk'
-import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
-import { duration, money } from '../base/format.ts'
-import { LinkAnchor, webAddress } from '../base/links.tsx'
+import { Alert, Anchor, Button, Group, Stack, Table, Text } from '@mantine/core'
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
+import {
+  DescriptionItem,
+  DescriptionList,
+  MoreButton,
+  RowTable,
+  type TableColumn,
+} from '../base/data-table.tsx'
+import { dateTime, duration, money, monthOf } from '../base/format.ts'
+import { LinkAnchor, LinkButton, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
-import { Section } from '../base/section.tsx'
-import { Empty, Problem, QueryView } from '../base/states.tsx'
+import { ResourcePage, Section } from '../base/section.tsx'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { ClientProfileForm } from '../settings/client-profile-form.tsx'
+import { useRead } from '../platform/rest.ts'
+import { ClientProfileForm } from '../settings/profile-forms.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
+import { StateLabel } from '../status/state-label.tsx'
+import { invoiceStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { HostedLink, type Invoice, InvoiceStatusLabel, monthName, useInvoices } from './invoices.tsx'
+import './print.css'
 
 /** Lists invoices and shows payment method, prices and company data. */
 export const InvoicesPage = () => (
@@ -24,7 +35,12 @@ export const InvoicesPage = () => (
       {({ invoices }) => (
         <>
           <Totals invoices={invoices} />
-          <InvoiceTable invoices={invoices} />
+          <RowTable
+            label={t('billing.invoices.title')}
+            minWidth={620}
+            columns={invoiceColumns}
+            rows={invoices}
+          />
         </>
       )}
     </QueryView>
@@ -62,57 +78,26 @@ function Totals({ invoices }: { invoices: readonly Invoice[] }) {
   )
 }
 
-const InvoiceTable = ({ invoices }: { invoices: readonly Invoice[] }) => (
-  <DataTable
-    label={t('billing.invoices.title')}
-    minWidth={620}
-    columns={[
-      t('billing.invoices.month'),
-      t('billing.invoices.status'),
-      t('billing.invoices.sessions'),
-      t('billing.invoices.time'),
-      t('billing.invoices.amount'),
-      t('billing.invoices.provider'),
-    ]}
-  >
-    {invoices.map((invoice) => (
-      <Row key={invoice.id} invoice={invoice} />
-    ))}
-  </DataTable>
-)
-
-const Row = ({ invoice }: { invoice: Invoice }) => (
-  <Table.Tr>
-    <Table.Td>
-      <LinkAnchor to="/invoices/$invoiceId" params={{ invoiceId: invoice.id }} fw={600}>
-        {monthName(invoice.month)}
+const invoiceColumns: readonly TableColumn<Invoice>[] = [
+  [
+    t('billing.invoices.month'),
+    ({ id, month }) => (
+      <LinkAnchor to="/invoices/$invoiceId" params={{ invoiceId: id }} fw={600}>
+        {monthName(month)}
       </LinkAnchor>
-    </Table.Td>
-    <Table.Td>
-      <InvoiceStatusLabel status={invoice.status} />
-    </Table.Td>
-    <Table.Td>{invoice.session_count}</Table.Td>
-    <Table.Td>{duration(invoice.minutes)}</Table.Td>
-    <Table.Td>{money(invoice.total_cents, invoice.currency)}</Table.Td>
-    <Table.Td>
-      <HostedLink invoice={invoice} />
-    </Table.Td>
-  </Table.Tr>
-)
-
-/** Queries the owner profile, with billing data. */
-function useClientProfile() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: keys.clientProfile,
-    queryFn: () => answerOf(rest.GET('/api/client/profile')),
-  })
-}
+    ),
+  ],
+  [t('billing.invoices.status'), ({ status }) => <InvoiceStatusLabel status={status} />],
+  [t('billing.invoices.sessions'), ({ session_count }) => session_count],
+  [t('billing.invoices.time'), ({ minutes }) => duration(minutes)],
+  [t('billing.invoices.amount'), ({ total_cents, currency }) => money(total_cents, currency)],
+  [t('billing.invoices.provider'), (invoice) => <HostedLink invoice={invoice} />],
+]
 
 /** Shows whether a payment method is saved, and links to the page of the payment provider. */
 function PaymentSetup() {
   const { rest } = usePlatform()
-  const profile = useClientProfile()
+  const profile = useRead(keys.clientProfile, (rest) => rest.GET('/api/client/profile'))
   const portal = useMutation({
     mutationFn: () => answerOf(rest.POST('/api/payments/portal')),
     // Opens in this tab, because browsers block a window that opens after a request.
@@ -122,15 +107,18 @@ function PaymentSetup() {
     },
     gcTime: 0,
   })
-  if (isNotSetUp(portal.error)) return <NotSetUp />
+  if (isNotSetUp(portal.error))
+    return (
+      <Alert variant="default" title={t('billing.payment.offTitle')} role="status">
+        <Text size="sm">{t('billing.payment.offText')}</Text>
+      </Alert>
+    )
   return (
     <QueryView query={profile}>
       {({ billing_ready }) => (
         <Stack>
           <Text maw={640}>{t(billing_ready ? 'billing.payment.saved' : 'billing.payment.missing')}</Text>
-          <Text size="sm" c="dimmed" maw={640}>
-            {t('billing.payment.privacy')}
-          </Text>
+          <Note maw={640}>{t('billing.payment.privacy')}</Note>
           <Problem error={portal.error} />
           <Group>
             <Button onClick={() => portal.mutate()} loading={portal.isPending || portal.isSuccess}>
@@ -146,19 +134,8 @@ function PaymentSetup() {
 /** Returns whether payments are not configured, as opposed to a temporary outage of the provider. */
 const isNotSetUp = (error: unknown) => error instanceof ApiError && error.code === 'payments_not_configured'
 
-const NotSetUp = () => (
-  <Alert variant="default" title={t('billing.payment.offTitle')} role="status">
-    <Text size="sm">{t('billing.payment.offText')}</Text>
-  </Alert>
-)
-
-/** Shows the public price list. */
 function Prices() {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: keys.pricing,
-    queryFn: () => answerOf(rest.GET('/api/public/pricing')),
-  })
+  const query = useRead(keys.pricing, (rest) => rest.GET('/api/public/pricing'))
   return (
     <Stack>
       <Text maw={640}>{t('billing.prices.note')}</Text>
@@ -168,24 +145,220 @@ function Prices() {
         empty={<Empty title={t('billing.prices.emptyTitle')} />}
       >
         {({ plans, currency }) => (
-          <DataTable
+          <RowTable
             label={t('billing.prices.label')}
-            columns={[t('billing.prices.plan'), t('billing.prices.perMinute')]}
-          >
-            {plans.map((plan) => (
-              <Table.Tr key={plan.id}>
-                <Table.Td>
-                  <Text fw={600}>{plan.name}</Text>
-                  <Text size="sm" c="dimmed">
-                    {plan.description}
-                  </Text>
-                </Table.Td>
-                <Table.Td>{money(plan.client_rate_cents_per_minute, currency)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </DataTable>
+            rows={plans}
+            columns={[
+              [
+                t('billing.prices.plan'),
+                ({ name, description }) => (
+                  <>
+                    <Text fw={600}>{name}</Text>
+                    <Note>{description}</Note>
+                  </>
+                ),
+              ],
+              [t('billing.prices.perMinute'), (plan) => money(plan.client_rate_cents_per_minute, currency)],
+            ]}
+          />
         )}
       </QueryView>
     </Stack>
+  )
+}
+
+type Invoice = Schemas['Invoice']
+type InvoiceLine = Schemas['InvoiceLine']
+
+const PAGE_SIZE = 100
+
+/** Queries all invoices, newest first. */
+function useInvoices() {
+  return useRead([...keys.invoices, 'list'], (rest) => rest.GET('/api/client/invoices'))
+}
+
+/** Queries one invoice and its lines page by page, oldest first. */
+function useInvoice(id: string) {
+  const { rest } = usePlatform()
+  return useInfiniteQuery({
+    queryKey: [...keys.invoices, id],
+    queryFn: ({ pageParam: offset }) =>
+      answerOf(
+        rest.GET('/api/client/invoices/{id}', {
+          params: { path: { id }, query: { limit: PAGE_SIZE, offset } },
+        }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: ({ session_count }, pages) => {
+      const loaded = pages.reduce((sum, { lines }) => sum + lines.length, 0)
+      const last = pages.at(-1)?.lines.length ?? 0
+      return last > 0 && loaded < session_count ? loaded : undefined
+    },
+  })
+}
+
+const shown: Record<Invoice['status'], { shape: ShapeName; meaning: string }> = {
+  DRAFT: { shape: 'off', meaning: t('billing.status.draft') },
+  OPEN: { shape: 'request', meaning: t('billing.status.open') },
+  PAID: { shape: 'live', meaning: t('billing.status.paid') },
+  FAILED: { shape: 'blind', meaning: t('billing.status.failed') },
+  VOID: { shape: 'off', meaning: t('billing.status.void') },
+}
+
+const InvoiceStatusLabel = ({ status }: { status: Invoice['status'] }) => (
+  <StateLabel shape={shown[status].shape} title={shown[status].meaning}>
+    {invoiceStatusTexts[status]}
+  </StateLabel>
+)
+
+/** Returns the meaning of the status for the owner. */
+const meaningOf = ({ status, paid_at }: Invoice): string =>
+  status === 'PAID' && paid_at
+    ? t('billing.status.paidOn', { date: dateTime(paid_at) })
+    : shown[status].meaning
+
+/** Returns `2026-10` as "October 2026". Invoice months are in UTC. */
+const monthName = (month: string): string => monthOf(`${month}-01T00:00:00Z`)
+
+/** Links to the invoice page of the payment provider, where the owner can pay. */
+function HostedLink({ invoice }: { invoice: Invoice }) {
+  const address = invoice.hosted_url === null ? undefined : webAddress(invoice.hosted_url)
+  if (!address) return null
+  const isUnpaid = invoice.status === 'OPEN' || invoice.status === 'FAILED'
+  const month = monthName(invoice.month)
+  return (
+    <Anchor
+      href={address}
+      target="_blank"
+      rel="noopener noreferrer"
+      data-no-print
+      aria-label={t(isUnpaid ? 'billing.hostedLink.payLabel' : 'billing.hostedLink.viewLabel', { month })}
+    >
+      {t(isUnpaid ? 'billing.hostedLink.pay' : 'billing.hostedLink.view')}
+    </Anchor>
+  )
+}
+
+/** Shows one invoice with the cost of each session. Printable. */
+export function InvoicePage() {
+  const { invoiceId } = useParams({ from: '/shell/invoices/$invoiceId' })
+  const query = useInvoice(invoiceId)
+  return (
+    <ResourcePage
+      query={query}
+      kind={t('billing.invoice.kind')}
+      back={<LinkButton to="/invoices">{t('billing.invoice.all')}</LinkButton>}
+    >
+      {({ pages }) => {
+        const invoice = pages.at(-1)
+        if (!invoice) return null
+        const lines = pages.flatMap((page) => page.lines)
+        return (
+          <Page
+            title={t('billing.invoice.title', { month: monthName(invoice.month) })}
+            description={
+              invoice.issued_at
+                ? t('billing.invoice.issued', { date: dateTime(invoice.issued_at) })
+                : t('billing.invoice.notIssued')
+            }
+            actions={<Actions complete={!query.hasNextPage} />}
+          >
+            <Group>
+              <InvoiceStatusLabel status={invoice.status} />
+              <Text>{meaningOf(invoice)}</Text>
+              <HostedLink invoice={invoice} />
+            </Group>
+            {invoice.billing_name && (
+              <Text>{t('billing.invoice.billedTo', { recipient: billedTo(invoice) })}</Text>
+            )}
+            <InvoiceLines invoice={invoice} lines={lines} />
+            <MoreButton query={query}>
+              {t('billing.invoice.moreLines', { loaded: lines.length, total: invoice.session_count })}
+            </MoreButton>
+          </Page>
+        )
+      }}
+    </ResourcePage>
+  )
+}
+
+const billedTo = ({ billing_name, billing_country, billing_vat_id }: Schemas['Invoice']) =>
+  [billing_name, billing_country, billing_vat_id].filter((part) => part !== null).join(', ')
+
+const Actions = ({ complete }: { complete: boolean }) => (
+  <Group data-no-print>
+    <LinkButton to="/invoices" variant="default">
+      {t('billing.invoice.all')}
+    </LinkButton>
+    {/* A partial invoice on paper looks complete. */}
+    <Button
+      onClick={() => window.print()}
+      disabled={!complete}
+      title={complete ? undefined : t('billing.invoice.loadFirst')}
+    >
+      {t('billing.invoice.print')}
+    </Button>
+  </Group>
+)
+
+/** Returns seconds as `2 min 10 s`, or an empty string for 0. */
+function seconds(count: number): string {
+  if (count === 0) return ''
+  const [minutes, rest] = [Math.floor(count / 60), count % 60]
+  if (minutes === 0) return t('billing.lines.seconds', { seconds: rest })
+  if (rest === 0) return t('billing.lines.minutes', { minutes })
+  return t('billing.lines.minutesAndSeconds', { minutes, seconds: rest })
+}
+
+const sum = (lines: readonly InvoiceLine[], field: 'paused_seconds' | 'outage_seconds') =>
+  lines.reduce((total, line) => total + line[field], 0)
+
+const lineColumns = (currency: string): readonly TableColumn<InvoiceLine>[] => [
+  [
+    t('billing.lines.session'),
+    ({ session_id, started_at }) => (
+      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session_id }} inherit>
+        {dateTime(started_at)}
+      </LinkAnchor>
+    ),
+  ],
+  [t('billing.lines.robot'), ({ robot_name }) => robot_name],
+  [t('billing.lines.operator'), ({ operator_name }) => operator_name],
+  [t('billing.lines.minutesColumn'), ({ minutes }) => minutes],
+  [t('billing.lines.paused'), ({ paused_seconds }) => seconds(paused_seconds)],
+  [t('billing.lines.offline'), ({ outage_seconds }) => seconds(outage_seconds)],
+  [t('billing.lines.perMinute'), (line) => money(line.rate_cents_per_minute, currency)],
+  [t('billing.lines.amount'), ({ amount_cents }) => money(amount_cents, currency)],
+]
+
+/** Lists the sessions of an invoice and their totals. */
+const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) => (
+  <>
+    <RowTable
+      label={t('billing.lines.label')}
+      minWidth={760}
+      columns={lineColumns(invoice.currency)}
+      rows={lines}
+      keyOf={({ session_id }) => session_id}
+      foot={<Sums invoice={invoice} lines={lines} />}
+    />
+    <Note>{t('billing.lines.rule', { time: duration(invoice.minutes) })}</Note>
+  </>
+)
+
+/** Sums the lines. Pauses and outages are summed only when all lines are loaded. */
+function Sums({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) {
+  const all = lines.length === invoice.session_count
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" colSpan={3}>
+        {t('billing.lines.sessions', { count: invoice.session_count })}
+      </Table.Th>
+      <Table.Td fw={600}>{invoice.minutes}</Table.Td>
+      <Table.Td>{all && seconds(sum(lines, 'paused_seconds'))}</Table.Td>
+      <Table.Td>{all && seconds(sum(lines, 'outage_seconds'))}</Table.Td>
+      <Table.Td />
+      <Table.Td fw={600}>{money(invoice.total_cents, invoice.currency)}</Table.Td>
+    </Table.Tr>
   )
 }

@@ -1,22 +1,18 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { lazyRouteComponent } from '@tanstack/react-router'
 import { IconReceipt } from '../base/icons.tsx'
 import type { NavigationEntry } from '../platform/platform.ts'
-import { shellRoute } from '../platform/root-routes.tsx'
+import { shellPage } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
 
-const getParentRoute = () => shellRoute
-
 export const billingRoutes = [
-  createRoute({
-    getParentRoute,
-    path: '/invoices',
-    component: lazyRouteComponent(() => import('./invoices.page.tsx'), 'InvoicesPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/invoices/$invoiceId',
-    component: lazyRouteComponent(() => import('./invoice.page.tsx'), 'InvoicePage'),
-  }),
+  shellPage(
+    '/invoices',
+    lazyRouteComponent(() => import('./invoices.page.tsx'), 'InvoicesPage'),
+  ),
+  shellPage(
+    '/invoices/$invoiceId',
+    lazyRouteComponent(() => import('./invoices.page.tsx'), 'InvoicePage'),
+  ),
 ] as const
 
 export const billingNavigation: readonly NavigationEntry[] = [

@@ -17,7 +17,7 @@ import type { StopRequestState } from '../stop/stop.ts'
 import { StopResults } from '../stop/stop-all.tsx'
 import { VideoView } from '../video/video-view.tsx'
 import { LiveTileView } from '../wall/live-tile.tsx'
-import { TileTrust } from '../wall/strip-tile.tsx'
+import { TileTrust } from '../wall/tile-picture.tsx'
 import { ago, chatting, liveRobot, OPERATOR_ID } from './fixtures.ts'
 import { block, FakePicture, inColumn, ON_PICTURE, PageFrame, shown } from './frames.tsx'
 

@@ -1,12 +1,12 @@
 import { Anchor, Button, Stack, Table, TextInput } from '@mantine/core'
 import { ApiError } from '@wheelhouse/sdk'
-import { ConfirmButton, ReasonButton } from '../base/confirm-button.tsx'
+import { ConfirmButton } from '../base/confirm-button.tsx'
 import { CopyableSecret } from '../base/copyable.tsx'
 import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { FormFooter } from '../base/form.tsx'
 import { Section } from '../base/section.tsx'
 import { Empty, Loading, Problem } from '../base/states.tsx'
-import { Attention } from '../home/attention.tsx'
+import { Attention } from '../home/owner-home.tsx'
 import { block, inColumn, shown } from './frames.tsx'
 
 const doNothing = () => undefined
@@ -145,7 +145,8 @@ export const pageBlocks = [
       shown(
         'dialog-reason',
         'With a reason',
-        <ReasonButton
+        <ConfirmButton
+          asksReason
           variant="default"
           question="Reject this request?"
           consequence="The operator is notified and sees the reason."
@@ -153,7 +154,7 @@ export const pageBlocks = [
           onConfirm={succeed}
         >
           Reject
-        </ReasonButton>,
+        </ConfirmButton>,
         { opensDialog: true },
       ),
     ],

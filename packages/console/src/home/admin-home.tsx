@@ -1,41 +1,35 @@
 import { useQuery } from '@tanstack/react-query'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { shortTime } from '../admin/freshness.tsx'
-import { certificationsQuery, type Overview, overviewQuery } from '../admin/queries.ts'
+import type { Schemas } from '@wheelhouse/sdk'
+import type { ReactNode } from 'react'
+import {
+  certificationsQuery,
+  LATE_JOB_S,
+  type Overview,
+  overviewQuery,
+  queuesQuery,
+  SILENT_MS,
+  shortTime,
+} from '../admin/admin-page.tsx'
 import { LinkAnchor } from '../base/links.tsx'
 import { sentence } from '../base/message-of.ts'
 import { Loading, Problem } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
-import { keys } from '../platform/queries.ts'
 import { gapText, reasonText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { Attention, type AttentionItem } from './attention.tsx'
-
-type JobQueue = Schemas['JobQueue']
-
-/** A gateway renews its row every few seconds. */
-const SILENT_MS = 15_000
-const JOBS_POLL_MS = 5_000
-/** A queue whose oldest job has been due for longer has no free worker. */
-const LATE_JOB_S = 300
+import { Attention, type AttentionItem } from './owner-home.tsx'
 
 /** Shows admins what is wrong: gateways, lost robots, stops, failed jobs, certification requests. */
 export default function AdminHome() {
   const { rest } = usePlatform()
   const overview = useQuery(overviewQuery(rest))
   const certifications = useQuery(certificationsQuery(rest, 'PENDING'))
-  const queues = useQuery({
-    queryKey: [...keys.jobs, 'queues'],
-    queryFn: async ({ signal }) => (await answerOf(rest.GET('/api/admin/jobs/queues', { signal }))).queues,
-    refetchInterval: JOBS_POLL_MS,
-  })
+  const queues = useQuery(queuesQuery(rest))
   const failed = [overview, certifications, queues].find(({ error }) => error !== null)
-  if (!overview.data || !certifications.data || !queues.data) {
-    return failed ? <Problem error={failed.error} onRetry={() => void failed.refetch()} /> : <Loading />
-  }
+  const problem = failed && <Problem error={failed.error} onRetry={() => void failed.refetch()} />
+  if (!overview.data || !certifications.data || !queues.data) return problem ?? <Loading />
   return (
     <>
-      {failed && <Problem error={failed.error} onRetry={() => void failed.refetch()} />}
+      {problem}
       <Attention
         title={t('home.admin.title')}
         none={t('home.admin.none')}
@@ -51,117 +45,76 @@ export default function AdminHome() {
   )
 }
 
+/** Renders what an item is about as a link to the page that has more. */
+const linked = (to: '/admin' | '/admin/jobs' | '/admin/certifications', text: string): ReactNode => (
+  <LinkAnchor to={to} fw={600}>
+    {text}
+  </LinkAnchor>
+)
+
 function ofGateways({ at, gateways }: Overview): AttentionItem[] {
-  const subject = (text: string) => (
-    <LinkAnchor to="/admin" fw={600}>
-      {text}
-    </LinkAnchor>
-  )
-  if (gateways.length === 0) {
-    return [
-      {
-        id: 'gateways',
-        label: t('home.admin.down'),
-        shape: 'blind',
-        subject: subject(t('home.admin.noGateway')),
-        detail: t('home.admin.noGatewayText'),
-      },
-    ]
+  const down = (id: string, text: string, detail: string): AttentionItem => {
+    return { id, label: t('home.admin.down'), shape: 'blind', subject: linked('/admin', text), detail }
   }
+  if (gateways.length === 0)
+    return [down('gateways', t('home.admin.noGateway'), t('home.admin.noGatewayText'))]
   return gateways
     .filter(({ seen_at }) => Date.parse(at) - Date.parse(seen_at) > SILENT_MS)
-    .map(
-      ({ id, url }): AttentionItem => ({
-        id,
-        label: t('home.admin.down'),
-        shape: 'blind',
-        subject: subject(url),
-        detail: t('home.admin.gatewaySilent'),
-      }),
-    )
+    .map(({ id, url }) => down(id, url, t('home.admin.gatewaySilent')))
 }
 
 const ofSessions = ({ sessions }: Overview): AttentionItem[] =>
   sessions.open
     .filter(({ stop, robot_connected }) => stop !== null || !robot_connected)
-    .map(
-      ({ id, robot_name, robot_connected, stop, client_name }): AttentionItem => ({
-        id,
-        label: robot_connected ? t('home.admin.stopped') : t('home.admin.lost'),
-        shape: 'blind',
-        subject: (
-          <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600}>
-            {robot_name}
-          </LinkAnchor>
-        ),
-        detail: stop
-          ? t('home.admin.stoppedFor', { owner: client_name, reason: reasonText(stop.reason) })
-          : client_name,
-      }),
-    )
-
-const ofRecordings = ({ not_recorded }: Overview): AttentionItem[] =>
-  not_recorded.map(
-    ({ reason, sessions }): AttentionItem => ({
-      id: `recording:${reason}`,
-      label: t('home.admin.notRecorded'),
-      shape: 'delayed',
+    .map(({ id, robot_name, robot_connected, stop, client_name: owner }) => ({
+      id,
+      label: robot_connected ? t('home.admin.stopped') : t('home.admin.lost'),
+      shape: 'blind',
       subject: (
-        <LinkAnchor to="/admin" fw={600}>
-          {t('home.admin.notRecordedSessions', { count: sessions })}
+        <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600}>
+          {robot_name}
         </LinkAnchor>
       ),
-      detail: sentence(gapText(reason)),
-    }),
-  )
+      detail: stop ? t('home.admin.stoppedFor', { owner, reason: reasonText(stop.reason) }) : owner,
+    }))
 
-/** Shows queues with failed jobs, and queues without a free worker. */
-const ofJobs = (queues: readonly JobQueue[]): AttentionItem[] => [
+const ofRecordings = ({ not_recorded }: Overview): AttentionItem[] =>
+  not_recorded.map(({ reason, sessions }) => ({
+    id: `recording:${reason}`,
+    label: t('home.admin.notRecorded'),
+    shape: 'delayed',
+    subject: linked('/admin', t('home.admin.notRecordedSessions', { count: sessions })),
+    detail: sentence(gapText(reason)),
+  }))
+
+/** Returns queues with failed jobs, and queues without a free worker. */
+const ofJobs = (queues: readonly Schemas['JobQueue'][]): AttentionItem[] => [
   ...queues
     .filter(({ failed }) => failed > 0)
     .map(
-      (queue): AttentionItem => ({
-        id: queue.name,
+      ({ name, description, failed }): AttentionItem => ({
+        id: name,
         label: t('home.admin.failed'),
         shape: 'blind',
-        subject: queueLink(queue),
-        detail: t('home.admin.failedJobs', { jobs: queue.failed }),
+        subject: linked('/admin/jobs', description),
+        detail: t('home.admin.failedJobs', { jobs: failed }),
       }),
     ),
   ...queues
     .filter(({ due, oldest_due_seconds: lateS }) => due > 0 && lateS > LATE_JOB_S)
     .map(
-      (queue): AttentionItem => ({
-        id: `late:${queue.name}`,
+      ({ name, description, due, oldest_due_seconds: lateS }): AttentionItem => ({
+        id: `late:${name}`,
         label: t('home.admin.late'),
         shape: 'delayed',
-        subject: queueLink(queue),
-        detail: t('home.admin.lateJobs', {
-          jobs: queue.due,
-          time: shortTime(queue.oldest_due_seconds * 1_000),
-        }),
+        subject: linked('/admin/jobs', description),
+        detail: t('home.admin.lateJobs', { jobs: due, time: shortTime(lateS * 1_000) }),
       }),
     ),
 ]
 
-const queueLink = ({ description }: JobQueue) => (
-  <LinkAnchor to="/admin/jobs" fw={600}>
-    {description}
-  </LinkAnchor>
-)
-
-const ofCertifications = (waiting: number): AttentionItem[] =>
-  waiting === 0
-    ? []
-    : [
-        {
-          id: 'certifications',
-          label: t('home.admin.waiting'),
-          shape: 'delayed',
-          subject: (
-            <LinkAnchor to="/admin/certifications" fw={600}>
-              {t('home.admin.requests', { requests: waiting })}
-            </LinkAnchor>
-          ),
-        },
-      ]
+function ofCertifications(requests: number): AttentionItem[] {
+  if (requests === 0) return []
+  const subject = linked('/admin/certifications', t('home.admin.requests', { requests }))
+  return [{ id: 'certifications', label: t('home.admin.waiting'), shape: 'delayed', subject }]
+}

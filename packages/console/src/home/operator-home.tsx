@@ -1,16 +1,17 @@
-import { Group, Stack, Text } from '@mantine/core'
+import { Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useState } from 'react'
 import { duration, money, shortWeekday, timeOfDay } from '../base/format.ts'
 import { IconRobot } from '../base/icons.tsx'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { Panel } from '../base/section.tsx'
-import { QueryView } from '../base/states.tsx'
+import { Note, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { useGatewayLatency } from '../operator/gateway-latency.ts'
+import { useGatewayLatency } from '../operator/queries.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { sessionQuery } from '../session/session-query.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { TrustBadge } from '../status/trust-badge.tsx'
@@ -32,12 +33,11 @@ const POLL_MS = 15_000
 
 /** Shows an operator the next thing to do, the week, the schedule and the free robots. */
 export default function OperatorHome() {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: [...keys.sessions, 'operator-overview'],
-    queryFn: ({ signal }) => answerOf(rest.GET('/api/operator/overview', { signal })),
-    refetchInterval: POLL_MS,
-  })
+  const query = useRead(
+    [...keys.sessions, 'operator-overview'],
+    (rest, { signal }) => rest.GET('/api/operator/overview', { signal }),
+    { refetchInterval: POLL_MS },
+  )
   return (
     <QueryView query={query}>
       {({ open_session, planned, free, week }) => (
@@ -164,12 +164,9 @@ function Resume({ session }: { session: NonNullable<OperatorOverview['open_sessi
 
 /** Offers a free robot. Its picture is part of a session, so that nobody watches without one. */
 function Best({ robot: { id, name, robot_type, battery, own_sessions } }: { robot: FreeRobot }) {
-  const { rest } = usePlatform()
-  const { data } = useQuery({
-    queryKey: [...keys.robots, 'pre-flight', id],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/operator/robots/{id}', { params: { path: { id } }, signal })),
-  })
+  const { data } = useRead([...keys.robots, 'pre-flight', id], (rest, { signal }) =>
+    rest.GET('/api/operator/robots/{id}', { params: { path: { id } }, signal }),
+  )
   const facts = [
     robot_type,
     data && t('home.operator.rate', { rate: money(data.earnings_cents_per_minute * 60) }),
@@ -280,9 +277,7 @@ const FreeRobots = ({ robots }: { robots: readonly FreeRobot[] }) => (
               <LinkAnchor to="/available/$robotId" params={{ robotId: id }} fw={600}>
                 {name}
               </LinkAnchor>
-              <Text size="sm" c="dimmed">
-                {robot_type}
-              </Text>
+              <Note>{robot_type}</Note>
             </div>
             <span className={styles.since}>{battery !== null && percent(battery)}</span>
           </li>

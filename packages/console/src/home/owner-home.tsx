@@ -1,26 +1,28 @@
 import { Group, List, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { LinkProps } from '@tanstack/react-router'
+import type { Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Band, BandKey } from '../base/band.tsx'
 import { CopyableSecret } from '../base/copyable.tsx'
-import { duration, money, shortList, timeOfDay } from '../base/format.ts'
+import { duration, money, monthOf, shortList, timeOfDay } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { sentence } from '../base/message-of.ts'
 import { Figures, Panel, Section } from '../base/section.tsx'
 import { QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { type Activity, bandPartsOf, useActivity } from '../status/activity.ts'
 import type { LiveRobot } from '../status/live-robots.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
+import { Shape } from '../status/shapes.tsx'
 import { StateLabel } from '../status/state-label.tsx'
 import { gapText, robotStateTexts } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
 import { createPictureSlots } from '../wall/picture-slots.ts'
-import { lineOf, StripTile } from '../wall/strip-tile.tsx'
-import { Attention, type AttentionItem } from './attention.tsx'
+import { lineOf, StripTile } from '../wall/tile-picture.tsx'
 import styles from './home.module.css'
 
 type ClientOverview = Schemas['ClientOverview']
@@ -28,16 +30,13 @@ type ClientOverview = Schemas['ClientOverview']
 /** Events announce stops, pauses and losses. Batteries and costs arrive with the next poll. */
 const POLL_MS = 5_000
 
-function useOwnerOverview() {
-  const { rest } = usePlatform()
-  return useQuery({
-    // Below the robots, because their events and those of sessions change it.
-    queryKey: [...keys.robots, 'overview'],
-    queryFn: ({ signal }) => answerOf(rest.GET('/api/client/overview', { signal })),
+/** Queries the overview. Its key is below the robots, because their events and those of sessions change it. */
+const useOwnerOverview = () =>
+  useRead([...keys.robots, 'overview'], (rest, { signal }) => rest.GET('/api/client/overview', { signal }), {
     refetchInterval: POLL_MS,
   })
-}
 
+/** Says in one sentence what is going on. */
 /** Says in one sentence what is going on. */
 export function OwnerSentence() {
   const { data } = useOwnerOverview()
@@ -129,7 +128,21 @@ const robotLink = (id: string, name: string) => (
   </LinkAnchor>
 )
 
-const LOOK = { size: 'xs', variant: 'default' } as const
+/** Renders the button to the page where more is known, or where a decision is taken. */
+const button = (link: LinkProps, { text = t('home.attention.details'), variant = 'default' } = {}) => (
+  <LinkButton size="xs" variant={variant} {...link}>
+    {text}
+  </LinkButton>
+)
+
+const toRobot = (robotId: string): LinkProps => ({ to: '/robots/$robotId', params: { robotId } })
+const toSession = (sessionId: string): LinkProps => ({ to: '/sessions/$sessionId', params: { sessionId } })
+
+const robotShapes: Partial<Record<LiveRobot['state'], ShapeName>> = {
+  PAUSED: 'paused',
+  STOPPED: 'stopped',
+  LOST: 'lost',
+}
 
 /** Stopped first, and what waits for a decision, as links to the page where it is taken. */
 function ofRobot(robot: LiveRobot): AttentionItem[] {
@@ -137,162 +150,103 @@ function ofRobot(robot: LiveRobot): AttentionItem[] {
   if (!session) return []
   const asks = session.requested_minutes !== null || session.stop?.clear_requested_at != null
   if (!asks && (state === 'DRIVING' || state === 'READY')) return []
+  const look = { text: t('live.tile.review'), variant: asks ? 'filled' : 'default' }
   return [
     {
       id,
       label: robotStateTexts[state],
-      shape: asks
-        ? 'request'
-        : state === 'PAUSED'
-          ? 'paused'
-          : state === 'STOPPED'
-            ? 'stopped'
-            : state === 'LOST'
-              ? 'lost'
-              : 'live',
+      shape: asks ? 'request' : (robotShapes[state] ?? 'live'),
       subject: robotLink(id, name),
       detail: session.stop?.by_name
         ? t('home.attention.stoppedBy', { name: session.stop.by_name, line: lineOf(robot) })
         : lineOf(robot),
       since: <Time at={session.stop?.at ?? session.paused_at ?? session.started_at} />,
-      action: (
-        <LinkButton
-          {...LOOK}
-          {...(asks && { variant: 'filled' })}
-          to="/sessions/$sessionId"
-          params={{ sessionId: session.id }}
-        >
-          {t('live.tile.review')}
-        </LinkButton>
-      ),
+      action: button(toSession(session.id), look),
     },
   ]
 }
 
-const ofRecording = ({
-  session_id,
-  robot_name,
-  reason,
-}: ClientOverview['not_recorded'][number]): AttentionItem => ({
+type Of<K extends keyof ClientOverview> = ClientOverview[K] extends (infer Item)[] ? Item : never
+
+const ofRecording = ({ session_id, robot_name, reason }: Of<'not_recorded'>): AttentionItem => ({
   id: `recording ${session_id}`,
   label: t('home.attention.notRecorded'),
   shape: 'delayed',
   subject: <b>{robot_name}</b>,
   detail: sentence(gapText(reason)),
-  action: (
-    <LinkButton {...LOOK} to="/sessions/$sessionId" params={{ sessionId: session_id }}>
-      {t('live.tile.review')}
-    </LinkButton>
-  ),
+  action: button(toSession(session_id), { text: t('live.tile.review') }),
 })
 
 function ofOffline({ count, last_at, robots }: ClientOverview['went_offline']): AttentionItem[] {
   const [first] = robots
   if (!first || last_at === null) return []
   const names = shortList.format(robots.map(({ name }) => name))
+  const others = count - robots.length
   return [
     {
       id: 'offline',
       label: robotStateTexts.OFFLINE,
       shape: 'off',
-      subject: count === 1 ? robotLink(first.id, first.name) : <b>{t('home.attention.robots', { count })}</b>,
-      detail:
-        count === 1
-          ? t('home.attention.lostConnection')
-          : count > robots.length
-            ? t('home.attention.andMore', { names, count: count - robots.length })
-            : names,
+      ...(count === 1
+        ? { subject: robotLink(first.id, first.name), detail: t('home.attention.lostConnection') }
+        : {
+            subject: <b>{t('home.attention.robots', { count })}</b>,
+            detail: others > 0 ? t('home.attention.andMore', { names, count: others }) : names,
+          }),
       since: <Time at={last_at} />,
-      action: (
-        <LinkButton {...LOOK} to="/robots" search={{ status: 'OFFLINE' }}>
-          {t('home.attention.details')}
-        </LinkButton>
-      ),
+      action: button({ to: '/robots', search: { status: 'OFFLINE' } }),
     },
   ]
 }
 
-const ofBattery = ({ id, name, battery }: ClientOverview['low_batteries'][number]): AttentionItem => ({
+const ofBattery = ({ id, name, battery }: Of<'low_batteries'>): AttentionItem => ({
   id: `battery ${id}`,
   label: t('home.attention.lowBattery'),
   shape: 'delayed',
   subject: robotLink(id, name),
   detail: t('home.attention.charge', { charge: percent(battery) }),
-  action: toRobot(id),
+  action: button(toRobot(id)),
 })
 
-const toRobot = (robotId: string) => (
-  <LinkButton {...LOOK} to="/robots/$robotId" params={{ robotId }}>
-    {t('home.attention.details')}
-  </LinkButton>
-)
-
-const ofHold = ({ id, name }: ClientOverview['on_hold'][number]): AttentionItem => ({
+const ofHold = ({ id, name }: Of<'on_hold'>): AttentionItem => ({
   id: `hold ${id}`,
   label: t('home.attention.onHold'),
   shape: 'off',
   subject: robotLink(id, name),
   detail: t('home.attention.onHoldText'),
-  action: toRobot(id),
+  action: button(toRobot(id)),
 })
 
-const ofWebhook = ({
-  id,
-  url,
-  enabled,
-  since,
-}: ClientOverview['failing_webhooks'][number]): AttentionItem => ({
+const ofWebhook = ({ id, url, enabled, since }: Of<'failing_webhooks'>): AttentionItem => ({
   id,
   label: t(enabled ? 'home.attention.failing' : 'home.attention.turnedOff'),
   shape: 'blind',
   subject: <b>{t('home.attention.webhook')}</b>,
   detail: url,
   since: since && <Time at={since} />,
-  action: (
-    <LinkButton {...LOOK} to="/settings/webhooks/$webhookId" params={{ webhookId: id }}>
-      {t('home.attention.details')}
-    </LinkButton>
-  ),
+  action: button({ to: '/settings/webhooks/$webhookId', params: { webhookId: id } }),
 })
 
-const ofExport = ({
-  id,
-  name,
-  failed,
-  created_at,
-}: ClientOverview['stuck_exports'][number]): AttentionItem => ({
+const ofExport = ({ id, name, failed, created_at }: Of<'stuck_exports'>): AttentionItem => ({
   id,
   label: t(failed ? 'home.attention.failed' : 'home.attention.stuck'),
   shape: failed ? 'blind' : 'delayed',
   subject: <b>{t('home.attention.export', { name })}</b>,
   detail: t(failed ? 'home.attention.exportFailed' : 'home.attention.exportStuck'),
   since: <Time at={created_at} />,
-  action: (
-    <LinkButton {...LOOK} to="/datasets/exports">
-      {t('home.attention.details')}
-    </LinkButton>
-  ),
+  action: button({ to: '/datasets/exports' }),
 })
 
-const ofInvoice = ({ id, month }: ClientOverview['failed_invoices'][number]): AttentionItem => ({
+const ofInvoice = ({ id, month }: Of<'failed_invoices'>): AttentionItem => ({
   id,
   label: t('home.attention.unpaid'),
   shape: 'delayed',
-  subject: <b>{t('home.attention.invoice', { month: monthText(month) })}</b>,
+  subject: <b>{t('home.attention.invoice', { month: monthOf(`${month}-01T00:00:00Z`) })}</b>,
   detail: t('home.attention.paymentFailed'),
-  action: (
-    <LinkButton {...LOOK} to="/invoices/$invoiceId" params={{ invoiceId: id }}>
-      {t('home.attention.details')}
-    </LinkButton>
-  ),
+  action: button({ to: '/invoices/$invoiceId', params: { invoiceId: id } }),
 })
 
-/** Returns a month such as `2026-10` in the viewer's language. */
-const monthText = (month: string) =>
-  new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', timeZone: 'UTC' }).format(
-    new Date(`${month}-01T00:00:00Z`),
-  )
-
+/** Pictures on the home page. The wall shows all. */
 /** Pictures on the home page. The wall shows all. */
 const SHOWN = 6
 
@@ -318,7 +272,6 @@ function LiveStrip({ overview: { live, robots } }: { overview: ClientOverview })
   )
 }
 
-/** Shows when each robot was in a session today. */
 function Days({ activity }: { activity: Activity }) {
   const nowMs = Date.parse(activity.at)
   const fromMs = nowMs - (nowMs % DAY_MS)
@@ -450,3 +403,59 @@ const DriveStep = () =>
       </LinkButton>
     </>
   )
+
+/** One thing that needs the user's attention. */
+export interface AttentionItem {
+  readonly id: string
+  /** One word. */
+  readonly label: string
+  readonly shape: ShapeName
+  /** Its robot, invoice or queue, usually as a link. */
+  readonly subject: ReactNode
+  /** Why, as a sentence or a phrase. */
+  readonly detail?: ReactNode
+  /** How long already. */
+  readonly since?: ReactNode
+  readonly action?: ReactNode
+}
+
+/** Items that are shown at once. Their pages list all. */
+const ITEMS_SHOWN = 20
+
+const tones: Partial<Record<ShapeName, string>> = {
+  delayed: 'delayed',
+  blind: 'blind',
+  stopped: 'blind',
+  lost: 'blind',
+  paused: 'paused',
+  request: 'request',
+}
+
+/** Lists what needs the user's attention, most urgent first. */
+export const Attention = (props: { title: string; none: string; items: readonly AttentionItem[] }) => (
+  <Panel title={props.title}>
+    {props.items.length === 0 ? (
+      <p className={styles.none}>
+        <Shape name="live" /> {props.none}
+      </p>
+    ) : (
+      <ul className={styles.attention}>
+        {props.items.slice(0, ITEMS_SHOWN).map(({ id, label, shape, subject, detail, since, action }) => (
+          <li key={id} data-tone={tones[shape]}>
+            <span className={styles.sign}>
+              <Shape name={shape} />
+            </span>
+            <div className={styles.what}>
+              <div>
+                {subject} <span className={styles.state}>{label}</span>
+              </div>
+              {detail !== undefined && <div className={styles.detail}>{detail}</div>}
+            </div>
+            {since !== undefined && <span className={styles.since}>{since}</span>}
+            {action}
+          </li>
+        ))}
+      </ul>
+    )}
+  </Panel>
+)

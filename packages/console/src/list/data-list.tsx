@@ -1,7 +1,7 @@
-import { Button, Center, Loader, Stack, Text } from '@mantine/core'
+import { Button, Center, Loader, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { labelInSentence } from '../base/format.ts'
-import { Empty, Loading, Problem } from '../base/states.tsx'
+import { Empty, Loading, Note, Problem } from '../base/states.tsx'
 import { t } from '../texts/texts.ts'
 import { ListHeader } from './list-header.tsx'
 import type { ListRows as LoadedRows, WithId } from './list-pages.ts'
@@ -107,14 +107,11 @@ const NoMatches = ({ label, onReset }: { label: string; onReset: () => void }) =
   />
 )
 
-/** Shows that more rows are loading, or the number of rows at the end of the list. */
 const End = ({ list, count }: { list: Pick<LoadedRows<unknown>, 'hasMore'>; count: number }) =>
   list.hasMore ? (
     <Center p="xs" role="status" aria-label={t('ui.list.loadingMore')}>
       <Loader size="sm" />
     </Center>
   ) : (
-    <Text size="sm" c="dimmed" role="status">
-      {t('ui.list.total', { rows: count })}
-    </Text>
+    <Note role="status">{t('ui.list.total', { rows: count })}</Note>
   )

@@ -24,6 +24,7 @@ import {
   useState,
 } from 'react'
 import { labelInSentence } from '../base/format.ts'
+import { Note } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { useMe } from '../platform/platform.ts'
 import { language, t } from '../texts/texts.ts'
@@ -138,7 +139,6 @@ function Chips(props: { filter: ListFilter; value: unknown; onChange: (value: st
   )
 }
 
-/** Selects the order on a phone, where cards have no column headers. */
 function SortSelect<Row>(props: {
   columns: readonly ListColumn<Row>[]
   sort: string | undefined
@@ -276,11 +276,7 @@ function ViewsMenu({ name, search, onApply }: ViewsMenuProps) {
       </Popover.Target>
       <Popover.Dropdown aria-label={t('ui.list.views')}>
         <Stack gap="xs">
-          {views.length === 0 && (
-            <Text size="sm" c="dimmed">
-              {t('ui.list.viewsNote')}
-            </Text>
-          )}
+          {views.length === 0 && <Note>{t('ui.list.viewsNote')}</Note>}
           {views.map((view) => (
             <Group key={view.name} gap="xs" wrap="nowrap">
               <Button

@@ -1,4 +1,5 @@
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { answerOf } from '@wheelhouse/sdk'
 import { useCallback, useMemo, useRef } from 'react'
 
 interface Options<Row> {
@@ -99,6 +100,17 @@ export interface ListPage<Row> {
   readonly rows: readonly Row[]
   /** The cursor of the next page; null at the end of the list. */
   readonly next: string | null
+}
+
+type Answer = Awaited<Parameters<typeof answerOf>[0]>
+
+/** Reads a page whose answer names the cursor of the next one in a header. */
+export async function pageOf<A extends Answer, Row>(
+  pending: Promise<A>,
+  rowsOf: (body: Awaited<ReturnType<typeof answerOf<A>>>) => readonly Row[],
+): Promise<ListPage<Row>> {
+  const rows = rowsOf(await answerOf(pending))
+  return { rows, next: (await pending).response.headers.get('X-Next-Cursor') }
 }
 
 /** The loaded pages, as the query cache stores them: `pageParams[i]` is the cursor of `pages[i]`. */

@@ -27,7 +27,6 @@ const useIsNarrower = (em: number) =>
 /** Returns whether the window is too narrow for a table, so that rows are cards: a phone or a small tablet. */
 export const useCards = () => useIsNarrower(62)
 
-/** Returns the columns that the window has room for. */
 function useFittingColumns<Row>(columns: readonly ListColumn<Row>[]): readonly ListColumn<Row>[] {
   const [cards, narrow, medium] = [useCards(), useIsNarrower(75), useIsNarrower(88)]
   return useMemo(
@@ -205,7 +204,6 @@ function useVirtualRows<Row extends { readonly id: string }>({ list, rows, rowHe
   return { bodyRef, virtualizer, items: virtualizer.getVirtualItems() }
 }
 
-/** Returns the index of the row that contains the focus. */
 function focusedIndex(body: HTMLElement | null): number | undefined {
   const focused = document.activeElement?.closest<HTMLElement>('[data-index]')
   return focused && body?.contains(focused) ? Number(focused.dataset.index) : undefined

@@ -15,7 +15,7 @@ import {
   IconUsers,
 } from '../base/icons.tsx'
 import { LinkAnchor } from '../base/links.tsx'
-import { Empty, Loading, Problem } from '../base/states.tsx'
+import { Empty, Loading, Note, Problem } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
@@ -127,7 +127,6 @@ const icons: Readonly<Record<NotificationGroup, FC<{ size?: number }>>> = {
   webhooks: IconSwitch,
 }
 
-/** Returns where a notification leads. */
 function linkOf({ sessionId, exportId, isDataset }: Shown) {
   if (sessionId) return { to: '/sessions/$sessionId', params: { sessionId } } as const
   if (isDataset) return { to: '/datasets/exports' } as const
@@ -163,9 +162,9 @@ function Entry(props: { entry: Shown; onRead: () => void; onLeave: () => void })
         </Group>
         {detail && <Text size="sm">{detail}</Text>}
         <Group gap="sm">
-          <Text size="sm" c="dimmed">
+          <Note>
             <Time at={entry.created_at} />
-          </Text>
+          </Note>
           {isUnread && (
             <Anchor
               component="button"

@@ -1,19 +1,17 @@
 import { Button, Card, Group, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { answerOf } from '@wheelhouse/sdk'
 import { createContext, lazy, Suspense, useContext, useMemo, useState } from 'react'
 import { money, timeOfDay } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
-import { Empty, Problem } from '../base/states.tsx'
+import { Empty, Note, Problem } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { latencyMs } from '../drive/figure-texts.ts'
 import { DataList } from '../list/data-list.tsx'
 import type { ListRows } from '../list/list-pages.ts'
 import { type ListColumn, optionsOf } from '../list/list-types.ts'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { useRobotStatuses } from '../platform/use-live.ts'
 import { RobotStateLabel } from '../status/live-robots.tsx'
 import { SessionStatusLabel } from '../status/session-status.tsx'
@@ -21,17 +19,18 @@ import { percent } from '../texts/percent.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { AvailabilityLine } from './availability-line.tsx'
-import { useDriveNow } from './drive-now.ts'
-import { useGatewayLatency } from './gateway-latency.ts'
-import { type AvailableSearch, readAvailableSearch } from './list-search.ts'
+import { useDriveNow } from './idempotent-mutation.ts'
 import styles from './operator.module.css'
 import {
   type AvailableRobot,
+  type AvailableSearch,
+  readAvailableSearch,
   useAvailability,
   useAvailableCounts,
   useAvailableRobots,
   useBusyRobots,
   useCertifications,
+  useGatewayLatency,
   useModelName,
 } from './queries.ts'
 import { RobotDrawing } from './robot-drawing.tsx'
@@ -90,11 +89,7 @@ function AvailableRobots() {
         <Text fw={600}>{t('operator.available.notStarted', { robot: selected.name })}</Text>
       )}
       <Problem error={start.error} />
-      {busy && (
-        <Text size="sm" c="dimmed">
-          {t('operator.available.busy')}
-        </Text>
-      )}
+      {busy && <Note>{t('operator.available.busy')}</Note>}
       <RobotActionsContext value={actions}>
         <DataList
           label={t('operator.available.label')}
@@ -127,7 +122,6 @@ function AvailableRobots() {
   )
 }
 
-/** Appends the robots in a session to the available ones, once all of these are loaded. */
 function withBusy(
   available: ListRows<AvailableRobot>,
   busy: readonly AvailableRobot[] = [],
@@ -138,7 +132,6 @@ function withBusy(
   return { ...available, rows: [...rows, ...busy.filter(({ id }) => !free.has(id))] }
 }
 
-/** Explains an empty list and how to get access to robots. */
 function NoRobotsNotice() {
   const { data } = useCertifications()
   const certifications = data?.certifications
@@ -245,7 +238,6 @@ function NameCell({ robot: { id, name, robot_type, owner_name } }: { robot: Avai
 /** Returns the newest known status of a robot: that of the hub, else that of the list. */
 const useLiveStatus = ({ id, status }: AvailableRobot) => useRobotStatuses()?.get(id)?.status ?? status
 
-/** Shows the state of a robot, and when a busy one is free again. */
 function StatusCell({ robot }: { robot: AvailableRobot }) {
   const status = useLiveStatus(robot)
   const { free_at, busy_since } = robot
@@ -268,7 +260,6 @@ function StatusCell({ robot }: { robot: AvailableRobot }) {
 /** What operators see of a robot's state: of a session of others only that there is one. */
 const robotStates = { AVAILABLE: 'READY', IN_SESSION: 'DRIVING', OFFLINE: 'OFFLINE' } as const
 
-/** Shows the round trip from this browser to the gateway of a robot. */
 function LatencyCell({ robot }: { robot: AvailableRobot }) {
   const { data } = useGatewayLatency(robot.gateway_url)
   return <span title={t('operator.latency.short')}>{data ? latencyMs(data.medianMs) : '–'}</span>
@@ -308,11 +299,9 @@ function OpenSession() {
 }
 
 function Running({ sessionId }: { sessionId: string }) {
-  const { rest } = usePlatform()
-  const { data: session, error } = useQuery({
-    queryKey: [...keys.sessions, sessionId],
-    queryFn: () => answerOf(rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } } })),
-  })
+  const { data: session, error } = useRead([...keys.sessions, sessionId], (rest) =>
+    rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } } }),
+  )
   return (
     <Card withBorder component="section" aria-label={t('operator.openSession.label')}>
       <Group justify="space-between">
@@ -326,9 +315,9 @@ function Running({ sessionId }: { sessionId: string }) {
             {session && <SessionStatusLabel status={session.status} />}
           </Group>
           {session?.started_at && (
-            <Text c="dimmed" size="sm">
+            <Note>
               {textParts('operator.openSession.started', { time: <Time at={session.started_at} /> })}
-            </Text>
+            </Note>
           )}
           <Problem error={error} />
         </Stack>

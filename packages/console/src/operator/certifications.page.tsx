@@ -1,11 +1,12 @@
-import { Autocomplete, Button, Group, Stack, Table, Text, Textarea } from '@mantine/core'
+import { Autocomplete, Button, Group, Textarea } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
-import { type FormEvent, useState } from 'react'
-import { DataTable } from '../base/data-table.tsx'
+import { useState } from 'react'
+import { RowTable, type TableColumn, wrapped } from '../base/data-table.tsx'
+import { Form } from '../base/form.tsx'
 import { Page } from '../base/page.tsx'
 import { Section } from '../base/section.tsx'
-import { Empty, Problem, QueryView } from '../base/states.tsx'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
@@ -15,12 +16,7 @@ import { t } from '../texts/texts.ts'
 import { useIdempotentMutation } from './idempotent-mutation.ts'
 import { type Certification, useCertifications, useModelName, useModels } from './queries.ts'
 
-const shapes = {
-  PENDING: 'delayed',
-  APPROVED: 'live',
-  REJECTED: 'off',
-  REVOKED: 'blind',
-} as const
+const shapes = { PENDING: 'delayed', APPROVED: 'live', REJECTED: 'off', REVOKED: 'blind' } as const
 
 /** Lists the operator's certifications and requests new ones. */
 export function CertificationsPage() {
@@ -35,43 +31,29 @@ export function CertificationsPage() {
         isEmpty={({ certifications }) => certifications.length === 0}
         empty={<Empty title={t('operator.certifications.emptyTitle')} />}
       >
-        {({ certifications }) => <List certifications={certifications} />}
+        {({ certifications: rows }) => (
+          <RowTable label={t('operator.certifications.label')} minWidth={560} columns={columns} rows={rows} />
+        )}
       </QueryView>
     </Page>
   )
 }
 
-const List = ({ certifications }: { certifications: readonly Certification[] }) => (
-  <DataTable
-    label={t('operator.certifications.label')}
-    minWidth={560}
-    columns={[
-      t('operator.certifications.robotType'),
-      t('operator.certifications.status'),
-      t('operator.certifications.requested'),
-      t('operator.certifications.decided'),
-      t('operator.certifications.reason'),
-      t('operator.certifications.experience'),
-    ]}
-  >
-    {certifications.map(({ id, robot_type, status, requested_at, decided_at, reason, note }) => (
-      <Table.Tr key={id}>
-        <Table.Td>{robot_type}</Table.Td>
-        <Table.Td>
-          <StateLabel shape={shapes[status]}>{certificationStatusTexts[status]}</StateLabel>
-        </Table.Td>
-        <Table.Td>
-          <Time at={requested_at} />
-        </Table.Td>
-        <Table.Td>{decided_at ? <Time at={decided_at} /> : t('operator.certifications.notDecided')}</Table.Td>
-        <Table.Td style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{reason}</Table.Td>
-        <Table.Td style={{ overflowWrap: 'anywhere' }}>{note}</Table.Td>
-      </Table.Tr>
-    ))}
-  </DataTable>
-)
+const columns: readonly TableColumn<Certification>[] = [
+  [t('operator.certifications.robotType'), ({ robot_type }) => robot_type],
+  [
+    t('operator.certifications.status'),
+    ({ status }) => <StateLabel shape={shapes[status]}>{certificationStatusTexts[status]}</StateLabel>,
+  ],
+  [t('operator.certifications.requested'), ({ requested_at }) => <Time at={requested_at} />],
+  [
+    t('operator.certifications.decided'),
+    ({ decided_at: at }) => (at ? <Time at={at} /> : t('operator.certifications.notDecided')),
+  ],
+  [t('operator.certifications.reason'), ({ reason }) => reason, { style: wrapped }],
+  [t('operator.certifications.experience'), ({ note }) => note, { style: { overflowWrap: 'anywhere' } }],
+]
 
-/** Requests a certification for a supported model or for any other robot type. */
 function CertificationForm({ certifications }: { certifications: readonly Certification[] }) {
   const [type, setType] = useState('')
   const [note, setNote] = useState('')
@@ -84,49 +66,42 @@ function CertificationForm({ certifications }: { certifications: readonly Certif
   const existing = certifications.find(
     (certification) => certification.robot_type === type.trim() && certification.status !== 'REJECTED',
   )
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (!existing) request.mutate({ robot_type: type.trim(), ...(note.trim() && { note: note.trim() }) })
   }
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <Autocomplete
-          label={t('operator.certificationForm.robotType')}
-          description={t('operator.certificationForm.robotTypeNote')}
-          required
-          limit={50}
-          data={models.data?.models.map((model) => model.robot_type) ?? []}
-          value={type}
-          onChange={setType}
-          error={existing && existingText(existing)}
-        />
-        {modelName && (
-          <Text size="sm" c="dimmed">
-            {modelName}
-          </Text>
-        )}
-        <Textarea
-          label={t('operator.certificationForm.experience')}
-          description={t('operator.certificationForm.experienceNote')}
-          autosize
-          minRows={2}
-          value={note}
-          onChange={(event) => setNote(event.currentTarget.value)}
-        />
-        <Problem error={request.error} />
-        <Group>
-          <Button type="submit" loading={request.isPending}>
-            {t('operator.certificationForm.request')}
-          </Button>
-          <Text size="sm" c="dimmed" role="status">
-            {request.isSuccess
-              ? t('operator.certificationForm.requested', { type: request.data.robot_type })
-              : ''}
-          </Text>
-        </Group>
-      </Stack>
-    </form>
+    <Form onSubmit={submit}>
+      <Autocomplete
+        label={t('operator.certificationForm.robotType')}
+        description={t('operator.certificationForm.robotTypeNote')}
+        required
+        limit={50}
+        data={models.data?.models.map((model) => model.robot_type) ?? []}
+        value={type}
+        onChange={setType}
+        error={existing && existingText(existing)}
+      />
+      {modelName && <Note>{modelName}</Note>}
+      <Textarea
+        label={t('operator.certificationForm.experience')}
+        description={t('operator.certificationForm.experienceNote')}
+        autosize
+        minRows={2}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+      />
+      <Problem error={request.error} />
+      <Group>
+        <Button type="submit" loading={request.isPending}>
+          {t('operator.certificationForm.request')}
+        </Button>
+        <Note role="status">
+          {request.isSuccess
+            ? t('operator.certificationForm.requested', { type: request.data.robot_type })
+            : ''}
+        </Note>
+      </Group>
+    </Form>
   )
 }
 

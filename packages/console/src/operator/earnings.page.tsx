@@ -1,23 +1,42 @@
-import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
+import {
+  Alert,
+  Button,
+  Card,
+  Group,
+  List,
+  Modal,
+  NumberInput,
+  Radio,
+  SimpleGrid,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { ApiError, answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
+import { useState } from 'react'
 import { Chart } from '../base/chart.tsx'
-import { clockText, duration, money } from '../base/format.ts'
+import { RowTable, type TableColumn } from '../base/data-table.tsx'
+import { DialogButtons, Form } from '../base/form.tsx'
+import { clockText, duration, money, shortList } from '../base/format.ts'
+import { LinkAnchor } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
-import { Empty, QueryView } from '../base/states.tsx'
+import { Section } from '../base/section.tsx'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
+import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { sessionStatusTexts } from '../texts/code-texts.ts'
+import { useRead } from '../platform/rest.ts'
+import { StateLabel } from '../status/state-label.tsx'
+import { payoutStatusTexts, sessionStatusTexts } from '../texts/code-texts.ts'
+import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { Payments } from './payments.tsx'
+import { useIdempotentMutation } from './idempotent-mutation.ts'
 
 /** Shows the operator's earnings and payouts. */
 export function EarningsPage() {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: [...keys.stats, 'operator'],
-    queryFn: () => answerOf(rest.GET('/api/operator/stats')),
-  })
+  const query = useRead([...keys.stats, 'operator'], (rest) => rest.GET('/api/operator/stats'))
   return (
     <Page title={t('operator.earnings.title')} description={t('operator.earnings.description')}>
       <QueryView query={query}>
@@ -25,7 +44,7 @@ export function EarningsPage() {
           <Stack>
             <Figures stats={stats} />
             <Payments />
-            <EarningsCharts sessionsByStatus={stats.sessions_by_status} />
+            <EarningsCharts counts={stats.sessions_by_status} />
           </Stack>
         )}
       </QueryView>
@@ -67,9 +86,7 @@ function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
           <Text size="xl" fw={700}>
             {value}
           </Text>
-          <Text size="sm" c="dimmed">
-            {detail}
-          </Text>
+          <Note>{detail}</Note>
         </Card>
       ))}
     </SimpleGrid>
@@ -87,24 +104,18 @@ const ratings = new Intl.NumberFormat(language, { minimumFractionDigits: 2, maxi
 const ratingOf = ({ rating_average: average }: Schemas['OperatorStats']) =>
   average === null ? t('operator.earnings.noRating') : ratings.format(average)
 
-type Counts = Schemas['OperatorStats']['sessions_by_status']
-
 const dayFormat = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' })
-const counts = new Intl.NumberFormat(language)
+const numbers = new Intl.NumberFormat(language)
 
 const statuses = ['COMPLETED', 'CANCELLED', 'PENDING', 'ACTIVE', 'PAUSED'] as const
 
-/** Charts the earnings of the last days and the sessions by status. */
-function EarningsCharts({ sessionsByStatus }: { sessionsByStatus: Counts }) {
+function EarningsCharts({ counts }: { counts: Schemas['OperatorStats']['sessions_by_status'] }) {
   const { rest } = usePlatform()
   const query = useQuery({
     queryKey: [...keys.sessions, 'earnings-by-day'],
     queryFn: () => earningsByDay(rest),
   })
-  const rows = statuses.map((status) => ({
-    label: sessionStatusTexts[status],
-    value: sessionsByStatus[status],
-  }))
+  const rows = statuses.map((status) => ({ label: sessionStatusTexts[status], value: counts[status] }))
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <QueryView
@@ -127,7 +138,7 @@ function EarningsCharts({ sessionsByStatus }: { sessionsByStatus: Counts }) {
           title={t('operator.earnings.sessionsTitle')}
           unit={t('operator.earnings.sessions')}
           rows={rows}
-          format={counts.format}
+          format={numbers.format}
         />
       )}
     </SimpleGrid>
@@ -175,4 +186,301 @@ async function* completedSince(rest: RestClient, createdMs: number): AsyncGenera
     const last = sessions.at(-1)
     if (sessions.length < PAGE_SIZE || !last || Date.parse(last.created_at) < createdMs) return
   }
+}
+
+const REFETCH_INTERVAL_MS = 15_000
+const MAX_RETRIES = 3
+
+/** Returns whether payments are not configured, as opposed to a temporary outage of the provider. */
+const isNotSetUp = (error: unknown) => error instanceof ApiError && error.code === 'payments_not_configured'
+
+/** Shows payout account, payout form and past payouts. */
+function Payments() {
+  const query = useRead(keys.payouts, (rest) => rest.GET('/api/payments/payout'), {
+    retry: (count, error) => count < MAX_RETRIES && !isNotSetUp(error),
+    refetchInterval: ({ state }) => (state.data && state.data.pendingCents > 0 ? REFETCH_INTERVAL_MS : false),
+  })
+  if (isNotSetUp(query.error))
+    return (
+      <Alert color="gray" variant="outline" title={t('operator.payments.notSetUp')}>
+        <Text size="sm">{t('operator.payments.notSetUpNote')}</Text>
+      </Alert>
+    )
+  return (
+    <QueryView query={query}>
+      {(overview) => (
+        <>
+          <SimpleGrid cols={{ base: 1, md: 2 }}>
+            <PayoutAccount />
+            <PayoutForm overview={overview} />
+          </SimpleGrid>
+          <Section title={t('operator.payouts.title')}>
+            {overview.payouts.length === 0 ? (
+              <Empty title={t('operator.payouts.emptyTitle')} />
+            ) : (
+              <RowTable
+                label={t('operator.payouts.title')}
+                minWidth={520}
+                columns={payoutColumns}
+                rows={overview.payouts}
+              />
+            )}
+          </Section>
+        </>
+      )}
+    </QueryView>
+  )
+}
+
+type Overview = Schemas['PayoutOverview']
+
+function PayoutForm({ overview }: { overview: Overview }) {
+  const { availableCents, minimumCents } = overview
+  const [partial, setPartial] = useState(false)
+  const [euros, setEuros] = useState<number | string>('')
+  const [submitted, setSubmitted] = useState(false)
+  const [opened, { open, close }] = useDisclosure(false)
+  const request = useRequestPayout(close)
+  const amountCents = partial ? Math.round(Number(euros) * 100) : availableCents
+  const problem = problemOf(amountCents, overview)
+  const belowMinimum = availableCents < minimumCents
+  const submit = () => {
+    setSubmitted(true)
+    request.reset()
+    if (!problem) open()
+  }
+  return (
+    <Section title={t('operator.payoutForm.title')}>
+      <Form onSubmit={submit} noValidate>
+        <Text>{balanceText(overview)}</Text>
+        {overview.nextAvailableAt && (
+          <Note>
+            {textParts('operator.payoutForm.pendingNote', {
+              time: <Time at={overview.nextAvailableAt} exact />,
+            })}
+          </Note>
+        )}
+        {belowMinimum ? (
+          <Text c="dimmed">{t('operator.payoutForm.minimum', { amount: money(minimumCents) })}</Text>
+        ) : (
+          <>
+            <Radio.Group
+              label={t('operator.payoutForm.amount')}
+              value={partial ? 'part' : 'all'}
+              onChange={(value) => setPartial(value === 'part')}
+            >
+              <Stack gap="xs" mt="xs">
+                <Radio value="all" label={t('operator.payoutForm.all', { amount: money(availableCents) })} />
+                <Radio value="part" label={t('operator.payoutForm.other')} />
+              </Stack>
+            </Radio.Group>
+            {partial && (
+              <NumberInput
+                label={t('operator.payoutForm.euros')}
+                description={t('operator.payoutForm.eurosNote', { amount: money(minimumCents) })}
+                hideControls
+                decimalScale={2}
+                allowNegative={false}
+                value={euros}
+                error={submitted && problem}
+                onChange={setEuros}
+              />
+            )}
+            <Group>
+              <Button type="submit">{t('operator.payoutForm.request')}</Button>
+            </Group>
+          </>
+        )}
+        <Text size="sm" role="status">
+          {request.data ? outcomeOf(request.data) : ''}
+        </Text>
+      </Form>
+      <Modal
+        opened={opened}
+        onClose={close}
+        title={t('operator.payoutForm.question', { amount: money(amountCents) })}
+      >
+        <Stack>
+          <Text>{t('operator.payoutForm.destination')}</Text>
+          <Problem error={request.error} />
+          <DialogButtons
+            onCancel={close}
+            isCancelFirst
+            loading={request.isPending}
+            onClick={() => request.mutate({ amountCents })}
+          >
+            {t('operator.payoutForm.confirm', { amount: money(amountCents) })}
+          </DialogButtons>
+        </Stack>
+      </Modal>
+    </Section>
+  )
+}
+
+/** Returns the parts of the balance, such as "€20.00 available, €3.50 pending". */
+const balanceText = ({ availableCents, pendingEarningsCents, pendingCents }: Overview): string =>
+  shortList.format([
+    t('operator.payoutForm.available', { amount: money(availableCents) }),
+    ...(pendingEarningsCents > 0
+      ? [t('operator.payoutForm.pending', { amount: money(pendingEarningsCents) })]
+      : []),
+    ...(pendingCents > 0 ? [t('operator.payoutForm.onTheWay', { amount: money(pendingCents) })] : []),
+  ])
+
+function useRequestPayout(onDone: () => void) {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useIdempotentMutation({
+    send: (body: { amountCents: number }, key) =>
+      answerOf(rest.POST('/api/payments/payout', { body, params: { header: { 'Idempotency-Key': key } } })),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: keys.payouts })
+      void queries.invalidateQueries({ queryKey: keys.stats })
+      onDone()
+    },
+  })
+}
+
+function problemOf(cents: number, { availableCents, minimumCents }: Overview): string | undefined {
+  if (!Number.isFinite(cents) || cents < minimumCents)
+    return t('operator.payoutForm.belowMinimum', { amount: money(minimumCents) })
+  if (cents > availableCents) return t('operator.payoutForm.aboveBalance', { amount: money(availableCents) })
+  return undefined
+}
+
+function outcomeOf({ status, amountCents }: Schemas['Payout']): string {
+  const amount = money(amountCents)
+  if (status === 'PAID') return t('operator.payoutForm.transferred', { amount })
+  return status === 'FAILED'
+    ? t('operator.payoutForm.failed', { amount })
+    : t('operator.payoutForm.underWay', { amount })
+}
+
+/** Labels of the payment provider's requirements, by the end of their names. */
+const labels: Readonly<Record<string, string>> = {
+  date_of_birth: t('operator.requirements.dateOfBirth'),
+  default_outbound_destination: t('operator.requirements.bankAccount'),
+  external_account: t('operator.requirements.bankAccount'),
+  given_name: t('operator.requirements.firstName'),
+  surname: t('operator.requirements.lastName'),
+  email: t('operator.requirements.email'),
+  phone: t('operator.requirements.phone'),
+  address: t('operator.requirements.address'),
+  id_numbers: t('operator.requirements.idNumber'),
+  'verification.document': t('operator.requirements.document'),
+  document: t('operator.requirements.document'),
+  'documents.primary_verification': t('operator.requirements.document'),
+  tos_acceptance: t('operator.requirements.terms'),
+  'terms_of_service.account': t('operator.requirements.terms'),
+}
+
+/** Returns the label of a requirement such as `identity.individual.date_of_birth`. An unknown name becomes words. */
+function requirementLabel(name: string): string {
+  const parts = name.split('.')
+  for (let from = 0; from < parts.length; from++) {
+    const known = labels[parts.slice(from).join('.')]
+    if (known) return known
+  }
+  const address = parts.includes('address') ? labels.address : undefined
+  return address ?? sentence(parts.at(-1) ?? name)
+}
+
+const sentence = (word: string): string => {
+  const text = word.replaceAll('_', ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+type Account = Schemas['PayoutAccount']
+
+function PayoutAccount() {
+  const query = useRead([...keys.payouts, 'account'], (rest) => rest.GET('/api/payments/connect'))
+  return (
+    <Section title={t('operator.payoutAccount.title')}>
+      <QueryView query={query}>{(account) => <AccountStatus account={account} />}</QueryView>
+    </Section>
+  )
+}
+
+function AccountStatus({ account }: { account: Account }) {
+  const missing = [...new Set(account.requirements.map(requirementLabel))]
+  return (
+    <>
+      <Text>{sentenceOf(account)}</Text>
+      {missing.length > 0 && (
+        <div>
+          <Text>{t('operator.payoutAccount.missing')}</Text>
+          <List>
+            {missing.map((requirement) => (
+              <List.Item key={requirement}>{requirement}</List.Item>
+            ))}
+          </List>
+        </div>
+      )}
+      <ProviderButton label={labelOf(account)} />
+    </>
+  )
+}
+
+function sentenceOf({ connected, payoutsEnabled, requirements }: Account): string {
+  if (!connected) return t('operator.payoutAccount.none')
+  if (payoutsEnabled) return t('operator.payoutAccount.ready')
+  return requirements.length > 0
+    ? t('operator.payoutAccount.incomplete')
+    : t('operator.payoutAccount.inReview')
+}
+
+const labelOf = ({ connected, payoutsEnabled }: Account) =>
+  connected
+    ? payoutsEnabled
+      ? t('operator.payoutAccount.change')
+      : t('operator.payoutAccount.continue')
+    : t('operator.payoutAccount.setUp')
+
+function ProviderButton({ label }: { label: string }) {
+  const { rest } = usePlatform()
+  const open = useMutation({
+    mutationFn: () => answerOf(rest.POST('/api/payments/connect')),
+    onSuccess: ({ url }) => window.location.assign(url),
+  })
+  const needsCountry = open.error instanceof ApiError && open.error.code === 'country_missing'
+  return (
+    <>
+      <Problem error={open.error} />
+      <Group>
+        {/* Stays loading until the browser has left this page. */}
+        <Button loading={open.isPending || open.isSuccess} onClick={() => open.mutate()}>
+          {label}
+        </Button>
+        {needsCountry && <LinkAnchor to="/settings">{t('operator.payoutAccount.editProfile')}</LinkAnchor>}
+      </Group>
+    </>
+  )
+}
+
+type Payout = Schemas['Payout']
+
+const shapes = { PENDING: 'delayed', PAID: 'live', FAILED: 'blind' } as const
+
+const payoutColumns: readonly TableColumn<Payout>[] = [
+  [t('operator.payouts.requested'), ({ createdAt }) => <Time at={createdAt} exact />],
+  [{ label: t('operator.payouts.amount'), align: 'right' }, ({ amountCents }) => money(amountCents)],
+  [
+    t('operator.payouts.status'),
+    (payout) => (
+      <>
+        <StateLabel shape={shapes[payout.status]}>{payoutStatusTexts[payout.status]}</StateLabel>
+        <Note>{explanationOf(payout)}</Note>
+      </>
+    ),
+  ],
+  [
+    t('operator.payouts.settled'),
+    ({ settledAt: at }) => (at ? <Time at={at} exact /> : t('operator.payouts.notSettled')),
+  ],
+]
+
+function explanationOf({ status, failure }: Payout): string {
+  if (status === 'PENDING') return t('operator.payouts.pending')
+  if (status === 'PAID') return ''
+  return failure ? t('operator.payouts.failedFor', { reason: failure }) : t('operator.payouts.failed')
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { probeUrl, summaryOf } from './gateway-latency.ts'
+import { probeUrl, summaryOf } from './queries.ts'
 
 test('a summary has the middle and the slowest round trip', () => {
   expect(summaryOf([30, 10, 20, 200, 15])).toEqual({ medianMs: 20, slowestMs: 200 })

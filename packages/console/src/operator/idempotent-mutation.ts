@@ -78,7 +78,6 @@ interface SessionRequest {
   readonly plannedMinutes?: number
 }
 
-/** Starts or schedules a session, once per distinct request. */
 function useCreateSession(onSuccess: (session: { sessionId: string }) => unknown) {
   const { rest } = usePlatform()
   const queries = useQueryClient()
@@ -103,4 +102,38 @@ export function useStartNow({ replace = false } = {}) {
   )
   const { mutate } = start
   return { ...start, mutate: useCallback((robotId: string) => mutate({ robotId }), [mutate]) }
+}
+
+const keyOf = (robotId: string) => `wheelhouse-preflight:${robotId}`
+
+function hasPassed(robotId: string): boolean {
+  try {
+    return localStorage.getItem(keyOf(robotId)) !== null
+  } catch {
+    return false
+  }
+}
+
+/** Remembers that an operator has driven off from the checks of a robot. */
+export function markPassed(robotId: string): void {
+  try {
+    localStorage.setItem(keyOf(robotId), '1')
+  } catch {
+    // Without storage the checks are shown before every drive.
+  }
+}
+
+/** Returns a start that leads through the checks of a robot before the first drive with it: no drive without a look. */
+export function useDriveNow() {
+  const start = useStartNow()
+  const navigate = useNavigate()
+  const { mutate } = start
+  const drive = useCallback(
+    (robotId: string) => {
+      if (hasPassed(robotId)) mutate(robotId)
+      else void navigate({ to: '/available/$robotId', params: { robotId } })
+    },
+    [mutate, navigate],
+  )
+  return { ...start, drive }
 }

@@ -1,38 +1,48 @@
-import { Alert, Anchor, Button, Group, List, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Alert, Anchor, Box, Button, Group, List, Stack, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { ControlSchema } from '@wheelhouse/protocol'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
-import { money } from '../base/format.ts'
+import type { Schemas } from '@wheelhouse/sdk'
+import { type ReactNode, useEffect, useState } from 'react'
+import { DescriptionItem, DescriptionList, wrapped } from '../base/data-table.tsx'
+import { money, shortList } from '../base/format.ts'
 import { IconSteeringWheel } from '../base/icons.tsx'
+import { isTyping } from '../base/keys.ts'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
-import { Problem } from '../base/states.tsx'
+import { Note, Problem } from '../base/states.tsx'
+import { createStore, type Store, useStore } from '../base/store.ts'
 import { Time } from '../base/time.tsx'
-import { type ControlInput, controlPlanOf } from '../drive/control-plan.ts'
+import { type Axes, atRest, type ControlInput, controlPlanOf, isAtRest } from '../drive/control-plan.ts'
 import { latencyMs } from '../drive/figure-texts.ts'
-import { usePlatform } from '../platform/platform.ts'
+import { createGamepadInput, type GamepadInput } from '../drive/gamepad.ts'
+import { driveKeyOf } from '../drive/keyboard.ts'
+import { PadPicture } from '../drive/pad-picture.tsx'
+import { loadControlProfile } from '../drive/preferences.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { useRobotStatuses } from '../platform/use-live.ts'
 import { recordingModeOf } from '../recording/recording-mark.tsx'
 import { recordedText } from '../recording/recording-texts.ts'
 import { RobotStatusLabel } from '../robots/robot-status.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
-import { markPassed } from './drive-now.ts'
-import { useGatewayLatency } from './gateway-latency.ts'
-import { useStartNow } from './idempotent-mutation.ts'
-import { Check, InputCheck } from './input-check.tsx'
+import { markPassed, useStartNow } from './idempotent-mutation.ts'
 import styles from './operator.module.css'
-import { useAvailability } from './queries.ts'
+import { useAvailability, useGatewayLatency } from './queries.ts'
 import { RobotHero } from './robot-drawing.tsx'
 
 /** Shows a robot before a session, with what an operator checks at one glance, and starts the session. */
 export function PreFlightPage() {
   const { robotId } = useParams({ from: '/shell/available/$robotId' })
-  const query = usePreFlight(robotId)
+  const query = useRead(
+    [...keys.robots, 'pre-flight', robotId],
+    (rest, { signal }) =>
+      rest.GET('/api/operator/robots/{id}', { params: { path: { id: robotId } }, signal }),
+    { refetchInterval: POLL_MS },
+  )
   const statuses = useRobotStatuses()
   return (
     <ResourcePage
@@ -58,7 +68,11 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
     <div className={styles.preFlight}>
       <Stack>
         <Hero robot={robot} />
-        {robot.may_drive && robot.operator_notes && <OwnerNotes notes={robot.operator_notes} />}
+        {robot.may_drive && robot.operator_notes && (
+          <Section title={t('operator.robot.notes')} gap="xs">
+            <Text style={wrapped}>{robot.operator_notes}</Text>
+          </Section>
+        )}
       </Stack>
       <Section title={t('operator.preFlight.checks')} gap="xs">
         <ul className={styles.checks}>
@@ -70,7 +84,14 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
           <RecordingCheck robot={robot} />
           <InputCheck robotType={robot.robot_type} />
         </ul>
-        <Details robot={robot} />
+        <details>
+          <summary>{t('operator.preFlight.details')}</summary>
+          <Stack pt="sm">
+            <ControlSummary schema={robot.control_schema} />
+            <Note>{t('operator.latency.note')}</Note>
+            <Terms robot={robot} />
+          </Stack>
+        </details>
       </Section>
     </div>
   </Page>
@@ -89,9 +110,9 @@ function Hero({ robot }: { robot: PreFlight }) {
     <>
       <Problem error={start.error} />
       {obstacle && (
-        <Alert variant="outline" title={obstacle.title}>
+        <Alert variant="outline" title={obstacle[0]}>
           <Group justify="space-between">
-            <Text size="sm">{obstacle.advice}</Text>
+            <Text size="sm">{obstacle[1]}</Text>
             <NextStep robot={robot} openSessionId={openSessionId} />
           </Group>
         </Alert>
@@ -124,32 +145,23 @@ function Hero({ robot }: { robot: PreFlight }) {
   )
 }
 
-interface Obstacle {
-  readonly title: string
-  readonly advice: string
-}
-
-/** Returns why the operator cannot drive the robot now. */
-function obstacleOf(robot: PreFlight, openSessionId: string | undefined): Obstacle | undefined {
+/** Returns why the operator cannot drive the robot now, and what to do. */
+function obstacleOf(robot: PreFlight, openSessionId: string | undefined) {
+  const type = robot.robot_type
   if (openSessionId !== undefined)
-    return { title: t('operator.obstacle.openSession'), advice: t('operator.obstacle.openSessionAdvice') }
+    return [t('operator.obstacle.openSession'), t('operator.obstacle.openSessionAdvice')]
   if (!robot.may_drive)
-    return {
-      title: t('operator.obstacle.notCertified'),
-      advice:
-        robot.certification.status === 'PENDING'
-          ? t('operator.obstacle.pendingAdvice', { type: robot.robot_type })
-          : t('operator.obstacle.notCertifiedAdvice', { type: robot.robot_type }),
-    }
-  if (robot.on_hold)
-    return { title: t('operator.obstacle.onHold'), advice: t('operator.obstacle.onHoldAdvice') }
+    return [
+      t('operator.obstacle.notCertified'),
+      robot.certification.status === 'PENDING'
+        ? t('operator.obstacle.pendingAdvice', { type })
+        : t('operator.obstacle.notCertifiedAdvice', { type }),
+    ]
+  if (robot.on_hold) return [t('operator.obstacle.onHold'), t('operator.obstacle.onHoldAdvice')]
   if (robot.status === 'OFFLINE')
-    return { title: t('operator.obstacle.offline'), advice: t('operator.obstacle.offlineAdvice') }
+    return [t('operator.obstacle.offline'), t('operator.obstacle.offlineAdvice')]
   if (robot.status === 'IN_SESSION')
-    return {
-      title: t('operator.obstacle.inSession'),
-      advice: t('operator.obstacle.inSessionAdvice'),
-    }
+    return [t('operator.obstacle.inSession'), t('operator.obstacle.inSessionAdvice')]
   return undefined
 }
 
@@ -186,7 +198,6 @@ function BatteryCheck({ robot: { battery, battery_at } }: { robot: PreFlight }) 
   )
 }
 
-/** Says whether and what a session records. */
 function RecordingCheck({ robot }: { robot: PreFlight }) {
   const mode = recordingModeOf(robot)
   if (mode === undefined) return null
@@ -203,22 +214,6 @@ function RecordingCheck({ robot }: { robot: PreFlight }) {
   )
 }
 
-/** Folds what an operator needs to read once: terms, commands and model. */
-const Details = ({ robot }: { robot: PreFlight }) => (
-  <details>
-    <summary>{t('operator.preFlight.details')}</summary>
-    <Stack pt="sm">
-      <ControlSummary schema={robot.control_schema} />
-      <Text size="sm" c="dimmed">
-        {t('operator.latency.note')}
-      </Text>
-      <Terms robot={robot} />
-    </Stack>
-  </details>
-)
-
-const columns = { base: 1, xs: 2 }
-
 const categoryTexts = {
   arm: t('operator.category.arm'),
   bimanual: t('operator.category.bimanual'),
@@ -228,26 +223,9 @@ const categoryTexts = {
   humanoid: t('operator.category.humanoid'),
 } as const
 
-const Model = ({ model }: { model: NonNullable<PreFlight['model']> }) => (
-  <>
-    <DescriptionItem label={t('operator.robot.model')}>
-      {t('operator.model.name', { name: model.name, manufacturer: model.manufacturer })}
-    </DescriptionItem>
-    <DescriptionItem label={t('operator.robot.kind')}>{categoryTexts[model.category]}</DescriptionItem>
-    <DescriptionItem label={t('operator.robot.axes')}>{model.degrees_of_freedom}</DescriptionItem>
-  </>
-)
-
-/** Shows the notes of the owner, as plain text. */
-const OwnerNotes = ({ notes }: { notes: string }) => (
-  <Section title={t('operator.robot.notes')} gap="xs">
-    <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{notes}</Text>
-  </Section>
-)
-
 /** Shows certification, ratings by the owner, the limits under which the robot moves, and its model. */
 const Terms = ({ robot }: { robot: PreFlight }) => (
-  <DescriptionList cols={columns}>
+  <DescriptionList cols={{ base: 1, xs: 2 }}>
     <DescriptionItem label={t('operator.terms.certification')}>{certificationText(robot)}</DescriptionItem>
     <DescriptionItem label={t('operator.terms.ratings')}>{ratingText(robot)}</DescriptionItem>
     <DescriptionItem label={t('operator.terms.latencyLimit')}>
@@ -261,7 +239,17 @@ const Terms = ({ robot }: { robot: PreFlight }) => (
     <DescriptionItem label={t('operator.terms.pictureAge')}>
       {robot.video_limit_ms === null ? t('operator.terms.noLimit') : latencyMs(robot.video_limit_ms)}
     </DescriptionItem>
-    {robot.model && <Model model={robot.model} />}
+    {robot.model && (
+      <>
+        <DescriptionItem label={t('operator.robot.model')}>
+          {t('operator.model.name', { name: robot.model.name, manufacturer: robot.model.manufacturer })}
+        </DescriptionItem>
+        <DescriptionItem label={t('operator.robot.kind')}>
+          {categoryTexts[robot.model.category]}
+        </DescriptionItem>
+        <DescriptionItem label={t('operator.robot.axes')}>{robot.model.degrees_of_freedom}</DescriptionItem>
+      </>
+    )}
     {robot.tags.length > 0 && (
       <DescriptionItem label={t('operator.robot.tags')}>{robot.tags.join(' · ')}</DescriptionItem>
     )}
@@ -289,7 +277,6 @@ const ratingText = ({ owner_rating_average: average, owner_rating_count: count }
 
 const numbers = new Intl.NumberFormat(language, { maximumFractionDigits: 2 })
 
-/** Summarizes the commands that the robot accepts. */
 function ControlSummary({ schema }: { schema: PreFlight['control_schema'] }) {
   const plan = controlPlanOf(ControlSchema.safeParse(schema).data ?? null)
   const { linearMps, angularRadps } = plan.fullSpeed
@@ -306,9 +293,7 @@ function ControlSummary({ schema }: { schema: PreFlight['control_schema'] }) {
       </Text>
       {inputs.length > 0 && (
         <>
-          <Text size="sm" c="dimmed">
-            {t('operator.controls.otherInputs')}
-          </Text>
+          <Note>{t('operator.controls.otherInputs')}</Note>
           <List size="sm" listStyleType="none">
             {inputs.map((input) => (
               <List.Item key={input.path.join('.')}>{inputText(input)}</List.Item>
@@ -370,13 +355,126 @@ type PreFlight = Schemas['PreFlight']
 /** Events announce status changes, but no batteries and heartbeats. */
 const POLL_MS = 5_000
 
-/** Queries a robot as an operator sees it before a session. */
-function usePreFlight(robotId: string) {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: [...keys.robots, 'pre-flight', robotId],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/operator/robots/{id}', { params: { path: { id: robotId } }, signal })),
-    refetchInterval: POLL_MS,
-  })
+const words: readonly (readonly [keyof Axes, sign: number, word: string])[] = [
+  ['forward', 1, t('operator.inputCheck.forward')],
+  ['forward', -1, t('operator.inputCheck.backward')],
+  ['left', 1, t('operator.inputCheck.left')],
+  ['left', -1, t('operator.inputCheck.right')],
+]
+
+/** Returns a direction in words, such as "forward, left". */
+const directionText = (axes: Axes): string =>
+  shortList.format(words.filter(([axis, sign]) => Math.sign(axes[axis]) === sign).map(([, , word]) => word))
+
+/** A line of the checks before a drive: state, name, what it means, and a figure. */
+const Check = (props: { shape: ShapeName; label: string; figure?: ReactNode; children?: ReactNode }) => (
+  <li>
+    <StateLabel shape={props.shape}>{''}</StateLabel>
+    <Box flex={1} miw={0}>
+      <Text fw={550}>{props.label}</Text>
+      <Text component="div" size="sm" c="dimmed">
+        {props.children}
+      </Text>
+    </Box>
+    {props.figure !== undefined && (
+      <Text size="xl" fw={650}>
+        {props.figure}
+      </Text>
+    )}
+  </li>
+)
+
+/** Lets the operator try keys and gamepad. Nothing is sent. */
+const InputCheck = ({ robotType }: { robotType: string }) => (
+  <>
+    <KeyboardCheck />
+    <GamepadCheck robotType={robotType} />
+  </>
+)
+
+const DeviceState = (props: { device: string; last: Axes; instruction: string; children?: ReactNode }) => (
+  <Check shape={isAtRest(props.last) ? 'off' : 'live'} label={props.device}>
+    <span role="status" aria-label={props.device}>
+      {isAtRest(props.last)
+        ? props.instruction
+        : t('operator.inputCheck.works', { direction: directionText(props.last) })}
+    </span>
+    {props.children}
+  </Check>
+)
+
+function KeyboardCheck() {
+  const [last, setLast] = useState(atRest)
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const axes = isTyping() ? undefined : driveKeyOf(event)
+      if (axes) setLast(axes)
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [])
+  return (
+    <DeviceState
+      device={t('operator.inputCheck.keyboard')}
+      last={last}
+      instruction={t('operator.inputCheck.pressKey')}
+    />
+  )
+}
+
+interface PadCheck {
+  readonly input: GamepadInput
+  /** The last direction of the stick that was not at rest. */
+  readonly last: Store<Axes>
+}
+
+function GamepadCheck({ robotType }: { robotType: string }) {
+  const [check, setCheck] = useState<PadCheck>()
+  useEffect(() => {
+    const opened = openPadCheck(robotType)
+    setCheck(opened)
+    return () => {
+      opened.input.close()
+      setCheck(undefined)
+    }
+  }, [robotType])
+  return check ? <PadState check={check} /> : null
+}
+
+function openPadCheck(robotType: string): PadCheck {
+  const profile = loadControlProfile(robotType)
+  const last = createStore<Axes>(atRest)
+  const steer = ({ forward, left }: Axes) => {
+    const direction = { forward: Math.sign(forward), left: Math.sign(left) }
+    const old = last.get()
+    if (isAtRest(direction) || (direction.forward === old.forward && direction.left === old.left)) return
+    last.set(direction)
+  }
+  return { input: createGamepadInput({ steer, stop: () => undefined, profile: profile.get }), last }
+}
+
+function PadState({ check }: { check: PadCheck }) {
+  const state = useStore(check.input.state)
+  const last = useStore(check.last)
+  if (state.phase === 'none' || state.phase === 'unknown')
+    return (
+      <Check shape="off" label={t('operator.inputCheck.gamepad')}>
+        {state.phase === 'none'
+          ? t('operator.inputCheck.noGamepad')
+          : t('operator.inputCheck.unknownGamepad', { gamepad: state.name })}
+      </Check>
+    )
+  return (
+    <DeviceState
+      device={t('operator.inputCheck.gamepad')}
+      last={last}
+      instruction={
+        state.phase === 'waiting'
+          ? t('operator.inputCheck.releaseStick', { gamepad: state.name })
+          : t('operator.inputCheck.moveStick', { gamepad: state.name })
+      }
+    >
+      <PadPicture gamepad={check.input} />
+    </DeviceState>
+  )
 }

@@ -1,10 +1,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { z } from 'zod'
 import { useListPages } from '../list/list-pages.ts'
+import { parameter, textParameter } from '../list/list-search.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { t } from '../texts/texts.ts'
-import type { AvailableSearch } from './list-search.ts'
 
 export type AvailableRobot = Schemas['AvailableRobot']
 export type Availability = Schemas['Availability']
@@ -20,10 +22,7 @@ export const availabilityKey = [...keys.sessions, 'availability'] as const
 
 /** Queries whether the operator is available. */
 export function useAvailability() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: availabilityKey,
-    queryFn: () => answerOf(rest.GET('/api/operator/availability')),
+  return useRead(availabilityKey, (rest) => rest.GET('/api/operator/availability'), {
     refetchInterval: AVAILABILITY_POLL_MS,
   })
 }
@@ -36,16 +35,16 @@ const MAX_BUSY = 50
 
 /** Lists robots in a session that the operator may drive afterwards, those with a known end first. */
 export function useBusyRobots({ search, type }: AvailableSearch) {
-  const { rest } = usePlatform()
   const query = { search, robot_type: type, status: 'IN_SESSION', sort: 'name', limit: MAX_BUSY } as const
-  return useQuery({
-    queryKey: [...keys.robots, 'available', 'busy', query],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/operator/available-robots', { params: { query }, signal })),
-    placeholderData: keepPreviousData,
-    refetchInterval: HEARTBEAT_POLL_MS,
-    select: ({ robots }) => robots.toSorted((a, b) => (a.free_at ?? '9').localeCompare(b.free_at ?? '9')),
-  })
+  return useRead(
+    [...keys.robots, 'available', 'busy', query],
+    (rest, { signal }) => rest.GET('/api/operator/available-robots', { params: { query }, signal }),
+    {
+      placeholderData: keepPreviousData,
+      refetchInterval: HEARTBEAT_POLL_MS,
+      select: ({ robots }) => robots.toSorted((a, b) => (a.free_at ?? '9').localeCompare(b.free_at ?? '9')),
+    },
+  )
 }
 
 /** Lists the available robots that the operator may drive, page by page. */
@@ -67,23 +66,17 @@ export function useAvailableRobots({ search, sort, type }: AvailableSearch) {
 
 /** Counts the available robots of each type. */
 export function useAvailableCounts({ search }: AvailableSearch) {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: [...keys.robots, 'available', 'counts', search],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/operator/available-robot-counts', { params: { query: { search } }, signal })),
-    placeholderData: keepPreviousData,
-    refetchInterval: HEARTBEAT_POLL_MS,
-  })
+  return useRead(
+    [...keys.robots, 'available', 'counts', search],
+    (rest, { signal }) =>
+      rest.GET('/api/operator/available-robot-counts', { params: { query: { search } }, signal }),
+    { placeholderData: keepPreviousData, refetchInterval: HEARTBEAT_POLL_MS },
+  )
 }
 
 /** Queries the operator's certification requests, newest first. */
 export function useCertifications() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: keys.certifications,
-    queryFn: () => answerOf(rest.GET('/api/operator/certifications')),
-  })
+  return useRead(keys.certifications, (rest) => rest.GET('/api/operator/certifications'))
 }
 
 export const scheduleKey = ['schedule'] as const
@@ -93,12 +86,7 @@ const MODELS_STALE_MS = 3_600_000
 
 /** Queries the supported robot models. */
 export function useModels() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: ['robot-models'],
-    queryFn: () => answerOf(rest.GET('/api/robots')),
-    staleTime: MODELS_STALE_MS,
-  })
+  return useRead(['robot-models'], (rest) => rest.GET('/api/robots'), { staleTime: MODELS_STALE_MS })
 }
 
 /** Returns model and manufacturer of a robot type, undefined for an unknown type. */
@@ -106,3 +94,63 @@ export function useModelName(robotType: string): string | undefined {
   const model = useModels().data?.models.find((candidate) => candidate.robot_type === robotType)
   return model && t('operator.model.name', { name: model.name, manufacturer: model.manufacturer })
 }
+
+const SAMPLES = 10
+/** How long a measurement counts. */
+const MEASURED_FOR_MS = 60_000
+
+/** Round trips between this browser and a gateway. */
+interface GatewayLatency {
+  readonly medianMs: number
+  readonly slowestMs: number
+}
+
+/** Returns the address of a small response of a gateway. @param gatewayUrl a WebSocket origin, such as `wss://host` */
+export const probeUrl = (gatewayUrl: string): string => `${gatewayUrl.replace(/^ws/, 'http')}/livez`
+
+/** Returns the median and the maximum of round trips. */
+export function summaryOf(roundTripsMs: readonly number[]): GatewayLatency {
+  const sorted = roundTripsMs.toSorted((a, b) => a - b)
+  return { medianMs: sorted[sorted.length >> 1] ?? 0, slowestMs: sorted.at(-1) ?? 0 }
+}
+
+/**
+ * Measures how long small requests to a gateway take, one after another. The first one, which opens the connection, does not
+ * count. The responses are opaque to this page, because the gateway has another origin.
+ */
+async function measure(gatewayUrl: string, signal: AbortSignal): Promise<GatewayLatency> {
+  const url = probeUrl(gatewayUrl)
+  const request = () => fetch(url, { mode: 'no-cors', cache: 'no-store', credentials: 'omit', signal })
+  await request()
+  const roundTripsMs: number[] = []
+  for (let count = 0; count < SAMPLES; count++) {
+    const startedAt = performance.now()
+    await request()
+    roundTripsMs.push(performance.now() - startedAt)
+  }
+  return summaryOf(roundTripsMs)
+}
+
+/** Queries the latency between this browser and a gateway. Nothing is measured without a gateway. */
+export const useGatewayLatency = (gatewayUrl: string | null) =>
+  useQuery({
+    queryKey: ['gateway-latency', gatewayUrl],
+    queryFn: ({ signal }) => measure(gatewayUrl ?? '', signal),
+    enabled: gatewayUrl !== null,
+    // Rows of one list share a measurement, also those that appear while the user scrolls.
+    staleTime: MEASURED_FOR_MS,
+    retry: 1,
+    refetchOnWindowFocus: false,
+  })
+
+const schema = z.object({
+  search: textParameter,
+  sort: parameter(z.enum(['name', '-name'])),
+  type: textParameter,
+})
+
+/** Search text, order and type of the available robots, as stored in the query string. */
+export type AvailableSearch = z.output<typeof schema>
+
+/** Reads the search from the query string and drops invalid values. */
+export const readAvailableSearch = (search: Record<string, unknown>): AvailableSearch => schema.parse(search)

@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { IconCalendarWeek, IconCertificate, IconCoins, IconRobotFace } from '../base/icons.tsx'
 import type { NavigationEntry } from '../platform/platform.ts'
-import { fullWindowRoute, shellRoute } from '../platform/root-routes.tsx'
+import { fullWindowRoute, shellPage, shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
-import { readAvailableSearch } from './list-search.ts'
+import { readAvailableSearch } from './queries.ts'
 
 export const operatorRoutes = [
   createRoute({
@@ -12,26 +12,22 @@ export const operatorRoutes = [
     validateSearch: readAvailableSearch,
     component: lazyRouteComponent(() => import('./available.page.tsx'), 'AvailablePage'),
   }),
-  createRoute({
-    getParentRoute: () => shellRoute,
-    path: '/available/$robotId',
-    component: lazyRouteComponent(() => import('./pre-flight.page.tsx'), 'PreFlightPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shellRoute,
-    path: '/certifications',
-    component: lazyRouteComponent(() => import('./certifications.page.tsx'), 'CertificationsPage'),
-  }),
-  createRoute({
-    getParentRoute: () => shellRoute,
-    path: '/schedule',
-    component: lazyRouteComponent(() => import('./schedule.page.tsx'), 'SchedulePage'),
-  }),
-  createRoute({
-    getParentRoute: () => shellRoute,
-    path: '/earnings',
-    component: lazyRouteComponent(() => import('./earnings.page.tsx'), 'EarningsPage'),
-  }),
+  shellPage(
+    '/available/$robotId',
+    lazyRouteComponent(() => import('./pre-flight.page.tsx'), 'PreFlightPage'),
+  ),
+  shellPage(
+    '/certifications',
+    lazyRouteComponent(() => import('./certifications.page.tsx'), 'CertificationsPage'),
+  ),
+  shellPage(
+    '/schedule',
+    lazyRouteComponent(() => import('./schedule.page.tsx'), 'SchedulePage'),
+  ),
+  shellPage(
+    '/earnings',
+    lazyRouteComponent(() => import('./earnings.page.tsx'), 'EarningsPage'),
+  ),
 ] as const
 
 /** The front page links to it. */

@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Modal, NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
+import { DialogButtons, Form } from '../base/form.tsx'
 import { dateTime, relative, viewerZone } from '../base/format.ts'
 import { LinkButton } from '../base/links.tsx'
 import { Problem } from '../base/states.tsx'
@@ -56,8 +57,7 @@ export default function ScheduleSession({ robot, onClose }: { robot: AvailableRo
   const at = instants.length > 1 && later ? instants[1] : instants[0]
   const problem = problemOf(wall, at)
   const plannedMinutes = typeof minutes === 'number' ? minutes : undefined
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (!at || problem || plannedMinutes === undefined) return
     schedule.mutate({ robotId: robot.id, scheduledFor: at.toISOString(), plannedMinutes })
   }
@@ -66,48 +66,41 @@ export default function ScheduleSession({ robot, onClose }: { robot: AvailableRo
       {schedule.data && at ? (
         <Scheduled at={at} sessionId={schedule.data.sessionId} onClose={onClose} />
       ) : (
-        <form onSubmit={submit} noValidate>
-          <Stack>
-            <TextInput
-              type="datetime-local"
-              label={t('operator.scheduling.time')}
-              description={t('operator.scheduling.timeNote', { zone: viewerZone(), days: MAX_AHEAD_DAYS })}
-              required
-              data-autofocus
-              min={toWallTime(new Date())}
-              max={toWallTime(new Date(Date.now() + MAX_AHEAD_MS))}
-              value={wall}
-              error={problem}
-              onChange={(event) => setWall(event.currentTarget.value)}
-            />
-            {instants.length > 1 && (
-              <AmbiguousTimeChoice instants={instants} later={later} onChange={setLater} />
-            )}
-            <NumberInput
-              label={t('operator.scheduling.duration')}
-              description={t('operator.scheduling.durationNote')}
-              required
-              min={1}
-              max={MAX_MINUTES}
-              allowDecimal={false}
-              value={minutes}
-              error={plannedMinutes === undefined ? t('operator.scheduling.noDuration') : undefined}
-              onChange={setMinutes}
-            />
-            <Text size="sm" role="status">
-              {at && !problem ? chosenText(at) : ''}
-            </Text>
-            <Problem error={schedule.error} />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                {t('common.cancel')}
-              </Button>
-              <Button type="submit" loading={schedule.isPending}>
-                {t('operator.scheduling.schedule')}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <Form onSubmit={submit} noValidate>
+          <TextInput
+            type="datetime-local"
+            label={t('operator.scheduling.time')}
+            description={t('operator.scheduling.timeNote', { zone: viewerZone(), days: MAX_AHEAD_DAYS })}
+            required
+            data-autofocus
+            min={toWallTime(new Date())}
+            max={toWallTime(new Date(Date.now() + MAX_AHEAD_MS))}
+            value={wall}
+            error={problem}
+            onChange={(event) => setWall(event.currentTarget.value)}
+          />
+          {instants.length > 1 && (
+            <AmbiguousTimeChoice instants={instants} later={later} onChange={setLater} />
+          )}
+          <NumberInput
+            label={t('operator.scheduling.duration')}
+            description={t('operator.scheduling.durationNote')}
+            required
+            min={1}
+            max={MAX_MINUTES}
+            allowDecimal={false}
+            value={minutes}
+            error={plannedMinutes === undefined ? t('operator.scheduling.noDuration') : undefined}
+            onChange={setMinutes}
+          />
+          <Text size="sm" role="status">
+            {at && !problem ? chosenText(at) : ''}
+          </Text>
+          <Problem error={schedule.error} />
+          <DialogButtons onCancel={onClose} loading={schedule.isPending}>
+            {t('operator.scheduling.schedule')}
+          </DialogButtons>
+        </Form>
       )}
     </Modal>
   )
@@ -129,7 +122,6 @@ const Scheduled = ({ at, sessionId, onClose }: { at: Date; sessionId: string; on
   </Stack>
 )
 
-/** Lets the operator choose between the two instants of a local time that occurs twice. */
 const AmbiguousTimeChoice = (props: {
   instants: readonly Date[]
   later: boolean

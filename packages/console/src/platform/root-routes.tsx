@@ -1,4 +1,9 @@
-import { createRootRoute, createRoute, type ErrorComponentProps } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  createRoute,
+  type ErrorComponentProps,
+  type RouteComponent,
+} from '@tanstack/react-router'
 import { NotFound } from '../base/page.tsx'
 import { Problem } from '../base/states.tsx'
 
@@ -19,3 +24,7 @@ export const fullWindowRoute = createRoute({
   id: 'full-window',
   errorComponent: RouteProblem,
 })
+
+/** Creates the route of a page without search parameters below the shell. */
+export const shellPage = <const Path extends string>(path: Path, component: RouteComponent) =>
+  createRoute({ getParentRoute: () => shellRoute, path, component })

@@ -15,6 +15,7 @@ import { Time, useNow, useTicker } from '../base/time.tsx'
 import { useIsSilent, useReportOutdated } from '../freshness/use-freshness.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { type LiveSession, useConnection, useLiveSession } from '../platform/use-live.ts'
 import { RecordingMark } from '../recording/recording-mark.tsx'
 import { useStopText } from '../session/clear-stop.tsx'
@@ -44,7 +45,7 @@ import { useReadAges } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
 import tile from '../wall/tile.module.css'
 import { TileVideo } from '../wall/tile-picture.tsx'
-import { LastDay } from './last-day.tsx'
+import { LastDay } from './health-tab.tsx'
 import styles from './overview.module.css'
 import type { RobotDetail } from './use-robots.ts'
 
@@ -95,7 +96,6 @@ interface OverviewProps {
   readonly stop?: ReactNode
 }
 
-/** Shows the picture of a robot and its figures. */
 function Overview({ robot, state, activity, session, observer, detail, stop }: OverviewProps) {
   const source = useRobotCameras(robot).main?.source
   const [watch, setWatch] = useState<VideoWatch>()
@@ -237,7 +237,6 @@ function todayOf(activity: Activity | undefined) {
   }
 }
 
-/** Shows the open session of a robot over a connection to its gateway. */
 function OpenOverview(
   props: { sessionId: string; live: LiveRobot } & Pick<OverviewProps, 'robot' | 'activity'>,
 ) {
@@ -368,14 +367,9 @@ function LatestSessions({ robot, activity }: Pick<OverviewProps, 'robot' | 'acti
 const LATEST = 4
 
 function LatestRecordings({ robot }: { robot: RobotDetail }) {
-  const { rest } = usePlatform()
-  const { data } = useQuery({
-    queryKey: [...keys.recordings, 'latest', robot.id],
-    queryFn: ({ signal }) =>
-      answerOf(
-        rest.GET('/api/recordings', { params: { query: { robot_id: robot.id, limit: LATEST } }, signal }),
-      ),
-  })
+  const { data } = useRead([...keys.recordings, 'latest', robot.id], (rest, { signal }) =>
+    rest.GET('/api/recordings', { params: { query: { robot_id: robot.id, limit: LATEST } }, signal }),
+  )
   return (
     <Panel
       title={t('robots.latest.recordings')}

@@ -1,48 +1,38 @@
-import { Button, Card, Group, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { answerOf } from '@wheelhouse/sdk'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { fieldErrors } from '../base/form.tsx'
+import { Button, Card, Group, TextInput } from '@mantine/core'
+import { Form, useFields, useFocusOnError } from '../base/form.tsx'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Section } from '../base/section.tsx'
 import { Problem } from '../base/states.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useWrite } from '../platform/rest.ts'
 import { t } from '../texts/texts.ts'
 import { ConnectRobot, PairRobot } from './connect-robot.tsx'
-import { CertifiedField, RobotFields, type RobotValues } from './robot-fields.tsx'
+import { CertifiedField, RobotFields } from './robot-fields.tsx'
 
-interface Values extends RobotValues {
-  readonly robot_type: string
-  readonly hardware_id: string
-}
-const emptyValues: Values = {
+const emptyValues = {
   name: '',
   robot_type: '',
   hardware_id: '',
   stream_url: '',
-  tags: [],
+  tags: [] as string[],
   notes: '',
   // Only the owner can open a robot to uncertified operators.
   require_certification: true,
 }
-const fields = Object.keys(emptyValues) as (keyof Values)[]
 
 /** Registers a robot, then shows its token once and how to connect it. */
 export function NewRobotPage() {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  const [values, setValues] = useState(emptyValues)
-  const register = useMutation({
-    mutationFn: () => {
+  const register = useWrite(
+    (rest, values: typeof emptyValues) => {
       const notes = values.notes.trim() === '' ? null : values.notes
-      return answerOf(rest.POST('/api/client/robots', { body: { ...values, notes } }))
+      return rest.POST('/api/client/robots', { body: { ...values, notes } })
     },
     // The response contains the token. Drops it with the page.
-    gcTime: 0,
-    onSuccess: () => queries.invalidateQueries({ queryKey: keys.robots }),
-  })
+    { gcTime: 0, refresh: [keys.robots] },
+  )
+  const { values, field, errors } = useFields(emptyValues, register.error)
+  const form = useFocusOnError(register.error)
   if (register.data) {
     const { robot_token, ...robot } = register.data
     return (
@@ -66,73 +56,34 @@ export function NewRobotPage() {
   return (
     <Page title={t('robots.new.title')} description={t('robots.new.description')}>
       <Card withBorder maw={640}>
-        <Form
-          values={values}
-          onChange={(change) => setValues((old) => ({ ...old, ...change }))}
-          onSubmit={() => register.mutate()}
-          busy={register.isPending}
-          error={register.error}
-        />
+        <Form onSubmit={() => register.mutate(values)} ref={form}>
+          <RobotFields field={field}>
+            <TextInput
+              label={t('robots.fields.type')}
+              description={t('robots.fields.typeNote')}
+              placeholder={t('robots.fields.typeExample')}
+              required
+              {...field('robot_type')}
+            />
+            <TextInput
+              label={t('robots.fields.hardwareId')}
+              description={t('robots.fields.hardwareIdNote')}
+              required
+              {...field('hardware_id')}
+            />
+          </RobotFields>
+          <CertifiedField field={field} />
+          {!errors && <Problem error={register.error} />}
+          <Group>
+            <Button type="submit" loading={register.isPending}>
+              {t('robots.new.register')}
+            </Button>
+            <LinkButton to="/robots" variant="default">
+              {t('common.cancel')}
+            </LinkButton>
+          </Group>
+        </Form>
       </Card>
     </Page>
-  )
-}
-
-function Form(props: {
-  values: Values
-  onChange: (change: Partial<Values>) => void
-  onSubmit: () => void
-  busy: boolean
-  error: unknown
-}) {
-  const { values, onChange, error } = props
-  const form = useRef<HTMLFormElement>(null)
-  const errors = fieldErrors(error, fields)
-  // Moves the focus to the first invalid field.
-  useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
-  }, [error])
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    props.onSubmit()
-  }
-  return (
-    <form onSubmit={submit} ref={form}>
-      <Stack>
-        <RobotFields values={values} errors={errors ?? {}} onChange={onChange}>
-          <TextInput
-            label={t('robots.fields.type')}
-            description={t('robots.fields.typeNote')}
-            placeholder={t('robots.fields.typeExample')}
-            value={values.robot_type}
-            error={errors?.robot_type}
-            onChange={({ currentTarget: { value } }) => onChange({ robot_type: value })}
-            required
-          />
-          <TextInput
-            label={t('robots.fields.hardwareId')}
-            description={t('robots.fields.hardwareIdNote')}
-            value={values.hardware_id}
-            error={errors?.hardware_id}
-            onChange={({ currentTarget: { value } }) => onChange({ hardware_id: value })}
-            required
-          />
-        </RobotFields>
-        <CertifiedField
-          value={values.require_certification}
-          error={errors?.require_certification}
-          onChange={(require_certification) => onChange({ require_certification })}
-        />
-        {!errors && <Problem error={error} />}
-        <Group>
-          <Button type="submit" loading={props.busy}>
-            {t('robots.new.register')}
-          </Button>
-          <LinkButton to="/robots" variant="default">
-            {t('common.cancel')}
-          </LinkButton>
-        </Group>
-      </Stack>
-    </form>
   )
 }

@@ -1,248 +1,221 @@
-import { Button, Group, Modal, NativeSelect, NumberInput, Radio, Stack, Text, TextInput } from '@mantine/core'
+import {
+  Button,
+  Group,
+  Modal,
+  NativeSelect,
+  NumberInput,
+  Radio,
+  Stack,
+  Switch,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { RecordingMode } from '@wheelhouse/protocol'
-import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { FormFooter, fieldErrors } from '../base/form.tsx'
+import { ApiError } from '@wheelhouse/sdk'
+import { useState } from 'react'
+import { DialogButtons, Form, FormFooter, useFields, useFocusOnError } from '../base/form.tsx'
 import { LinkAnchor } from '../base/links.tsx'
 import { Sections } from '../base/sections.tsx'
 import { Problem } from '../base/states.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useWrite } from '../platform/rest.ts'
 import { recordedLabel } from '../recording/recording-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import {
   CertifiedField,
-  ControlSchemaFields,
-  LimitField,
-  OperatorNotesField,
+  parseSchema,
   RobotFields,
-  type RobotValues,
-  StopClearField,
+  SchemaField,
+  schemaProblem,
+  schemaText,
 } from './robot-fields.tsx'
-import { parseSchema, SchemaField, schemaProblem, schemaText } from './schema-field.tsx'
 import { type Robot, type RobotDetail, robotKey } from './use-robots.ts'
 
-type RecordingSettings = Pick<Schemas['RobotDetail'], 'recording' | 'recording_days'>
-
-/** The settings as a form has them. */
-interface RecordingValues {
-  readonly recording: RecordingMode
-  /** Empty keeps recordings. */
-  readonly recording_days: number | string
-}
-
-const recordingFields = ['recording', 'recording_days'] as const
-
-/** Returns the settings of a robot as form values. Null days keep recordings. */
-const recordingValues = ({ recording, recording_days }: RecordingSettings): RecordingValues => ({
-  recording,
-  recording_days: recording_days ?? '',
+/** Returns the settings of a robot as a form has them: limits may be empty, schemas are JSON, a charge is in percent. */
+const valuesOf = (robot: RobotDetail) => ({
+  name: robot.name,
+  stream_url: robot.stream_url,
+  tags: robot.tags,
+  notes: robot.notes ?? '',
+  operator_notes: robot.operator_notes ?? '',
+  require_certification: robot.require_certification,
+  latency_limit_ms: robot.latency_limit_ms as number | string,
+  latency_budget_ms: robot.latency_budget_ms ?? '',
+  video_limit_ms: robot.video_limit_ms ?? '',
+  control_schema: schemaText(robot.control_schema),
+  telemetry_schema: schemaText(robot.telemetry_schema),
+  strict_control: robot.strict_control,
+  stop_clear: robot.stop_clear,
+  low_battery_threshold: Math.round(robot.low_battery_threshold * 100) as number | string,
+  log_event_level: robot.log_event_level,
+  recording: robot.recording,
+  // Empty keeps recordings.
+  recording_days: robot.recording_days ?? '',
 })
+type Values = ReturnType<typeof valuesOf>
 
-/** Returns form values as the API takes them. */
-const recordingSettings = ({ recording, recording_days }: RecordingValues): RecordingSettings => ({
-  recording,
-  recording_days: recording_days === '' ? null : Number(recording_days),
+const textOrNull = (text: string) => (text.trim() === '' ? null : text)
+const numberOrNull = (value: number | string) => (value === '' ? null : Number(value))
+
+const settingsOf = (values: Values) => ({
+  ...values,
+  notes: textOrNull(values.notes),
+  operator_notes: textOrNull(values.operator_notes),
+  latency_limit_ms: Number(values.latency_limit_ms),
+  latency_budget_ms: numberOrNull(values.latency_budget_ms),
+  video_limit_ms: numberOrNull(values.video_limit_ms),
+  low_battery_threshold: Number(values.low_battery_threshold) / 100,
+  recording_days: numberOrNull(values.recording_days),
+  control_schema: parseSchema(values.control_schema),
+  telemetry_schema: parseSchema(values.telemetry_schema),
 })
-
-interface Props {
-  readonly values: RecordingValues
-  readonly errors: { readonly [F in keyof RecordingValues]?: string }
-  readonly onChange: (change: Partial<RecordingValues>) => void
-}
-
-/** Renders the choice of what is recorded, and for how long it is kept. */
-const RecordingFields = ({ values, errors, onChange }: Props) => (
-  <>
-    <Radio.Group
-      label={t('recording.fields.title')}
-      description={t('recording.fields.note')}
-      value={values.recording}
-      error={errors.recording}
-      onChange={(value) => onChange({ recording: RecordingMode.parse(value) })}
-    >
-      <Stack gap="xs" mt="xs">
-        <Radio value="off" label={recordedLabel('off')} />
-        <Radio value="control" label={recordedLabel('control')} />
-        <Radio value="video" label={recordedLabel('video')} />
-      </Stack>
-    </Radio.Group>
-    <NumberInput
-      label={t('recording.fields.days')}
-      description={t('recording.fields.daysNote')}
-      placeholder={t('recording.fields.keep')}
-      min={1}
-      max={3_650}
-      allowDecimal={false}
-      value={values.recording_days}
-      error={errors.recording_days}
-      disabled={values.recording === 'off'}
-      onChange={(recording_days) => onChange({ recording_days })}
-    />
-  </>
-)
-
-interface Values extends RobotValues {
-  readonly operator_notes: string
-  readonly latency_limit_ms: number | string
-  /** Empty for no limit. */
-  readonly latency_budget_ms: number | string
-  /** Empty for no limit. */
-  readonly video_limit_ms: number | string
-  /** As JSON; empty for none. */
-  readonly control_schema: string
-  readonly strict_control: boolean
-  /** As JSON; empty for none. */
-  readonly telemetry_schema: string
-  readonly stop_clear: RobotDetail['stop_clear']
-  /** In percent. */
-  readonly low_battery_threshold: number | string
-  readonly log_event_level: RobotDetail['log_event_level']
-  readonly recorded: RecordingValues
-}
-const fields = [
-  'name',
-  'stream_url',
-  'tags',
-  'notes',
-  'operator_notes',
-  'require_certification',
-  'latency_limit_ms',
-  'latency_budget_ms',
-  'video_limit_ms',
-  'control_schema',
-  'telemetry_schema',
-  'low_battery_threshold',
-  'log_event_level',
-  'stop_clear',
-  ...recordingFields,
-] as const
 
 /** Edits the settings of a robot. A refetch does not overwrite the typed values. */
 export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
-  const [values, setValues] = useState<Values>({
-    name: robot.name,
-    stream_url: robot.stream_url,
-    tags: robot.tags,
-    notes: robot.notes ?? '',
-    operator_notes: robot.operator_notes ?? '',
-    require_certification: robot.require_certification,
-    latency_limit_ms: robot.latency_limit_ms,
-    latency_budget_ms: robot.latency_budget_ms ?? '',
-    video_limit_ms: robot.video_limit_ms ?? '',
-    control_schema: schemaText(robot.control_schema),
-    telemetry_schema: schemaText(robot.telemetry_schema),
-    strict_control: robot.strict_control,
-    stop_clear: robot.stop_clear,
-    low_battery_threshold: Math.round(robot.low_battery_threshold * 100),
-    log_event_level: robot.log_event_level,
-    recorded: recordingValues(robot),
-  })
-  const form = useRef<HTMLFormElement>(null)
-  const save = useSave(robot.id)
-  const errors = fieldErrors(save.error, fields)
-  useEffect(() => {
-    if (save.error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
-  }, [save.error])
-  const change = (part: Partial<Values>) => {
-    if (save.isSuccess) save.reset() // hides "Saved"
-    setValues((old) => ({ ...old, ...part }))
-  }
-  /** Returns value, error and change of a field. */
-  const field = <F extends Exclude<keyof Values, 'recorded' | 'strict_control'>>(name: F) => ({
-    value: values[name],
-    error: errors?.[name],
-    onChange: (value: Values[F]) => change({ [name]: value }),
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const save = useWrite(
+    (rest, values: Values) =>
+      rest.PATCH('/api/client/robots/{id}', { params: { path: { id: robot.id } }, body: settingsOf(values) }),
+    { stores: robotKey(robot.id), refresh: [keys.robots] },
+  )
+  const hideSaved = () => save.isSuccess && save.reset()
+  const { values, field, errors, change } = useFields(() => valuesOf(robot), save.error, hideSaved)
+  const form = useFocusOnError(save.error)
+  const submit = () => {
     const schemas = [values.control_schema, values.telemetry_schema]
     if (schemas.every((text) => schemaProblem(text) === undefined)) save.mutate(values)
   }
+  const general = (
+    <>
+      <RobotFields field={field} />
+      <Textarea
+        label={t('robots.fields.operatorNotes')}
+        description={t('robots.fields.operatorNotesNote')}
+        maxLength={2_000}
+        autosize
+        minRows={2}
+        {...field('operator_notes')}
+      />
+    </>
+  )
+  const access = (
+    <>
+      <CertifiedField field={field} />
+      <Radio.Group
+        label={t('robots.fields.clearStops')}
+        description={t('robots.fields.clearStopsNote')}
+        {...field('stop_clear')}
+        onChange={(value) => change({ stop_clear: value === 'anyone' ? 'anyone' : 'owner' })}
+      >
+        <Stack gap="xs" mt="xs">
+          <Radio value="owner" label={t('robots.fields.clearedByOwner')} />
+          <Radio value="anyone" label={t('robots.fields.clearedByAnyone')} />
+        </Stack>
+      </Radio.Group>
+    </>
+  )
+  const recording = (
+    <>
+      <Radio.Group
+        label={t('recording.fields.title')}
+        description={t('recording.fields.note')}
+        {...field('recording')}
+        onChange={(value) => change({ recording: RecordingMode.parse(value) })}
+      >
+        <Stack gap="xs" mt="xs">
+          {RecordingMode.options.map((mode) => (
+            <Radio key={mode} value={mode} label={recordedLabel(mode)} />
+          ))}
+        </Stack>
+      </Radio.Group>
+      <NumberInput
+        label={t('recording.fields.days')}
+        description={t('recording.fields.daysNote')}
+        placeholder={t('recording.fields.keep')}
+        min={1}
+        max={3_650}
+        allowDecimal={false}
+        disabled={values.recording === 'off'}
+        {...field('recording_days')}
+      />
+      <NumberInput
+        label={t('robots.fields.lowBattery')}
+        description={t('robots.fields.lowBatteryNote')}
+        suffix=" %"
+        min={0}
+        max={100}
+        allowDecimal={false}
+        {...field('low_battery_threshold')}
+      />
+      <NativeSelect
+        label={t('robots.fields.logEvents')}
+        description={t('robots.fields.logEventsNote')}
+        data={levels}
+        {...field('log_event_level')}
+        onChange={({ currentTarget: { value } }) =>
+          change({ log_event_level: value as Values['log_event_level'] })
+        }
+      />
+    </>
+  )
+  const advanced = (
+    // Rejected schemas must not stay folded.
+    <details open={errors?.control_schema || errors?.telemetry_schema ? true : undefined}>
+      <summary>{t('robots.settings.schemas')}</summary>
+      <Stack pt="sm">
+        <SchemaField
+          label={t('robots.fields.controlSchema')}
+          description={t('robots.fields.controlSchemaNote')}
+          {...field('control_schema')}
+        />
+        <Switch
+          label={t('robots.fields.strictControl')}
+          description={t('robots.fields.strictControlNote')}
+          checked={values.strict_control}
+          onChange={({ currentTarget: { checked } }) => change({ strict_control: checked })}
+        />
+        <SchemaField
+          label={t('robots.fields.telemetrySchema')}
+          description={t('robots.fields.telemetrySchemaNote')}
+          {...field('telemetry_schema')}
+        />
+      </Stack>
+    </details>
+  )
   return (
-    <form onSubmit={submit} ref={form}>
+    <Form onSubmit={submit} ref={form}>
       <Sections
         isPart
         items={[
-          {
-            id: 'general',
-            title: t('robots.settings.general'),
-            content: (
-              <>
-                <RobotFields values={values} errors={errors ?? {}} onChange={change} />
-                <OperatorNotesField {...field('operator_notes')} />
-              </>
-            ),
-          },
-          {
-            id: 'access',
-            title: t('robots.settings.access'),
-            content: (
-              <>
-                <CertifiedField {...field('require_certification')} />
-                <StopClearField {...field('stop_clear')} />
-              </>
-            ),
-          },
+          { id: 'general', title: t('robots.settings.general'), content: general },
+          { id: 'access', title: t('robots.settings.access'), content: access },
           {
             id: 'limits',
             title: t('robots.settings.limits'),
-            content: limits.map(({ name, ...texts }) => (
-              <LimitField key={name} {...texts} {...field(name)} />
+            content: limits.map((limit) => (
+              <NumberInput
+                key={limit.name}
+                suffix=" ms"
+                allowDecimal={false}
+                {...limit}
+                {...field(limit.name)}
+              />
             )),
           },
-          {
-            id: 'recording',
-            title: t('robots.settings.recording'),
-            content: (
-              <>
-                <RecordingFields
-                  values={values.recorded}
-                  errors={errors ?? {}}
-                  onChange={(part) => change({ recorded: { ...values.recorded, ...part } })}
-                />
-                <LowBatteryField {...field('low_battery_threshold')} />
-                <LogEventField {...field('log_event_level')} />
-              </>
-            ),
-          },
-          {
-            id: 'advanced',
-            title: t('robots.settings.advanced'),
-            content: (
-              // Rejected schemas must not stay folded.
-              <details open={errors?.control_schema || errors?.telemetry_schema ? true : undefined}>
-                <summary>{t('robots.settings.schemas')}</summary>
-                <Stack pt="sm">
-                  <ControlSchemaFields
-                    schema={values.control_schema}
-                    isStrict={values.strict_control}
-                    error={errors?.control_schema}
-                    onChange={change}
-                  />
-                  <SchemaField
-                    label={t('robots.fields.telemetrySchema')}
-                    description={t('robots.fields.telemetrySchemaNote')}
-                    {...field('telemetry_schema')}
-                  />
-                </Stack>
-              </details>
-            ),
-          },
+          { id: 'recording', title: t('robots.settings.recording'), content: recording },
+          { id: 'advanced', title: t('robots.settings.advanced'), content: advanced },
         ]}
       />
-      <Stack mt="lg">
-        <FormFooter change={save} explained={errors !== undefined} />
-      </Stack>
-    </form>
+      <FormFooter change={save} explained={errors !== undefined} />
+    </Form>
   )
 }
 
-/** The limits under which a robot moves. */
+/** The limits under which a robot moves. Empty means none where a robot may be without it. */
 const limits = [
   {
     name: 'latency_limit_ms',
@@ -267,97 +240,28 @@ const limits = [
   },
 ] as const
 
-function useSave(id: string) {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: ({ recorded, ...values }: Values) => {
-      const notes = values.notes.trim() === '' ? null : values.notes
-      const operator_notes = values.operator_notes.trim() === '' ? null : values.operator_notes
-      const latency_limit_ms = Number(values.latency_limit_ms)
-      const latency_budget_ms = values.latency_budget_ms === '' ? null : Number(values.latency_budget_ms)
-      const video_limit_ms = values.video_limit_ms === '' ? null : Number(values.video_limit_ms)
-      const low_battery_threshold = Number(values.low_battery_threshold) / 100
-      return answerOf(
-        rest.PATCH('/api/client/robots/{id}', {
-          params: { path: { id } },
-          body: {
-            ...values,
-            ...recordingSettings(recorded),
-            notes,
-            operator_notes,
-            latency_limit_ms,
-            latency_budget_ms,
-            video_limit_ms,
-            low_battery_threshold,
-            control_schema: parseSchema(values.control_schema),
-            telemetry_schema: parseSchema(values.telemetry_schema),
-          },
-        }),
-      )
-    },
-    onSuccess: (robot) => {
-      queries.setQueryData(robotKey(id), robot)
-      return queries.invalidateQueries({ queryKey: keys.robots })
-    },
-  })
-}
-
-type Level = RobotDetail['log_event_level']
-
-const levels: { value: Level; label: string }[] = [
+const levels = [
   { value: 'off', label: t('robots.fields.noLogEvents') },
   { value: 'warn', label: t('robots.fields.warningEvents') },
   { value: 'error', label: t('robots.fields.errorEvents') },
 ]
-
-/** Renders the field for the charge below which owner and operator are notified. */
-const LowBatteryField = (props: {
-  value: number | string
-  error: string | undefined
-  onChange: (value: number | string) => void
-}) => (
-  <NumberInput
-    label={t('robots.fields.lowBattery')}
-    description={t('robots.fields.lowBatteryNote')}
-    suffix=" %"
-    min={0}
-    max={100}
-    allowDecimal={false}
-    {...props}
-  />
-)
-
-/** Renders the field for the level of log lines that become events. */
-const LogEventField = (props: {
-  value: Level
-  error: string | undefined
-  onChange: (value: Level) => void
-}) => (
-  <NativeSelect
-    label={t('robots.fields.logEvents')}
-    description={t('robots.fields.logEventsNote')}
-    data={levels}
-    value={props.value}
-    error={props.error}
-    onChange={({ currentTarget: { value } }) => props.onChange(value as Level)}
-  />
-)
 
 /** Removes a robot after the owner has typed its name. */
 export function DeleteRobot({ robot }: { robot: Robot }) {
   const [opened, { open, close }] = useDisclosure(false)
   const [typed, setTyped] = useState('')
   const remove = useRemove(robot.id)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (typed.trim() === robot.name) remove.mutate()
-  }
+  const isConfirmed = typed.trim() === robot.name
   const forget = () => {
     setTyped('')
     remove.reset()
   }
   const inSession = remove.error instanceof ApiError && remove.error.status === 409
+  const sessions = (
+    <LinkAnchor to="/sessions" search={{ robot: robot.id }} underline="always">
+      {t('robots.remove.session')}
+    </LinkAnchor>
+  )
   return (
     <Group justify="space-between">
       <Text c="dimmed" maw={640}>
@@ -372,58 +276,34 @@ export function DeleteRobot({ robot }: { robot: Robot }) {
         title={t('robots.remove.question', { robot: robot.name })}
         onExitTransitionEnd={forget}
       >
-        <form onSubmit={submit}>
-          <Stack>
-            <Text>{t('robots.remove.consequence')}</Text>
-            <TextInput
-              label={t('robots.remove.confirmation', { robot: robot.name })}
-              value={typed}
-              onChange={(event) => setTyped(event.currentTarget.value)}
-              autoComplete="off"
-              data-autofocus
-            />
-            <Problem error={remove.error} />
-            {inSession && (
-              <Text size="sm">
-                {textParts('robots.remove.inSession', { session: <OpenSessions robot={robot} /> })}
-              </Text>
-            )}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
-                {t('common.cancel')}
-              </Button>
-              <Button
-                type="submit"
-                color="red.9"
-                disabled={typed.trim() !== robot.name}
-                loading={remove.isPending}
-              >
-                {t('robots.remove.confirm')}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <Form onSubmit={() => isConfirmed && remove.mutate()}>
+          <Text>{t('robots.remove.consequence')}</Text>
+          <TextInput
+            label={t('robots.remove.confirmation', { robot: robot.name })}
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="off"
+            data-autofocus
+          />
+          <Problem error={remove.error} />
+          {inSession && <Text size="sm">{textParts('robots.remove.inSession', { session: sessions })}</Text>}
+          <DialogButtons onCancel={close} color="red.9" disabled={!isConfirmed} loading={remove.isPending}>
+            {t('robots.remove.confirm')}
+          </DialogButtons>
+        </Form>
       </Modal>
     </Group>
   )
 }
 
-const OpenSessions = ({ robot }: { robot: Robot }) => (
-  <LinkAnchor to="/sessions" search={{ robot: robot.id }} underline="always">
-    {t('robots.remove.session')}
-  </LinkAnchor>
-)
-
 function useRemove(id: string) {
-  const { rest } = usePlatform()
   const queries = useQueryClient()
   const navigate = useNavigate()
-  return useMutation({
-    mutationFn: () => answerOf(rest.DELETE('/api/client/robots/{id}', { params: { path: { id } } })),
+  return useWrite((rest) => rest.DELETE('/api/client/robots/{id}', { params: { path: { id } } }), {
     onSuccess: async () => {
       await navigate({ to: '/robots' })
       queries.removeQueries({ queryKey: robotKey(id) })
-      await queries.invalidateQueries({ queryKey: keys.robots })
     },
+    refresh: [keys.robots],
   })
 }

@@ -112,7 +112,6 @@ export function RobotsPage() {
   )
 }
 
-/** Returns the filters of the list with the number of robots of each value, once it is known. */
 const filtersOf = (search: RobotSearch, counts: Schemas['RobotCounts'] | undefined): ListFilter[] => [
   {
     name: 'status',

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { IconRobot } from '../base/icons.tsx'
 import type { NavigationEntry } from '../platform/platform.ts'
-import { shellRoute } from '../platform/root-routes.tsx'
+import { shellPage, shellRoute } from '../platform/root-routes.tsx'
 import { t } from '../texts/texts.ts'
 import { readRobotSearch, readRobotTab } from './search.ts'
 
@@ -14,11 +14,10 @@ export const robotRoutes = [
     validateSearch: readRobotSearch,
     component: lazyRouteComponent(() => import('./robots.page.tsx'), 'RobotsPage'),
   }),
-  createRoute({
-    getParentRoute,
-    path: '/robots/new',
-    component: lazyRouteComponent(() => import('./new-robot.page.tsx'), 'NewRobotPage'),
-  }),
+  shellPage(
+    '/robots/new',
+    lazyRouteComponent(() => import('./new-robot.page.tsx'), 'NewRobotPage'),
+  ),
   createRoute({
     getParentRoute,
     path: '/robots/$robotId',

@@ -1,8 +1,9 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useListPages } from '../list/list-pages.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { useConnection, useRobotStatuses } from '../platform/use-live.ts'
 import { batteryPercent, type RobotSearch } from './search.ts'
 
@@ -46,22 +47,17 @@ export function useRobotList({ sort, ...search }: RobotSearch) {
 
 /** Counts the owner's robots for each status and type, under the other filters of a search. */
 export function useRobotCounts(search: RobotSearch) {
-  const { rest } = usePlatform()
   const query = filtersOf(search)
-  return useQuery({
-    queryKey: [...keys.robots, 'own', 'counts', query],
-    queryFn: ({ signal }) => answerOf(rest.GET('/api/client/robot-counts', { params: { query }, signal })),
-    placeholderData: keepPreviousData,
-    refetchInterval: COUNTS_POLL_MS,
-  })
+  return useRead(
+    [...keys.robots, 'own', 'counts', query],
+    (rest, { signal }) => rest.GET('/api/client/robot-counts', { params: { query }, signal }),
+    { placeholderData: keepPreviousData, refetchInterval: COUNTS_POLL_MS },
+  )
 }
 
 /** Queries one robot with its settings. */
 export function useRobot(id: string) {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: robotKey(id),
-    queryFn: () => answerOf(rest.GET('/api/client/robots/{id}', { params: { path: { id } } })),
+  return useRead(robotKey(id), (rest) => rest.GET('/api/client/robots/{id}', { params: { path: { id } } }), {
     refetchInterval: HEARTBEAT_POLL_MS,
   })
 }
@@ -78,4 +74,14 @@ export function useLiveRobots(): <R extends RobotWithStatus>(robot: R) => R {
     const beats = [robot.last_heartbeat, liveStatus.last_heartbeat].filter((at) => at !== null).sort()
     return { ...robot, status: liveStatus.status, last_heartbeat: beats.at(-1) ?? null }
   }
+}
+
+/** Queries the health of a robot. Samples arrive every five minutes. Stops are announced and refetch at once. */
+export function useRobotHealth(robotId: string) {
+  return useRead(
+    [...keys.robots, 'health', robotId],
+    (rest, { signal }) =>
+      rest.GET('/api/client/robots/{id}/health', { params: { path: { id: robotId } }, signal }),
+    { refetchInterval: 60_000 },
+  )
 }

@@ -1,4 +1,15 @@
-import { Checkbox, Group, Select, SimpleGrid, Stack, Switch, Table, Text, TextInput } from '@mantine/core'
+import {
+  Button,
+  Checkbox,
+  Group,
+  Select,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import {
   filterTakes,
@@ -6,20 +17,24 @@ import {
   NotificationGroup,
   notificationGroups,
 } from '@wheelhouse/protocol'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type FormEvent, useMemo, useState } from 'react'
-import { DataTable } from '../base/data-table.tsx'
-import { FormFooter } from '../base/form.tsx'
+import type { Schemas } from '@wheelhouse/sdk'
+import { useMemo, useState } from 'react'
+import { ConfirmButton } from '../base/confirm-button.tsx'
+import { DataTable, RowTable, type TableColumn } from '../base/data-table.tsx'
+import { Form, FormFooter } from '../base/form.tsx'
 import { viewerZone, weekdayNames } from '../base/format.ts'
 import { messageOf } from '../base/message-of.ts'
-import { Problem, QueryView } from '../base/states.tsx'
+import { Note, Problem, QueryView } from '../base/states.tsx'
+import { Time } from '../base/time.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead, useWrite } from '../platform/rest.ts'
+import { loadPush, type PushDevice, type PushState, removeDevice, turnOnPush } from '../push/browser-push.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { LANGUAGES } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'
-import { useWebhooks } from '../webhooks/queries.ts'
-import { zoneChoices } from './country-select.tsx'
-import { PushSection } from './push-section.tsx'
+import { useWebhooks } from '../webhooks/webhooks.tsx'
+import { zoneChoices } from './profile-forms.tsx'
 import { isLanguage, useProfileChange } from './use-profile-change.ts'
 
 /** Edits notification preferences. Each switch saves immediately. */
@@ -48,7 +63,6 @@ function PreferencesForm() {
   )
 }
 
-/** Selects the language of mails and of notifications in closed browsers. */
 function MailLanguageForm({ saved }: { saved: NotificationSettings }) {
   const change = useSettingsChange()
   return (
@@ -70,7 +84,7 @@ export const NotificationSection = () => (
   <>
     <PreferencesForm />
     <PushSection />
-    <QueryView query={useNotificationSettings()}>
+    <QueryView query={useRead(keys.notificationSettings, (rest) => rest.GET('/api/notifications/settings'))}>
       {(settings) => (
         <>
           <NotificationMatrix saved={settings} />
@@ -100,17 +114,15 @@ function NotificationMatrix({ saved }: { saved: NotificationSettings }) {
         {NotificationGroup.options.map((group) => (
           <Table.Tr key={group}>
             <Table.Th scope="row" fw={600}>
-              {groupTexts[group].label}
-              <Text size="sm" c="dimmed">
-                {groupTexts[group].description}
-              </Text>
+              {groupTexts[group][0]}
+              <Note>{groupTexts[group][1]}</Note>
             </Table.Th>
             {channels.map((channel) => (
               <Table.Td key={channel}>
                 <Checkbox
                   size="md" // a target for fingers
                   aria-label={t('settings.matrix.channel', {
-                    group: groupTexts[group].label,
+                    group: groupTexts[group][0],
                     channel: channelTexts[channel],
                   })}
                   // Shows a pending change optimistically.
@@ -156,37 +168,28 @@ const proposal = (): QuietHours => ({
   safety_passes: true,
 })
 
-/** Edits the hours during which mail is held back. */
 function QuietHoursForm({ saved }: { saved: NotificationSettings }) {
   const [enabled, setEnabled] = useState(saved.quiet_hours !== null)
   const [hours, setHours] = useState(saved.quiet_hours ?? proposal)
   const change = useSettingsChange()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    change.mutate({ quiet_hours: enabled ? hours : null })
-  }
   return (
-    <form onSubmit={submit} aria-label={t('settings.quietHours.title')}>
-      <Stack>
-        <Switch
-          label={t('settings.quietHours.title')}
-          description={t('settings.quietHours.note')}
-          checked={enabled}
-          onChange={(event) => setEnabled(event.currentTarget.checked)}
-        />
-        {enabled && <Fields hours={hours} onChange={(part) => setHours({ ...hours, ...part })} />}
-        <FormFooter change={change} />
-      </Stack>
-    </form>
+    <Form
+      onSubmit={() => change.mutate({ quiet_hours: enabled ? hours : null })}
+      aria-label={t('settings.quietHours.title')}
+    >
+      <Switch
+        label={t('settings.quietHours.title')}
+        description={t('settings.quietHours.note')}
+        checked={enabled}
+        onChange={(event) => setEnabled(event.currentTarget.checked)}
+      />
+      {enabled && <Fields hours={hours} onChange={(part) => setHours({ ...hours, ...part })} />}
+      <FormFooter change={change} />
+    </Form>
   )
 }
 
-interface FieldsProps {
-  readonly hours: QuietHours
-  readonly onChange: (part: Partial<QuietHours>) => void
-}
-
-function Fields({ hours, onChange }: FieldsProps) {
+function Fields({ hours, onChange }: { hours: QuietHours; onChange: (part: Partial<QuietHours>) => void }) {
   const zones = useMemo(() => zoneChoices(hours.time_zone), [hours.time_zone])
   return (
     <>
@@ -240,47 +243,17 @@ type NotificationSettings = Schemas['NotificationSettings']
 type QuietHours = Schemas['QuietHours']
 
 /** The label and the explanation of each group of notifications. */
-const groupTexts: Readonly<Record<NotificationGroup, { label: string; description: string }>> = {
-  stops: {
-    label: t('settings.groups.stops.label'),
-    description: t('settings.groups.stops.description'),
-  },
-  robot_lost: {
-    label: t('settings.groups.robotLost.label'),
-    description: t('settings.groups.robotLost.description'),
-  },
-  pauses: {
-    label: t('settings.groups.pauses.label'),
-    description: t('settings.groups.pauses.description'),
-  },
-  sessions: {
-    label: t('settings.groups.sessions.label'),
-    description: t('settings.groups.sessions.description'),
-  },
-  extensions: {
-    label: t('settings.groups.extensions.label'),
-    description: t('settings.groups.extensions.description'),
-  },
-  battery: {
-    label: t('settings.groups.battery.label'),
-    description: t('settings.groups.battery.description'),
-  },
-  account: {
-    label: t('settings.groups.account.label'),
-    description: t('settings.groups.account.description'),
-  },
-  money: {
-    label: t('settings.groups.money.label'),
-    description: t('settings.groups.money.description'),
-  },
-  exports: {
-    label: t('settings.groups.exports.label'),
-    description: t('settings.groups.exports.description'),
-  },
-  webhooks: {
-    label: t('settings.groups.webhooks.label'),
-    description: t('settings.groups.webhooks.description'),
-  },
+const groupTexts: Readonly<Record<NotificationGroup, readonly [label: string, description: string]>> = {
+  stops: [t('settings.groups.stops.label'), t('settings.groups.stops.description')],
+  robot_lost: [t('settings.groups.robotLost.label'), t('settings.groups.robotLost.description')],
+  pauses: [t('settings.groups.pauses.label'), t('settings.groups.pauses.description')],
+  sessions: [t('settings.groups.sessions.label'), t('settings.groups.sessions.description')],
+  extensions: [t('settings.groups.extensions.label'), t('settings.groups.extensions.description')],
+  battery: [t('settings.groups.battery.label'), t('settings.groups.battery.description')],
+  account: [t('settings.groups.account.label'), t('settings.groups.account.description')],
+  money: [t('settings.groups.money.label'), t('settings.groups.money.description')],
+  exports: [t('settings.groups.exports.label'), t('settings.groups.exports.description')],
+  webhooks: [t('settings.groups.webhooks.label'), t('settings.groups.webhooks.description')],
 }
 
 /** The channels that the console offers. */
@@ -292,22 +265,103 @@ const channelTexts: Readonly<Record<(typeof channels)[number], string>> = {
   push: t('settings.channels.browser'),
 }
 
-/** Queries the notification settings of the user. */
-function useNotificationSettings() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: keys.notificationSettings,
-    queryFn: () => answerOf(rest.GET('/api/notifications/settings')),
-  })
-}
+/** Changes notification settings. */
+const useSettingsChange = () =>
+  useWrite(
+    (rest, body: Schemas['ChangeNotificationSettings']) =>
+      rest.PATCH('/api/notifications/settings', { body }),
+    { stores: keys.notificationSettings },
+  )
 
-/** Changes notification settings and updates the cached ones. */
-function useSettingsChange() {
+function usePush() {
   const { rest } = usePlatform()
   const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (body: Schemas['ChangeNotificationSettings']) =>
-      answerOf(rest.PATCH('/api/notifications/settings', { body })),
-    onSuccess: (settings) => queries.setQueryData(keys.notificationSettings, settings),
+  const refresh = () => queries.invalidateQueries({ queryKey: keys.push })
+  const query = useQuery({ queryKey: keys.push, queryFn: () => loadPush(rest) })
+  const turnOn = useMutation({ mutationFn: () => turnOnPush(rest), onSettled: refresh })
+  const remove = useMutation({
+    mutationFn: (device: PushDevice) => removeDevice(rest, device),
+    onSettled: refresh,
   })
+  return { query, turnOn, remove }
 }
+
+const stateTexts: Readonly<Record<PushState, string>> = {
+  insecure: t('settings.push.insecure'),
+  unsupported: t('settings.push.unsupported'),
+  denied: t('settings.push.denied'),
+  off: t('settings.push.off'),
+  on: t('settings.push.on'),
+}
+
+/** Turns notifications of this browser on and off, and lists the devices of the user that receive them. */
+function PushSection() {
+  const { query, turnOn, remove } = usePush()
+  return (
+    <QueryView query={query}>
+      {({ devices, state, own }) => (
+        <Stack gap="sm">
+          <Group justify="space-between">
+            <Stack gap={0} flex="1 1 240px">
+              <Text fw={600}>{t('settings.push.title')}</Text>
+              <Note>{stateTexts[state]}</Note>
+            </Stack>
+            {state === 'off' && (
+              <Button variant="default" loading={turnOn.isPending} onClick={() => turnOn.mutate()}>
+                {t('settings.push.turnOn')}
+              </Button>
+            )}
+            {own && (
+              <Button variant="default" loading={remove.isPending} onClick={() => remove.mutate(own)}>
+                {t('settings.push.turnOff')}
+              </Button>
+            )}
+          </Group>
+          <Problem error={turnOn.error ?? remove.error} />
+          {devices.length > 0 && (
+            <RowTable
+              label={t('settings.push.devices')}
+              minWidth={480}
+              columns={devicesColumns(own, remove.mutateAsync)}
+              rows={devices}
+            />
+          )}
+        </Stack>
+      )}
+    </QueryView>
+  )
+}
+
+const devicesColumns = (
+  own: PushDevice | undefined,
+  remove: (device: PushDevice) => Promise<unknown>,
+): readonly TableColumn<PushDevice>[] => [
+  [
+    t('settings.push.device'),
+    ({ id, label }) => (
+      <>
+        {label}
+        {id === own?.id && <StateLabel shape="off">{t('settings.push.thisBrowser')}</StateLabel>}
+      </>
+    ),
+  ],
+  [t('settings.push.added'), ({ created_at }) => <Time at={created_at} />],
+  [
+    t('settings.push.lastDelivery'),
+    ({ last_success_at: at }) => (at ? <Time at={at} /> : t('settings.push.never')),
+  ],
+  [
+    t('settings.push.action'),
+    (device) => (
+      <ConfirmButton
+        variant="default"
+        size="xs"
+        question={t('settings.push.removeQuestion', { device: device.label })}
+        consequence={t('settings.push.removeConsequence')}
+        confirmLabel={t('settings.push.remove')}
+        onConfirm={() => remove(device)}
+        aria-label={t('settings.push.removeLabel', { device: device.label })}
+      />
+    ),
+  ],
+]

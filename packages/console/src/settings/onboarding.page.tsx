@@ -1,14 +1,13 @@
 import { Button, Card, Container, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { answerOf } from '@wheelhouse/sdk'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { Loading, Problem, QueryView } from '../base/states.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { signOut } from '../platform/sign-out.ts'
 import { t } from '../texts/texts.ts'
-import { ClientProfileForm } from './client-profile-form.tsx'
-import { OperatorProfileForm } from './operator-profile-form.tsx'
+import { ClientProfileForm, OperatorProfileForm } from './profile-forms.tsx'
 import { useFirstNotificationSettings, useProfileChange } from './use-profile-change.ts'
 
 const roleChoices = [
@@ -28,13 +27,9 @@ const roleChoices = [
 
 /** Asks a new user for a role, then for the profile of that role. */
 export default function OnboardingPage() {
-  const { rest } = usePlatform()
   const queries = useQueryClient()
   useFirstNotificationSettings()
-  const query = useQuery({
-    queryKey: keys.onboarding,
-    queryFn: () => answerOf(rest.GET('/api/auth/check-onboarding')),
-  })
+  const query = useRead(keys.onboarding, (rest) => rest.GET('/api/auth/check-onboarding'))
   const complete = query.data?.onboarded === true
   const refreshProfile = () => queries.invalidateQueries({ queryKey: keys.profile })
   // biome-ignore lint/correctness/useExhaustiveDependencies: refreshes the account once onboarding is complete

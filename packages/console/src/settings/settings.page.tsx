@@ -1,21 +1,24 @@
-import { Avatar, Button, FileButton, Group, Select, Stack, Text, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { answerOf } from '@wheelhouse/sdk'
+import { Avatar, Button, Code, FileButton, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { FormFooter } from '../base/form.tsx'
+import { RowTable, type TableColumn } from '../base/data-table.tsx'
+import { DialogButtons, Form, FormFooter, useFields } from '../base/form.tsx'
 import { Page } from '../base/page.tsx'
+import { SecretDialog } from '../base/secret.tsx'
 import { Sections } from '../base/sections.tsx'
-import { Problem } from '../base/states.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
+import { Time } from '../base/time.tsx'
+import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useAction, useRead, useWrite } from '../platform/rest.ts'
+import { StateLabel } from '../status/state-label.tsx'
 import { chosenLanguage, LANGUAGES } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'
 import { Webhooks } from '../webhooks/webhooks.tsx'
-import { ApiKeys } from './api-keys.tsx'
-import { ClientProfileForm } from './client-profile-form.tsx'
 import { NotificationSection } from './notification-section.tsx'
-import { OperatorProfileForm } from './operator-profile-form.tsx'
+import { ClientProfileForm, OperatorProfileForm } from './profile-forms.tsx'
 import { isLanguage, useProfileChange, useSelectLanguage } from './use-profile-change.ts'
 
 /** Shows the settings of the account. */
@@ -33,8 +36,24 @@ export function SettingsPage() {
       <Sections
         items={[
           { id: 'account', title: t('common.account'), content: account },
-          ...(roles.includes('operator') ? [operatorProfile] : []),
-          ...(roles.includes('client') ? [ownerProfile] : []),
+          ...(roles.includes('operator')
+            ? [
+                {
+                  id: 'operator-profile',
+                  title: t('settings.page.operatorProfile'),
+                  content: <OperatorProfileForm />,
+                },
+              ]
+            : []),
+          ...(roles.includes('client')
+            ? [
+                {
+                  id: 'owner-profile',
+                  title: t('settings.page.ownerProfile'),
+                  content: <ClientProfileForm />,
+                },
+              ]
+            : []),
           { id: 'roles', title: t('settings.page.roles'), content: <RolesSection /> },
           {
             id: 'notifications',
@@ -49,63 +68,41 @@ export function SettingsPage() {
   )
 }
 
-const operatorProfile = {
-  id: 'operator-profile',
-  title: t('settings.page.operatorProfile'),
-  content: <OperatorProfileForm />,
-}
-const ownerProfile = {
-  id: 'owner-profile',
-  title: t('settings.page.ownerProfile'),
-  content: <ClientProfileForm />,
-}
-
 function AccountForm() {
   const me = useMe()
   const [name, setName] = useState(me.display_name)
   const change = useProfileChange()
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        change.mutate({ display_name: name.trim() })
-      }}
-    >
-      <Stack>
-        <TextInput
-          label={t('settings.account.name')}
-          description={t('settings.account.nameNote')}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          required
-          autoComplete="name"
-        />
-        <TextInput
-          label={t('settings.account.email')}
-          description={t('settings.account.emailNote')}
-          value={me.email ?? ''}
-          readOnly
-        />
-        <FormFooter change={change} />
-      </Stack>
-    </form>
+    <Form onSubmit={() => change.mutate({ display_name: name.trim() })}>
+      <TextInput
+        label={t('settings.account.name')}
+        description={t('settings.account.nameNote')}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        required
+        autoComplete="name"
+      />
+      <TextInput
+        label={t('settings.account.email')}
+        description={t('settings.account.emailNote')}
+        value={me.email ?? ''}
+        readOnly
+      />
+      <FormFooter change={change} />
+    </Form>
   )
 }
 
 function AvatarForm() {
   const me = useMe()
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  const upload = useMutation({
-    mutationFn: (file: File) => {
+  const upload = useWrite(
+    (rest, file: File) => {
       const form = new FormData()
       form.set('avatar', file)
-      return answerOf(
-        rest.POST('/api/auth/avatar', { body: { avatar: file.name }, bodySerializer: () => form }),
-      )
+      return rest.POST('/api/auth/avatar', { body: { avatar: file.name }, bodySerializer: () => form })
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: keys.profile }),
-  })
+    { refresh: [keys.profile] },
+  )
   return (
     <Stack>
       <Group>
@@ -128,9 +125,7 @@ function AvatarForm() {
             </Button>
           )}
         </FileButton>
-        <Text size="sm" c="dimmed">
-          {t('settings.avatar.note')}
-        </Text>
+        <Note>{t('settings.avatar.note')}</Note>
       </Group>
       <Problem error={upload.error} />
     </Stack>
@@ -139,7 +134,6 @@ function AvatarForm() {
 
 const SYSTEM = 'system'
 
-/** Selects the language of the console in this browser. */
 function LanguageForm() {
   const selectLanguage = useSelectLanguage()
   return (
@@ -174,10 +168,13 @@ const roles = {
   },
 } as const
 
-/** Adds and removes roles of the user. */
 function RolesSection() {
   const me = useMe()
-  const remove = useRemoveRole()
+  const remove = useWrite(
+    (rest, role: 'client' | 'operator') =>
+      rest.DELETE('/api/auth/roles/{role}', { params: { path: { role } } }),
+    { refresh: [keys.profile, keys.onboarding] },
+  )
   const add = useProfileChange()
   return (
     <Stack gap="xs">
@@ -214,16 +211,131 @@ function RolesSection() {
   )
 }
 
-function useRemoveRole() {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (role: 'client' | 'operator') =>
-      answerOf(rest.DELETE('/api/auth/roles/{role}', { params: { path: { role } } })),
-    onSuccess: () =>
-      Promise.all([
-        queries.invalidateQueries({ queryKey: keys.profile }),
-        queries.invalidateQueries({ queryKey: keys.onboarding }),
-      ]),
-  })
+type ApiKey = Schemas['ApiKey']
+
+/** Lists, creates and revokes API keys. */
+export function ApiKeys() {
+  const [opened, { open, close }] = useDisclosure(false)
+  const query = useRead(keys.apiKeys, (rest) => rest.GET('/api/auth/api-keys'))
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Note>{t('settings.apiKeys.note')}</Note>
+        <Button variant="default" onClick={open}>
+          {t('settings.apiKeys.create')}
+        </Button>
+      </Group>
+      <NewApiKey opened={opened} onClose={close} />
+      <QueryView
+        query={query}
+        isEmpty={({ api_keys }) => api_keys.length === 0}
+        empty={<Empty title={t('settings.apiKeys.emptyTitle')} />}
+      >
+        {({ api_keys }) => (
+          <RowTable label={t('settings.apiKeys.title')} minWidth={560} columns={columns} rows={api_keys} />
+        )}
+      </QueryView>
+    </Stack>
+  )
+}
+
+const columns: readonly TableColumn<ApiKey>[] = [
+  [t('settings.apiKeys.name'), ({ name }) => name],
+  [t('settings.apiKeys.key'), ({ prefix, last4 }) => <Code>{`${prefix}…${last4}`}</Code>],
+  [
+    t('settings.apiKeys.lastUsed'),
+    ({ last_used_at: at }) => (at ? <Time at={at} /> : t('settings.apiKeys.neverUsed')),
+  ],
+  [
+    t('settings.apiKeys.expires'),
+    ({ expires_at: at }) => (at ? <Time at={at} /> : t('settings.apiKeys.neverExpires')),
+  ],
+  [
+    t('settings.apiKeys.status'),
+    (key) =>
+      key.revoked_at ? (
+        <StateLabel shape="off">{t('settings.apiKeys.revoked')}</StateLabel>
+      ) : (
+        <RevokeKey apiKey={key} />
+      ),
+  ],
+]
+
+function RevokeKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
+  const revoke = useAction(
+    (rest) => rest.DELETE('/api/auth/api-keys/{id}', { params: { path: { id } } }),
+    keys.apiKeys,
+  )
+  return (
+    <ConfirmButton
+      variant="default"
+      size="xs"
+      question={t('settings.apiKeys.revokeQuestion', { name })}
+      consequence={t('settings.apiKeys.revokeConsequence')}
+      confirmLabel={t('settings.apiKeys.revoke')}
+      onConfirm={() => revoke()}
+      aria-label={t('settings.apiKeys.revokeLabel', { name })}
+    />
+  )
+}
+
+const DAY_MS = 86_400_000
+const lifetimes = [
+  { value: '30', label: t('settings.newApiKey.days', { days: 30 }) },
+  { value: '90', label: t('settings.newApiKey.days', { days: 90 }) },
+  { value: '365', label: t('settings.newApiKey.year') },
+  { value: '', label: t('settings.newApiKey.never') },
+]
+
+function NewApiKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { values, field, change } = useFields({ name: '', days: '90' })
+  const create = useWrite(
+    (rest) => {
+      const expires_at = values.days
+        ? new Date(Date.now() + Number(values.days) * DAY_MS).toISOString()
+        : null
+      return rest.POST('/api/auth/api-keys', { body: { name: values.name.trim(), expires_at } })
+    },
+    { refresh: [keys.apiKeys] },
+  )
+  const forget = () => {
+    create.reset()
+    change({ name: '' })
+  }
+  const shown = create.data && {
+    title: t('settings.newApiKey.title'),
+    note: t('settings.newApiKey.onceNote'),
+    label: create.data.name,
+    value: create.data.key,
+  }
+  return (
+    <SecretDialog
+      opened={opened}
+      onClose={onClose}
+      onClosed={forget}
+      title={t('settings.apiKeys.create')}
+      shown={shown}
+    >
+      <Form onSubmit={() => create.mutate()}>
+        <TextInput
+          label={t('settings.newApiKey.name')}
+          description={t('settings.newApiKey.nameNote')}
+          required
+          data-autofocus
+          {...field('name')}
+        />
+        <Select
+          label={t('settings.newApiKey.lifetime')}
+          data={lifetimes}
+          allowDeselect={false}
+          {...field('days')}
+          onChange={(days) => change({ days: days ?? '' })}
+        />
+        <Problem error={create.error} />
+        <DialogButtons onCancel={onClose} loading={create.isPending}>
+          {t('settings.newApiKey.create')}
+        </DialogButtons>
+      </Form>
+    </SecretDialog>
+  )
 }

@@ -1,9 +1,9 @@
 import { notifications } from '@mantine/notifications'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import { useEffect } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useWrite } from '../platform/rest.ts'
 import { chooseLanguage, LANGUAGES, type Language, languageOf } from '../texts/languages.ts'
 import { language as shownLanguage, t } from '../texts/texts.ts'
 
@@ -14,17 +14,11 @@ interface ProfileChange {
 }
 
 /** Changes the account and updates the cached profile. */
-export function useProfileChange() {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (body: ProfileChange) => answerOf(rest.POST('/api/auth/profile', { body })),
-    onSuccess: (profile) => {
-      queries.setQueryData(keys.profile, profile)
-      return queries.invalidateQueries({ queryKey: keys.onboarding })
-    },
+export const useProfileChange = () =>
+  useWrite((rest, body: ProfileChange) => rest.POST('/api/auth/profile', { body }), {
+    stores: keys.profile,
+    refresh: [keys.onboarding],
   })
-}
 
 /** Returns whether a text is the code of a language that the console has. */
 export const isLanguage = (value: string): value is Language => Object.hasOwn(LANGUAGES, value)

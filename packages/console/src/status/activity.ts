@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import type { BandPart } from '../base/band.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 
 export type Activity = Schemas['Activity']
 
@@ -11,13 +10,11 @@ const POLL_MS = 30_000
 
 /** Queries what the owner's robots did in the sessions of the last day, or one of them; undefined until known. */
 export function useActivity(robotId?: string): Activity | undefined {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: [...keys.sessions, 'activity', robotId],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/client/activity', { params: { query: { robotId } }, signal })),
-    refetchInterval: POLL_MS,
-  }).data
+  return useRead(
+    [...keys.sessions, 'activity', robotId],
+    (rest, { signal }) => rest.GET('/api/client/activity', { params: { query: { robotId } }, signal }),
+    { refetchInterval: POLL_MS },
+  ).data
 }
 
 /** Returns the parts of a band that a session fills. @param nowMs the end of a part that lasts */

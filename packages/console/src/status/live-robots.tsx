@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
 import type { RobotState } from '@wheelhouse/protocol'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { usePlatform } from '../platform/platform.ts'
+import type { Schemas } from '@wheelhouse/sdk'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { robotStateTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import type { ShapeName } from './shape-name.ts'
@@ -15,23 +14,20 @@ const POLL_MS = 3_000
 
 /** Queries the owner's live robots: connected, or in an open session. Refetched after every announced change. */
 export function useLiveRobotList() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: [...keys.robots, 'live'],
-    queryFn: ({ signal }) => answerOf(rest.GET('/api/client/live-robots', { signal })),
-    refetchInterval: POLL_MS,
-  })
+  return useRead(
+    [...keys.robots, 'live'],
+    (rest, { signal }) => rest.GET('/api/client/live-robots', { signal }),
+    { refetchInterval: POLL_MS },
+  )
 }
 
 /** Queries whether one of the owner's robots is live. Undefined until known; null for a robot that is not live. */
 export function useLiveRobot(robotId: string): LiveRobot | null | undefined {
-  const { rest } = usePlatform()
-  const { data } = useQuery({
-    queryKey: [...keys.robots, 'live', robotId],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/client/live-robots', { params: { query: { robotId } }, signal })),
-    refetchInterval: POLL_MS,
-  })
+  const { data } = useRead(
+    [...keys.robots, 'live', robotId],
+    (rest, { signal }) => rest.GET('/api/client/live-robots', { params: { query: { robotId } }, signal }),
+    { refetchInterval: POLL_MS },
+  )
   return data && (data.robots[0] ?? null)
 }
 

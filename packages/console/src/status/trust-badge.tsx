@@ -72,7 +72,6 @@ const blindHints: Partial<Record<FreshnessSource, string>> = {
   link: t('live.freshness.linkLost'),
 }
 
-/** Returns the explanation of a state. */
 function trustHint({ isPictureUnknown }: Freshness, { state, cause = 'picture' }: Trust): string | undefined {
   if (state === 'LIVE') return t('live.freshness.liveHint')
   if (state === 'CONNECTING') return t('live.freshness.connectingHint')

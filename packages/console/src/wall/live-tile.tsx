@@ -18,9 +18,8 @@ import { useReadAges } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
 import type { PictureSlots } from './picture-slots.ts'
 import type { SectionName } from './sections.ts'
-import { LiveTrust, lineOf, OpenLink } from './strip-tile.tsx'
 import styles from './tile.module.css'
-import { TilePicture } from './tile-picture.tsx'
+import { LiveTrust, lineOf, OpenLink, TilePicture } from './tile-picture.tsx'
 
 /** How long the stop of one robot must be held. */
 const HOLD_MS = 600

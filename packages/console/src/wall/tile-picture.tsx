@@ -1,10 +1,20 @@
 import { Button, Text } from '@mantine/core'
 import { useInViewport } from '@mantine/hooks'
 import { type RefObject, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { clockText, timeOfDay } from '../base/format.ts'
+import { LinkAnchor } from '../base/links.tsx'
 import { useStore } from '../base/store.ts'
-import type { LiveRobot } from '../status/live-robots.tsx'
+import { useNow } from '../base/time.tsx'
+import type { Freshness } from '../freshness/freshness.ts'
+import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
+import { useConnection } from '../platform/use-live.ts'
+import { type LiveRobot, RobotStateLabel } from '../status/live-robots.tsx'
+import { type RobotFacts, type TrustState, trustOf } from '../status/trust.ts'
+import { TrustBadgeView } from '../status/trust-badge.tsx'
+import { reasonText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { publishedCamera } from '../video/use-cameras.ts'
+import { useReadAges } from '../video/video-view.tsx'
 import { type VideoSource, type VideoWatch, videoUrl, watchVideo } from '../video/watch-video.ts'
 import type { PictureSlots } from './picture-slots.ts'
 import styles from './tile.module.css'
@@ -131,4 +141,125 @@ const WEBRTC = 'webrtc'
 function originOf(streamUrl: string): string | undefined {
   const address = streamUrl === '' ? undefined : videoUrl(streamUrl)
   return address === undefined ? undefined : URL.parse(address, location.href)?.origin
+}
+
+/** A picture must have been late, or live again, for so long that its tile does not move back and forth. */
+const SETTLED_MS = 2_000
+
+interface TrustProps {
+  readonly robot: LiveRobot
+  readonly isUnknown: boolean
+  readonly hasPicture: boolean
+}
+
+/** Only this part of a tile is rendered when the age of its picture changes. */
+export function LiveTrust(
+  props: TrustProps & {
+    readAges: ReadAges
+    /** Receives what the tile has seen for a while. Stable between renders. */
+    onSeen?: (robotId: string, state: TrustState) => void
+  },
+) {
+  const { robot, readAges, onSeen } = props
+  const freshness = useFreshness(readAges)
+  const { state } = trustOf(awaited(freshness), factsOf(robot))
+  useEffect(() => {
+    const timer = setTimeout(() => onSeen?.(robot.id, state), SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [robot.id, state, onSeen])
+  return <TileTrust {...props} freshness={freshness} />
+}
+
+/** Before the first picture nothing is blind: the page waits for it. */
+const awaited = (freshness: Freshness): Freshness =>
+  freshness.oldest === 'firstPicture' ? { ...freshness, state: 'CONNECTING' } : freshness
+
+const factsOf = ({ state }: LiveRobot): RobotFacts => ({
+  isConnected: state !== 'LOST',
+  isStopped: state === 'STOPPED',
+  isPaused: state === 'PAUSED',
+})
+
+/** Shows the state of a tile, as the chip and as the rim of its picture. A robot without a picture has only what the hub knows. */
+export function TileTrust(props: TrustProps & { freshness: Freshness }) {
+  const { robot, isUnknown, hasPicture } = props
+  const { state: robotState } = robot
+  const nowMs = useNow()
+  const freshness = awaited(props.freshness)
+  const { state } = trustOf(freshness, factsOf(robot))
+  const isPlain =
+    robotState === 'READY' ? state === 'LIVE' || state === 'CONNECTING' : !hasPicture && state === 'LIVE'
+  return (
+    <>
+      <div className={styles.rim} data-state={isUnknown ? 'UNKNOWN' : state} />
+      <div className={styles.chip}>
+        {isUnknown || isPlain ? (
+          <span data-testid="freshness" data-state={isUnknown ? 'UNKNOWN' : robotState} role="status">
+            <RobotStateLabel state={robotState} isUnknown={isUnknown} isOnPicture />
+          </span>
+        ) : (
+          <TrustBadgeView
+            freshness={freshness}
+            robot={factsOf(robot)}
+            isOnPicture
+            detail={stopDetail(robot, nowMs)}
+          />
+        )}
+      </div>
+    </>
+  )
+}
+
+function stopDetail({ session, state }: LiveRobot, nowMs: number): string | undefined {
+  const stop = session?.stop
+  if (stop) {
+    const time = timeOfDay(new Date(stop.at))
+    return stop.by_name === null ? time : t('live.tile.stopDetail', { name: stop.by_name, time })
+  }
+  const isPaused = state === 'PAUSED' && session?.paused_at
+  return isPaused ? clockText((nowMs - Date.parse(isPaused)) / 1_000) : undefined
+}
+
+/** Shows the picture of a robot with its state, and opens its session or its page. */
+export function StripTile({ robot, slots }: { robot: LiveRobot; slots: PictureSlots }) {
+  const { name, session, camera, stream_url } = robot
+  const [watch, setWatch] = useState<VideoWatch>()
+  const readAges = useReadAges(watch, undefined)
+  const isUnknown = useConnection() !== 'live'
+  const hasPicture = camera !== null || stream_url !== ''
+  return (
+    <article className={styles.tile} aria-label={name} data-testid="live-tile" data-unknown={isUnknown}>
+      <TilePicture robot={robot} slots={slots} isIdle={session === null} onWatch={setWatch} />
+      <LiveTrust robot={robot} readAges={readAges} isUnknown={isUnknown} hasPicture={hasPicture} />
+      <div className={styles.foot}>
+        <div className={styles.names}>
+          <OpenLink robot={robot} />
+        </div>
+        <span className={styles.line}>{session?.operator_name}</span>
+      </div>
+    </article>
+  )
+}
+
+/** The link that fills a tile: to the picture of a session, or to the page of the robot. */
+export const OpenLink = ({ robot: { id, name, session } }: { robot: LiveRobot }) =>
+  session ? (
+    <LinkAnchor to="/watch/$sessionId" params={{ sessionId: session.id }} className={styles.open ?? ''}>
+      {name}
+    </LinkAnchor>
+  ) : (
+    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} className={styles.open ?? ''}>
+      {name}
+    </LinkAnchor>
+  )
+
+/** Returns what the owner should know besides the state: a request, a reason, or who drives. */
+export function lineOf({ session, on_hold }: LiveRobot): string {
+  if (!session) return on_hold ? t('live.tile.onHold') : t('live.tile.noSession')
+  const { operator_name: operator, stop, ends_at, requested_minutes: minutes, pause_reason } = session
+  if (stop?.clear_requested_at) return t('live.tile.asksToClear', { operator })
+  if (ends_at !== null) return t('live.tile.operatorGone', { time: timeOfDay(new Date(ends_at)) })
+  if (minutes !== null) return t('live.tile.asksForTime', { operator, minutes })
+  const reason = reasonText(stop ? stop.reason : pause_reason)
+  return reason === '' ? t('live.tile.drives', { operator }) : `${operator}: ${reason}`
 }

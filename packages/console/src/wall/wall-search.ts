@@ -11,10 +11,7 @@ export const wallFilters = {
 } as const satisfies Record<string, readonly SectionName[]>
 export type WallFilter = keyof typeof wallFilters
 
-const schema = z.object({
-  show: parameter(z.enum(['needs', 'driving', 'idle'])),
-  tag: textParameter,
-})
+const schema = z.object({ show: parameter(z.enum(['needs', 'driving', 'idle'])), tag: textParameter })
 
 /** What the wall shows, as its address holds it. */
 export type WallSearch = z.output<typeof schema>

@@ -1,39 +1,68 @@
-import { Button, Checkbox, Group, Stack, Text } from '@mantine/core'
+import {
+  Button,
+  Checkbox,
+  Code,
+  Group,
+  Modal,
+  SegmentedControl,
+  Select,
+  Stack,
+  Table,
+  Text,
+} from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { answerOf } from '@wheelhouse/sdk'
-import { type FormEvent, useEffect, useState } from 'react'
+import { answerOf, type RestClient } from '@wheelhouse/sdk'
+import { type ReactNode, useEffect, useState } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { FormFooter, fieldErrors } from '../base/form.tsx'
+import { DataTable, MoreButton } from '../base/data-table.tsx'
+import { DialogButtons, Form, FormFooter, useFields } from '../base/form.tsx'
+import { shortList } from '../base/format.ts'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { SecretDialog } from '../base/secret.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
-import { Problem } from '../base/states.tsx'
+import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { type Answer, useRead, useWrite } from '../platform/rest.ts'
+import { StateLabel } from '../status/state-label.tsx'
+import { deliveryStatusTexts, webhookOffTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
-import { t } from '../texts/texts.ts'
-import { Deliveries, resultText } from './deliveries.tsx'
-import { useDelivery, useWebhook, useWebhookChange, type Webhook, webhookKey } from './queries.ts'
+import { language, t } from '../texts/texts.ts'
 import {
   bodyOf,
+  type Delivery,
   toOneTimeSecret,
+  useDeliveries,
+  useDelivery,
+  type Webhook,
   WebhookFields,
   WebhookLabel,
-  WebhookStatusText,
-  type WebhookValues,
-  webhookFields,
-} from './webhook-fields.tsx'
+  webhookKey,
+} from './webhooks.tsx'
+
+const pathOf = ({ id }: Webhook) => ({ params: { path: { id } } })
+
+const POLL_INTERVAL_MS = 15_000
+
+/** Changes a webhook and refetches the webhook queries. */
+const useWebhookChange = <A extends Answer, V = void>(change: (rest: RestClient, values: V) => Promise<A>) =>
+  useWrite(change, { refresh: [keys.webhooks], refreshesOnError: true })
 
 /** Shows one webhook: status, deliveries, settings and secret. */
 export function WebhookPage() {
-  const { webhookId } = useParams({ from: '/shell/settings/webhooks/$webhookId' })
+  const { webhookId: id } = useParams({ from: '/shell/settings/webhooks/$webhookId' })
+  const query = useRead(
+    webhookKey(id),
+    (rest) => rest.GET('/api/webhooks/{id}', { params: { path: { id } } }),
+    { refetchInterval: POLL_INTERVAL_MS },
+  )
   return (
     <ResourcePage
-      query={useWebhook(webhookId)}
+      query={query}
       kind={t('webhooks.page.kind')}
       back={<LinkButton to="/settings">{t('webhooks.page.all')}</LinkButton>}
     >
@@ -52,9 +81,7 @@ export function WebhookPage() {
             <div>
               <WebhookLabel webhook={webhook} />
             </div>
-            <Text>
-              <WebhookStatusText webhook={webhook} />
-            </Text>
+            <Text>{statusTextOf(webhook)}</Text>
             <SwitchWebhook webhook={webhook} />
             {webhook.enabled && <TestWebhook webhook={webhook} />}
           </Section>
@@ -76,46 +103,41 @@ export function WebhookPage() {
   )
 }
 
-function WebhookForm({ webhook: { id, url, types, description } }: { webhook: Webhook }) {
-  const { rest } = usePlatform()
-  const [values, setValues] = useState<WebhookValues>({ url, types, description: description ?? '' })
-  const save = useWebhookChange((changed: WebhookValues) =>
-    answerOf(rest.PATCH('/api/webhooks/{id}', { params: { path: { id } }, body: bodyOf(changed) })),
-  )
-  const errors = fieldErrors(save.error, webhookFields)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate(values)
-  }
-  const change = (part: Partial<WebhookValues>) => {
-    if (save.isSuccess) save.reset() // hides "Saved"
-    setValues((old) => ({ ...old, ...part }))
-  }
-  return (
-    <form onSubmit={submit}>
-      <Stack maw={640}>
-        <WebhookFields values={values} errors={errors ?? {}} onChange={change} />
-        <FormFooter change={save} explained={errors !== undefined} />
-      </Stack>
-    </form>
-  )
+function statusTextOf({ enabled, disabled_reason, failing_since, last_success_at }: Webhook): ReactNode {
+  if (!enabled)
+    return t('webhooks.state.disabledText', { reason: webhookOffTexts[disabled_reason ?? 'user'] })
+  if (failing_since)
+    return textParts('webhooks.state.failingText', { time: <Time at={failing_since} exact /> })
+  if (!last_success_at) return t('webhooks.state.unused')
+  return textParts('webhooks.state.lastSuccess', { time: <Time at={last_success_at} /> })
 }
 
 interface Props {
   readonly webhook: Webhook
 }
 
-const pathOf = ({ id }: Webhook) => ({ params: { path: { id } } })
+function WebhookForm({ webhook }: Props) {
+  const { url, types, description } = webhook
+  const save = useWebhookChange((rest, values: { url: string; types: string[]; description: string }) =>
+    rest.PATCH('/api/webhooks/{id}', { ...pathOf(webhook), body: bodyOf(values) }),
+  )
+  const hideSaved = () => save.isSuccess && save.reset()
+  const fields = useFields({ url, types, description: description ?? '' }, save.error, hideSaved)
+  return (
+    <Form onSubmit={() => save.mutate(fields.values)} style={{ maxWidth: '40rem' }}>
+      <WebhookFields {...fields} />
+      <FormFooter change={save} explained={fields.errors !== undefined} />
+    </Form>
+  )
+}
 
-/** Sends a test delivery and shows its result. */
 function TestWebhook({ webhook }: Props) {
-  const { rest } = usePlatform()
-  const test = useWebhookChange(() => answerOf(rest.POST('/api/webhooks/{id}/test', pathOf(webhook))))
+  const test = useWebhookChange((rest) => rest.POST('/api/webhooks/{id}/test', pathOf(webhook)))
   return (
     <>
       <Problem error={test.error} />
       <Group>
-        <Button loading={test.isPending} onClick={() => test.mutate(undefined)}>
+        <Button loading={test.isPending} onClick={() => test.mutate()}>
           {t('webhooks.test.send')}
         </Button>
         <Text role="status">
@@ -142,50 +164,41 @@ function TestOutcome({ webhookId, deliveryId }: { webhookId: string; deliveryId:
 }
 
 function SwitchWebhook({ webhook }: Props) {
-  const { rest } = usePlatform()
-  const setEnabled = useWebhookChange((enabled: boolean) =>
-    answerOf(rest.PATCH('/api/webhooks/{id}', { ...pathOf(webhook), body: { enabled } })),
+  const setEnabled = useWebhookChange((rest, enabled: boolean) =>
+    rest.PATCH('/api/webhooks/{id}', { ...pathOf(webhook), body: { enabled } }),
   )
-  if (webhook.enabled) {
-    return (
-      <Group>
-        <ConfirmButton
-          variant="default"
-          question={t('webhooks.switch.question')}
-          consequence={t('webhooks.switch.consequence')}
-          confirmLabel={t('webhooks.switch.disable')}
-          onConfirm={() => setEnabled.mutateAsync(false)}
-        >
-          {t('webhooks.switch.disable')}
-        </ConfirmButton>
-      </Group>
-    )
-  }
   return (
     <>
-      <Problem error={setEnabled.error} />
+      {!webhook.enabled && <Problem error={setEnabled.error} />}
       <Group>
-        <Button loading={setEnabled.isPending} onClick={() => setEnabled.mutate(true)}>
-          {t('webhooks.switch.enable')}
-        </Button>
+        {webhook.enabled ? (
+          <ConfirmButton
+            variant="default"
+            question={t('webhooks.switch.question')}
+            consequence={t('webhooks.switch.consequence')}
+            confirmLabel={t('webhooks.switch.disable')}
+            onConfirm={() => setEnabled.mutateAsync(false)}
+          />
+        ) : (
+          <Button loading={setEnabled.isPending} onClick={() => setEnabled.mutate(true)}>
+            {t('webhooks.switch.enable')}
+          </Button>
+        )}
       </Group>
     </>
   )
 }
 
-/** Replaces the secret and shows the new one once. */
 function Secret({ webhook }: Props) {
-  const { rest } = usePlatform()
   const [opened, { open, close }] = useDisclosure(false)
   const [keepOld, setKeepOld] = useState(true)
-  const rotate = useWebhookChange((keep_old: boolean) =>
-    answerOf(rest.POST('/api/webhooks/{id}/rotate-secret', { ...pathOf(webhook), body: { keep_old } })),
+  const rotate = useWebhookChange((rest, keep_old: boolean) =>
+    rest.POST('/api/webhooks/{id}/rotate-secret', { ...pathOf(webhook), body: { keep_old } }),
   )
   const forget = () => {
     rotate.reset()
     setKeepOld(true)
   }
-  const created = rotate.data
   return (
     <Group justify="space-between">
       <Text c="dimmed" maw={640}>
@@ -201,7 +214,7 @@ function Secret({ webhook }: Props) {
         onClose={close}
         onClosed={forget}
         title={t('webhooks.secret.question')}
-        shown={created && toOneTimeSecret(t('webhooks.secret.newTitle'), created)}
+        shown={rotate.data && toOneTimeSecret(t('webhooks.secret.newTitle'), rotate.data)}
       >
         <Stack>
           <Checkbox
@@ -212,14 +225,9 @@ function Secret({ webhook }: Props) {
             data-autofocus
           />
           <Problem error={rotate.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              {t('common.cancel')}
-            </Button>
-            <Button loading={rotate.isPending} onClick={() => rotate.mutate(keepOld)}>
-              {t('webhooks.secret.replace')}
-            </Button>
-          </Group>
+          <DialogButtons onCancel={close} loading={rotate.isPending} onClick={() => rotate.mutate(keepOld)}>
+            {t('webhooks.secret.replace')}
+          </DialogButtons>
         </Stack>
       </SecretDialog>
     </Group>
@@ -249,5 +257,209 @@ function RemoveWebhook({ webhook }: Props) {
         {t('webhooks.remove.button')}
       </ConfirmButton>
     </Group>
+  )
+}
+
+const choices = [
+  { value: '', label: t('webhooks.deliveries.all') },
+  { value: 'PENDING', label: t('webhooks.deliveries.pending') },
+  { value: 'DELIVERED', label: t('webhooks.deliveries.delivered') },
+  { value: 'FAILED', label: t('webhooks.deliveries.failed') },
+]
+
+const columns = [
+  t('webhooks.deliveries.sent'),
+  t('webhooks.deliveries.event'),
+  t('webhooks.deliveries.status'),
+  t('webhooks.deliveries.response'),
+  t('webhooks.deliveries.details'),
+]
+
+function Deliveries({ webhook }: Props) {
+  const [status, setStatus] = useState('')
+  const query = useDeliveries(webhook.id, (status || undefined) as Delivery['status'] | undefined)
+  const empty = t(status === '' ? 'webhooks.deliveries.emptyTitle' : 'webhooks.deliveries.noMatch')
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <SegmentedControl
+          data={choices}
+          value={status}
+          onChange={setStatus}
+          aria-label={t('webhooks.deliveries.filter')}
+          size="xs"
+        />
+        {webhook.enabled && <ReplayMissed webhook={webhook} />}
+      </Group>
+      <QueryView
+        query={query}
+        isEmpty={(deliveries) => deliveries.length === 0}
+        empty={<Empty title={empty} />}
+      >
+        {(deliveries) => (
+          <>
+            <DataTable label={t('webhooks.deliveries.label')} minWidth={680} columns={columns}>
+              {deliveries.map((delivery) => (
+                <DeliveryRow key={delivery.id} delivery={delivery} webhook={webhook} />
+              ))}
+            </DataTable>
+            <MoreButton query={query}>{t('webhooks.deliveries.older')}</MoreButton>
+          </>
+        )}
+      </QueryView>
+      <Note>{t('webhooks.deliveries.note')}</Note>
+    </Stack>
+  )
+}
+
+const shapes = { PENDING: 'delayed', DELIVERED: 'live', FAILED: 'blind' } as const
+
+function DeliveryRow({ delivery, webhook }: Props & { delivery: Delivery }) {
+  const [opened, { toggle }] = useDisclosure(false)
+  const { id, type: event, status, attempts, attempted_at, created_at, next_attempt_at } = delivery
+  return (
+    <>
+      <Table.Tr data-delivery={id}>
+        <Table.Td>
+          <Time at={attempted_at ?? created_at} exact />
+        </Table.Td>
+        <Table.Td>
+          <Code>{event}</Code>
+        </Table.Td>
+        <Table.Td>
+          <StateLabel shape={shapes[status]}>{deliveryStatusTexts[status]}</StateLabel>
+          {next_attempt_at && attempts > 0 && (
+            <Note>{textParts('webhooks.delivery.nextAttempt', { time: <Time at={next_attempt_at} /> })}</Note>
+          )}
+        </Table.Td>
+        <Table.Td style={{ overflowWrap: 'anywhere' }}>{resultText(delivery)}</Table.Td>
+        <Table.Td>
+          <Button
+            variant="default"
+            size="xs"
+            onClick={toggle}
+            aria-expanded={opened}
+            aria-label={t(opened ? 'webhooks.delivery.hideLabel' : 'webhooks.delivery.showLabel', { event })}
+          >
+            {t(opened ? 'webhooks.delivery.hide' : 'webhooks.delivery.show')}
+          </Button>
+        </Table.Td>
+      </Table.Tr>
+      {opened && (
+        <Table.Tr>
+          <Table.Td colSpan={columns.length}>
+            <Details delivery={delivery} webhook={webhook} />
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  )
+}
+
+const milliseconds = new Intl.NumberFormat(language, {
+  style: 'unit',
+  unit: 'millisecond',
+  useGrouping: false,
+})
+
+function resultText({ response_status, error, duration_ms, attempts }: Delivery): string {
+  if (attempts === 0) return t('webhooks.delivery.notSent')
+  // The first attempt has begun, and its result is not stored yet.
+  if (response_status === null && error === null && duration_ms === null)
+    return t('webhooks.delivery.sending')
+  const answer =
+    response_status === null ? (error ?? t('webhooks.delivery.noResponse')) : String(response_status)
+  const time = duration_ms === null ? [] : [milliseconds.format(duration_ms)]
+  const count = attempts > 1 ? [t('webhooks.delivery.attempts', { count: attempts })] : []
+  return shortList.format([answer, ...time, ...count])
+}
+
+function Details({ delivery, webhook }: Props & { delivery: Delivery }) {
+  const path = { id: webhook.id, delivery_id: delivery.id }
+  const query = useDelivery(webhook.id, delivery.id)
+  const resend = useWebhookChange((rest) =>
+    rest.POST('/api/webhooks/{id}/deliveries/{delivery_id}/replay', { params: { path } }),
+  )
+  return (
+    <Stack gap="xs">
+      <Text size="sm">{t('webhooks.delivery.id', { id: delivery.event_id })}</Text>
+      {delivery.error && <Text size="sm">{t('webhooks.delivery.error', { error: delivery.error })}</Text>}
+      <QueryView query={query}>
+        {({ event }) => (
+          <Verbatim label={t('webhooks.delivery.request')} text={JSON.stringify(event, null, 2)} />
+        )}
+      </QueryView>
+      {delivery.response_excerpt && (
+        <Verbatim label={t('webhooks.delivery.response')} text={delivery.response_excerpt} />
+      )}
+      <Problem error={resend.error} />
+      {!webhook.enabled && <Text size="sm">{t('webhooks.delivery.enableFirst')}</Text>}
+      {webhook.enabled && delivery.status !== 'PENDING' && (
+        <Group>
+          <Button variant="default" size="xs" loading={resend.isPending} onClick={() => resend.mutate()}>
+            {t('webhooks.delivery.resend')}
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+const Verbatim = ({ label, text }: { label: string; text: string }) => (
+  <div>
+    <Note>{label}</Note>
+    <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+      {text}
+    </Code>
+  </div>
+)
+
+const HOUR_MS = 3_600_000
+const spans = [
+  { value: '1', label: t('webhooks.replay.hour') },
+  { value: '24', label: t('webhooks.replay.day') },
+  { value: '168', label: t('webhooks.replay.week') },
+]
+
+function ReplayMissed({ webhook }: Props) {
+  const [opened, { open, close }] = useDisclosure(false)
+  const [hours, setHours] = useState('24')
+  const replay = useWebhookChange((rest) => {
+    const since = new Date(Date.now() - Number(hours) * HOUR_MS).toISOString()
+    return rest.POST('/api/webhooks/{id}/replay', { ...pathOf(webhook), body: { since } })
+  })
+  const title = t('webhooks.replay.title')
+  return (
+    <>
+      <Button variant="default" size="xs" onClick={open}>
+        {title}
+      </Button>
+      <Modal opened={opened} onClose={close} title={title} onExitTransitionEnd={replay.reset}>
+        <Stack>
+          <Select
+            label={t('webhooks.replay.since')}
+            description={t('webhooks.replay.sinceNote')}
+            data={spans}
+            value={hours}
+            onChange={(value) => value && setHours(value)}
+            allowDeselect={false}
+            data-autofocus
+          />
+          <Text role="status">
+            {replay.data && t('webhooks.replay.resending', { count: replay.data.replayed })}
+            {replay.data?.more && ` ${t('webhooks.replay.more')}`}
+          </Text>
+          <Problem error={replay.error} />
+          <DialogButtons
+            onCancel={close}
+            cancelLabel={t('common.close')}
+            loading={replay.isPending}
+            onClick={() => replay.mutate()}
+          >
+            {t('webhooks.replay.resend')}
+          </DialogButtons>
+        </Stack>
+      </Modal>
+    </>
   )
 }
