@@ -36,7 +36,7 @@ export async function startDemo(
   const demo = await seedDemo(platform, baseUrl)
   let stopping = false
   const published = new Map<string, ReturnType<typeof publishView>>()
-  const robots = demo.robots.map(({ id, name, hardwareId, token }, index) => {
+  const robots = demo.robots.map(({ id, hardwareId, token }, index) => {
     const start = STARTS[index % STARTS.length]
     const robot = new SimulatedRobot({
       url: `${gatewayUrl}/robots/${id}/control`,

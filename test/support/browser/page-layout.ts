@@ -81,8 +81,9 @@ function hasOwnText(element: Element): boolean {
 }
 
 /**
- * Returns whether a part of an element's text is cut off by itself or by what it lies in. Headings may end names of robots with an
- * ellipsis, and messages of users after some lines; what scrolls by itself shows all of it.
+ * Returns whether a part of an element's text is cut off by itself or by what it lies in. An ellipsis may end a name in a heading or
+ * in a link to what has the name, and a text whose whole is its title, as in the rows of lists; messages of users may end after some
+ * lines; what scrolls by itself shows all of it.
  */
 function isCut(element: Element): boolean {
   const range = document.createRange()
@@ -91,7 +92,7 @@ function isCut(element: Element): boolean {
   for (let box: Element | null = element; box && box !== document.body; box = box.parentElement) {
     const { overflowX, overflowY, textOverflow, webkitLineClamp } = getComputedStyle(box)
     if (/auto|scroll/.test(overflowX + overflowY)) return false
-    if (textOverflow === 'ellipsis' && /^H\d$/.test(box.tagName)) return false
+    if (textOverflow === 'ellipsis' && box.closest('h1, h2, h3, a, [title], [role=cell]')) return false
     if (webkitLineClamp !== 'none') return false
     const { left, right, top, bottom } = box.getBoundingClientRect()
     const isWide = overflowX !== 'visible' && (text.right > right + 1.5 || text.left < left - 1.5)

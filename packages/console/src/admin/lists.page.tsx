@@ -102,7 +102,7 @@ const sessionColumns: readonly ListColumn<Session>[] = [
   },
   {
     header: t('admin.sessions.time'),
-    width: '12rem',
+    width: '13.5rem',
     cell: ({ started_at, scheduled_for, created_at }) => (
       <Time at={started_at ?? scheduled_for ?? created_at} />
     ),
@@ -206,7 +206,7 @@ const robotColumns: readonly ListColumn<Schemas['RobotEntry']>[] = [
     width: 'minmax(0, 2fr)',
     cell: ({ owner_id, owner_name }) => <UserLink id={owner_id} name={owner_name} />,
   },
-  { header: t('admin.robots.type'), width: 'minmax(7rem, 1.2fr)', cell: ({ robot_type }) => robot_type },
+  { header: t('admin.robots.type'), width: 'minmax(9.5rem, 1.2fr)', cell: ({ robot_type }) => robot_type },
   {
     header: t('admin.robots.hardwareId'),
     width: 'minmax(8rem, 1.2fr)',

@@ -79,10 +79,10 @@ export function SideDock(props: Props) {
           <IconX size={18} />
         </button>
       </div>
-      {/* Values and log may have nothing else to focus, and are scrolled with keys, too. */}
       <div
         id="dock-panel"
         role="tabpanel"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: values and log may have nothing else to focus, and are scrolled with keys
         tabIndex={0}
         aria-labelledby={`dock-tab-${shown}`}
         className={styles.panel}

@@ -4,6 +4,7 @@ import { defaultRangeExtractor, useWindowVirtualizer, type Virtualizer } from '@
 import {
   type CSSProperties,
   type KeyboardEvent,
+  type MouseEvent,
   useEffect,
   useLayoutEffect,
   useMemo,
@@ -106,10 +107,23 @@ export function ListRows<Row extends { readonly id: string }>(props: Props<Row>)
 function Cell<Row>({ column, row, cards }: { column: ListColumn<Row>; row: Row; cards: boolean }) {
   const { cell, align, card = 'line' } = column
   return (
-    <Box role="cell" className={styles.cell} data-align={cards ? undefined : align} data-card={card}>
+    <Box
+      role="cell"
+      className={styles.cell}
+      data-align={cards ? undefined : align}
+      data-card={card}
+      onMouseEnter={showWhole}
+    >
       {cell(row)}
     </Box>
   )
+}
+
+/** Shows the text of a cell that is cut as its title. */
+function showWhole({ currentTarget: cell }: MouseEvent<HTMLElement>): void {
+  const isCut = cell.scrollWidth > cell.clientWidth
+  if (isCut) cell.title = cell.textContent
+  else cell.removeAttribute('title')
 }
 
 interface HeadProps<Row> {

@@ -177,7 +177,7 @@ const RobotActionsContext = createContext<RobotActions>({
 const availableColumns: readonly ListColumn<AvailableRobot>[] = [
   {
     header: t('operator.available.name'),
-    width: 'minmax(12rem, 3fr)',
+    width: 'minmax(11rem, 3fr)',
     sort: 'name',
     card: 'title',
     cell: (robot) => <NameCell robot={robot} />,
@@ -191,6 +191,7 @@ const availableColumns: readonly ListColumn<AvailableRobot>[] = [
   {
     header: t('operator.available.latency'),
     width: '5.5rem',
+    from: 'lg',
     cell: (robot) => <LatencyCell robot={robot} />,
   },
   {

@@ -40,7 +40,7 @@ function OpenSession({ sessionId }: { sessionId: string }) {
             : t('drive.reminder.paused', { robot: session.robot_name })}
           {clock && ` · ${clockText(clock.elapsedMs / 1_000)}`}
         </Text>
-        <LinkButton to="/drive/$sessionId" params={{ sessionId }} size="compact-sm">
+        <LinkButton to="/drive/$sessionId" params={{ sessionId }} size="compact-sm" style={{ flex: 'none' }}>
           {t('drive.reminder.return')}
         </LinkButton>
       </Group>

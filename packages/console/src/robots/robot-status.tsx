@@ -36,7 +36,7 @@ export function HeartbeatAge({ at }: { at: string | null }) {
 /** Shows whether the robot has connected. */
 export function ConnectionStatus({ robot }: { robot: Robot }) {
   const withLiveStatus = useLiveRobots()
-  const { status, last_heartbeat } = withLiveStatus(useRobot(robot.id).data ?? robot)
+  const { status } = withLiveStatus(useRobot(robot.id).data ?? robot)
   const online = status !== 'OFFLINE'
   return (
     <Group component="section" aria-label={t('robots.connect.statusLabel')} mih={40}>
@@ -46,20 +46,24 @@ export function ConnectionStatus({ robot }: { robot: Robot }) {
           {t(online ? 'robots.connect.connected' : 'robots.connect.waiting', { robot: robot.name })}
         </Text>
       </Group>
-      {last_heartbeat && <Text c="dimmed" size="sm"></Text>}
     </Group>
   )
 }
 
-/** Renders the tags of a robot in a list. A tag links to the robots that have it. */
-export const RobotTags = ({ tags, to }: { tags: readonly string[]; to: '/robots' | '/admin/robots' }) => (
-  <Group gap={4} wrap="nowrap">
-    {[...new Set(tags)].map((tag) => (
-      <LinkAnchor key={tag} to={to} search={{ tag }} aria-label={t('robots.list.withTag', { tag })}>
-        <Badge variant="default" tt="none" style={{ flexShrink: 0, cursor: 'inherit' }}>
-          {tag}
-        </Badge>
+/** Renders the first tag of a robot in a list, and how many more it has. The tag links to the robots that have it. */
+export function RobotTags({ tags, to }: { tags: readonly string[]; to: '/robots' | '/admin/robots' }) {
+  const [tag, ...more] = new Set(tags)
+  if (tag === undefined) return null
+  return (
+    <Group gap={4} wrap="nowrap">
+      <LinkAnchor to={to} search={{ tag }} aria-label={t('robots.list.withTag', { tag })}>
+        <Badge style={{ cursor: 'inherit' }}>{tag}</Badge>
       </LinkAnchor>
-    ))}
-  </Group>
-)
+      {more.length > 0 && (
+        <Text span size="sm" c="dimmed" title={more.join(', ')}>
+          +{more.length}
+        </Text>
+      )}
+    </Group>
+  )
+}

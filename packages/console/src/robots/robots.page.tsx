@@ -32,7 +32,7 @@ const columns: readonly ListColumn<Robot>[] = [
       </LinkAnchor>
     ),
   },
-  { header: t('robots.list.type'), width: 'minmax(0, 1.2fr)', cell: ({ robot_type }) => robot_type },
+  { header: t('robots.list.type'), width: 'minmax(9.5rem, 1.2fr)', cell: ({ robot_type }) => robot_type },
   {
     header: t('robots.list.status'),
     width: '7rem',
