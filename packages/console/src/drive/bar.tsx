@@ -198,6 +198,8 @@ interface FiguresProps {
   readonly isLost: boolean
   /** The mark of a session that is recorded. */
   readonly recording: ReactNode
+  /** The mark of the sound, and what it says about speech. */
+  readonly sound?: ReactNode
 }
 
 /** Shows the session: recording, time, earnings or cost, battery. */
@@ -212,9 +214,11 @@ export const SessionFiguresView = ({
   isSilent,
   isLost,
   recording,
+  sound,
   billedSeconds,
 }: Omit<FiguresProps, 'status' | 'fetchedAtMs'> & { billedSeconds: number }) => (
   <div className={styles.session} data-hud="session">
+    {sound}
     {recording}
     <SessionTime session={session} />
     <Earnings session={session} seconds={billedSeconds} isSilent={isSilent} />

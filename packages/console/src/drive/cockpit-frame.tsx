@@ -51,6 +51,7 @@ import plates from './plates.module.css'
 import type { DrivePreferences, Hand } from './preferences.ts'
 import { factsOf, holderOf, type RobotView } from './robot-view.ts'
 import { SideDock } from './side-dock.tsx'
+import { SoundMark, useRobotSound, useSoundCommands } from './sound.tsx'
 import { SpeedPlate } from './speed-plate.tsx'
 import { StopButton, type StopPhase, StopSpace } from './stop-button.tsx'
 import { canFloat, toggleFloating } from './window.ts'
@@ -118,6 +119,13 @@ export function CockpitFrame(props: Props) {
     isStopping: request.phase === 'requested',
     isElsewhere: robot.link.phase === 'ended',
   })
+  const sound = useRobotSound({
+    hud,
+    cameras,
+    shown,
+    isOperator: !isWatching && robot.link.phase === 'online',
+    isHalted: phase !== 'ready' || facts.isPaused,
+  })
   const recording = useSessionRecording(session.id).data
   const dock = useStore(hud.dock)
   const schema = useTelemetrySchema(session.telemetry_schema)
@@ -169,6 +177,7 @@ export function CockpitFrame(props: Props) {
                   isSilent={isSilent}
                   isLost={!facts.isConnected}
                   recording={<RecordingMarkView recording={recording} isUnknown={isSilent} />}
+                  sound={<SoundMark sound={sound} hud={hud} />}
                 />
               }
               menu={
@@ -230,6 +239,10 @@ export function CockpitFrame(props: Props) {
         note={isWatching ? t('drive.menu.watchNote') : t('drive.menu.note', { robot: session.robot_name })}
         groups={[
           { title: t('drive.menu.session'), commands: props.commands },
+          {
+            title: t('drive.menu.sound'),
+            commands: useSoundCommands(sound, { hud, isOperator: !isWatching }),
+          },
           {
             title: t('drive.menu.view'),
             commands: useViewCommands({

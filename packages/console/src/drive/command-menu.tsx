@@ -1,5 +1,5 @@
 import { Modal, TextInput } from '@mantine/core'
-import { type ComponentType, type KeyboardEvent, useState } from 'react'
+import { type ComponentType, type KeyboardEvent, type MouseEvent, useState } from 'react'
 import { IconSearch } from '../base/icons.tsx'
 import { useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
@@ -14,6 +14,10 @@ export interface Command {
   /** The key that does the same. */
   readonly hint?: string
   readonly isDisabled?: boolean
+  /** Why it is disabled, or what happened to it. */
+  readonly note?: string | undefined
+  /** For a command that lasts while its button is held, in place of `run`. The menu stays open. */
+  readonly hold?: { begin(): void; end(): void }
   readonly run: () => void
 }
 
@@ -63,7 +67,7 @@ export function CommandList({ groups, note, onClose }: Omit<Props, 'hud'> & { on
     .filter(({ commands }) => commands.length > 0)
   const all = shown.flatMap(({ commands }) => commands)
   const perform = (command: Command | undefined) => {
-    if (!command || command.isDisabled) return
+    if (!command || command.isDisabled || command.hold) return
     onClose()
     command.run()
   }
@@ -105,9 +109,13 @@ export function CommandList({ groups, note, onClose }: Omit<Props, 'hud'> & { on
                 disabled={command.isDisabled}
                 aria-keyshortcuts={command.hint}
                 onClick={() => perform(command)}
+                {...(command.hold && holdHandlers(command.hold))}
               >
                 <command.icon size={18} />
-                {command.label}
+                <span>
+                  {command.label}
+                  {command.note && <span className={styles.reason}>{command.note}</span>}
+                </span>
                 {command.hint && (
                   <span className={styles.key} aria-hidden="true">
                     {command.hint}
@@ -123,3 +131,17 @@ export function CommandList({ groups, note, onClose }: Omit<Props, 'hud'> & { on
     </>
   )
 }
+
+/** Returns what makes a button work while it is held, by a pointer or by Enter. */
+const holdHandlers = ({ begin, end }: NonNullable<Command['hold']>) => ({
+  'data-hold': true,
+  onPointerDown: begin,
+  onPointerUp: end,
+  onPointerLeave: end,
+  onPointerCancel: end,
+  onKeyDown: ({ key, repeat }: KeyboardEvent) => key === 'Enter' && !repeat && begin(),
+  onKeyUp: end,
+  onBlur: end,
+  // A finger that rests would open the menu of the browser.
+  onContextMenu: (event: MouseEvent) => event.preventDefault(),
+})

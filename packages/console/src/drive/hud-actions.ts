@@ -33,6 +33,7 @@ export function useHudActions(options: Options): (action: HudAction) => void {
       overlay: () => toggle(hud.isBare),
       swap: () => hud.mainView.update((view) => (view === 'camera' ? 'map' : 'camera')),
       camera: nextCamera,
+      listen: () => toggle(hud.isListening),
       values: () => toggleDock(hud, 'values'),
       dock: () => hud.dock.update((open) => (open === '' ? 'messages' : '')),
       menu: () => hud.sheet.set('menu'),
@@ -114,6 +115,7 @@ export type HudAction =
   | 'overlay'
   | 'swap'
   | 'camera'
+  | 'listen'
   | 'values'
   | 'dock'
   | 'menu'
@@ -133,6 +135,7 @@ const BY_KEY: Readonly<Record<string, HudAction>> = {
   f: 'fullScreen',
   m: 'swap',
   v: 'camera',
+  u: 'listen',
   t: 'values',
   l: 'dock',
   '?': 'keys',

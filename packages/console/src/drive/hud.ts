@@ -21,6 +21,8 @@ export interface Hud {
   readonly mainView: Store<'camera' | 'map'>
   /** Whether the picture fills its place and loses its edges, instead of being shown as a whole. Stored in this browser. */
   readonly isFilled: Store<boolean>
+  /** Whether the robot is heard. Stored in this browser. */
+  readonly isListening: Store<boolean>
   /** The tab of the open dock; empty while it is closed. Stored in this browser. */
   readonly dock: Store<DockTab | ''>
   /** Whether the dock was opened for one message, and closes after it. */
@@ -36,6 +38,7 @@ export const createHud = ({ hasInputs = false } = {}): Hud => ({
   isBare: createStore(false),
   mainView: createStore<'camera' | 'map'>('camera'),
   isFilled: createPersisted('wheelhouse-fill-picture', matchMedia(PHONE).matches, (text) => text === 'true'),
+  isListening: createPersisted('wheelhouse-listen', false, (text) => text === 'true'),
   dock:
     hasInputs && !matchMedia(PHONE).matches
       ? createStore<DockTab | ''>('inputs')

@@ -82,6 +82,7 @@ const viewKeyTexts: KeyTexts = [
   [['T'], t('drive.keys.telemetry')],
   [['M'], t('drive.keys.swap')],
   [['V'], t('drive.keys.camera')],
+  [['U'], t('drive.keys.listen')],
   [['`'], t('drive.keys.overlay')],
   [['F'], t('drive.keys.fullScreen')],
   [['?'], t('drive.keys.keys')],
@@ -95,6 +96,7 @@ const keyTexts: KeyTexts = [
   [['P'], t('drive.keys.pause')],
   [['R'], t('drive.keys.resume')],
   [['C'], t('drive.keys.clear')],
+  [['B'], t('drive.keys.talk')],
   ...episodeKeyTexts,
   ...viewKeyTexts,
 ]

@@ -21,6 +21,18 @@ export interface Playing {
   readonly behindS?: () => number | undefined
   /** Reads how the video arrives, for WebRTC. */
   readonly readFigures?: () => Promise<StreamFigures | undefined>
+  /** The sound beside the picture, for WebRTC with sound. The video itself is muted. */
+  readonly sound?: SoundLine
+}
+
+/** The sound of a camera, and the way of speech to its robot. */
+export interface SoundLine {
+  /** Silent while the camera sends none. */
+  readonly track: MediaStreamTrack
+  /** Sends a microphone in place of what was sent before, null for nothing. Undefined if the robot does not take this page's sound. */
+  readonly send?: (microphone: MediaStreamTrack | null) => Promise<void>
+  /** Aborts together with the picture. */
+  readonly ended: AbortSignal
 }
 
 /** Plays the video at `url`. Resolves with the first picture. @throws if the video cannot be played */

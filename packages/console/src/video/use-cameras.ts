@@ -44,7 +44,7 @@ interface ShownCamera {
   readonly source: VideoSource | string
 }
 
-type ListedCamera = Pick<Camera, 'name' | 'label' | 'whep_url' | 'stream_url' | 'live'>
+type ListedCamera = Pick<Camera, 'name' | 'label' | 'whep_url' | 'stream_url' | 'live' | 'audio'>
 
 /** The cameras of a robot, and which one is the large picture. */
 export interface Cameras {
@@ -52,6 +52,8 @@ export interface Cameras {
   readonly others: readonly ShownCamera[]
   /** The first camera that is live, then it remains. Undefined for a robot without cameras. */
   readonly main: ShownCamera | undefined
+  /** The names of the cameras that send sound; as text, separated by commas. */
+  readonly sounding: string
   choose(name: string): void
   /** Chooses the camera after the present one. */
   next(): void
@@ -66,7 +68,7 @@ export function useSessionCameras(
   const { data } = useQuery(sessionCamerasQuery(rest, session.id))
   const { id } = session
   const getToken = useMemo(() => () => ticketFor(rest, id, part), [rest, id, part])
-  return useCameras(data, session.stream_url ?? '', getToken)
+  return useCameras(data, session.stream_url ?? '', getToken, part === 'control')
 }
 
 /** Returns the cameras of a robot for its owner, whose cookie is the credential. */
@@ -91,6 +93,7 @@ function useCameras(
   list: CameraList | undefined,
   streamUrl: string,
   getToken: (() => Promise<string>) | undefined,
+  canSpeak = false,
 ): Cameras {
   const [chosen, choose] = useState<string>()
   const cameras: readonly ListedCamera[] = list?.cameras ?? initialCameras(streamUrl)
@@ -100,8 +103,8 @@ function useCameras(
   )
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` contains what is used of the list; its credentials are renewed with it
   const shown = useMemo(
-    () => cameras.map((camera) => shownCamera(camera, list?.ice_servers, getToken)),
-    [key, getToken],
+    () => cameras.map((camera) => shownCamera(camera, list?.ice_servers, getToken, canSpeak)),
+    [key, getToken, canSpeak],
   )
   const isLive = ({ name }: ShownCamera) => cameras.some((camera) => camera.name === name && camera.live)
   const main = shown.find(({ name }) => name === chosen) ?? shown.find(isLive) ?? shown[0]
@@ -118,6 +121,10 @@ function useCameras(
   return {
     others: live.filter(({ name }) => name !== main?.name),
     main,
+    sounding: cameras
+      .filter(({ audio }) => audio)
+      .map(({ name }) => name)
+      .join(','),
     choose,
     next: () => choose(live[(live.findIndex(({ name }) => name === main?.name) + 1) % live.length]?.name),
   }
@@ -127,14 +134,15 @@ function useCameras(
 const initialCameras = (streamUrl: string): ListedCamera[] =>
   streamUrl === ''
     ? []
-    : [{ name: 'stream-url', label: null, whep_url: null, stream_url: streamUrl, live: true }]
+    : [{ name: 'stream-url', label: null, whep_url: null, stream_url: streamUrl, live: true, audio: false }]
 
 function shownCamera(
   { name, label, whep_url, stream_url }: ListedCamera,
   iceServers: CameraList['ice_servers'] | undefined,
   getToken: (() => Promise<string>) | undefined,
+  canSpeak: boolean,
 ): ShownCamera {
-  const whepOptions = { iceServers: iceServers ?? [], ...(getToken && { getToken }) }
+  const whepOptions = { iceServers: iceServers ?? [], canSpeak, ...(getToken && { getToken }) }
   const source = whep_url === null ? (stream_url ?? '') : publishedSource(whep_url, whepOptions)
   return { name, label: label ?? name, source }
 }
@@ -155,7 +163,11 @@ export interface WatchedCamera {
 export function useShownCameras({ main }: Cameras) {
   const [watch, setWatch] = useState<VideoWatch>()
   const [small, setSmall] = useState<readonly WatchedCamera[]>([])
-  const shown: readonly WatchedCamera[] =
-    watch && main ? [{ name: main.name, label: main.label, watch }, ...small] : small
+  const { name, label } = main ?? {}
+  const shown = useMemo(
+    (): readonly WatchedCamera[] =>
+      watch && name !== undefined && label !== undefined ? [{ name, label, watch }, ...small] : small,
+    [watch, name, label, small],
+  )
   return { watch, shown, onWatch: setWatch, onSmallWatches: setSmall }
 }

@@ -1,5 +1,14 @@
 import { t } from '../texts/texts.ts'
-import { createFigureReader, follow, inTime, type Player, type PlayerHooks, videoElement } from './player.ts'
+import {
+  createFigureReader,
+  follow,
+  inTime,
+  type Player,
+  type PlayerHooks,
+  type Playing,
+  type SoundLine,
+  videoElement,
+} from './player.ts'
 
 const ICE_CANDIDATES_TIMEOUT_MS = 2_000
 const CHECK_MS = 250
@@ -9,44 +18,97 @@ export interface WhepOptions {
   /** Returns the Bearer credential of an attempt. */
   readonly getToken?: () => Promise<string>
   readonly iceServers?: RTCIceServer[]
+  /** Whether this page may speak to the robot. */
+  readonly canSpeak?: boolean
   /** Without packets for this time, the connection is opened again. Default: no limit. */
   readonly silentLimitMs?: number
   /** Whether requests carry the cookie of the page. Default: to its own origin, for endpoints of the platform. */
   readonly credentials?: RequestCredentials
 }
 
-/** Returns a player of WebRTC over WHEP: posts an offer, applies the answer, and deletes the resource at the end. */
+/**
+ * Returns a player of WebRTC over WHEP: posts an offer, applies the answer, and deletes the resource at the end. If an offer with
+ * sound fails, it offers the picture alone.
+ */
 export const createWhepPlayer =
-  ({ getToken, iceServers = [], silentLimitMs, credentials = 'same-origin' }: WhepOptions = {}): Player =>
+  (options: WhepOptions = {}): Player =>
   async (url, hooks) => {
-    const { signal, onEnd } = hooks
-    const token = await getToken?.()
-    const peer = new RTCPeerConnection({ iceServers })
-    signal.addEventListener('abort', () => peer.close())
-    const stream = new MediaStream()
-    for (const kind of ['video', 'audio']) peer.addTransceiver(kind, { direction: 'recvonly' })
-    peer.addEventListener('track', ({ track }) => stream.addTrack(track))
-    peer.addEventListener('connectionstatechange', () => {
-      if (peer.connectionState === 'failed') onEnd(t('video.problem.connectionFailed'))
-    })
-    await peer.setLocalDescription(withRoundTripFeedback(await peer.createOffer()))
-    await waitForIceCandidates(peer)
-    await peer.setRemoteDescription({
-      type: 'answer',
-      sdp: await postOffer({ url, peer, token, credentials, signal }),
-    })
-    const video = videoElement(hooks)
-    video.srcObject = stream
-    const latency = measureLatency(video, signal)
-    await follow(video, hooks)
-    if (silentLimitMs !== undefined) endWhenSilent(peer, silentLimitMs, hooks)
-    const readFigures = createFigureReader(peer, () => latency.ms)
-    return {
-      framesKnown: true,
-      behindS: () => (latency.ms === undefined ? undefined : latency.ms / 1_000),
-      readFigures,
+    const withSound = new AbortController()
+    const signal = AbortSignal.any([hooks.signal, withSound.signal])
+    try {
+      return await play(url, { ...hooks, signal }, { ...options, hasSound: true })
+    } catch (cause) {
+      if (!(cause instanceof OfferFailedError)) throw cause
+      withSound.abort()
+      return await play(url, hooks, { ...options, hasSound: false })
     }
   }
+
+/** The server does not accept an offer, or the browser its answer. */
+class OfferFailedError extends Error {}
+
+async function play(
+  url: string,
+  hooks: PlayerHooks,
+  options: WhepOptions & { readonly hasSound: boolean },
+): Promise<Playing> {
+  const { getToken, iceServers = [], silentLimitMs, credentials = 'same-origin' } = options
+  const { signal, onEnd } = hooks
+  const token = await getToken?.()
+  const peer = new RTCPeerConnection({ iceServers })
+  signal.addEventListener('abort', () => peer.close())
+  const picture = peer.addTransceiver('video', { direction: 'recvonly' })
+  const direction = options.canSpeak ? 'sendrecv' : 'recvonly'
+  const sound = options.hasSound ? peer.addTransceiver('audio', { direction }) : undefined
+  peer.addEventListener('connectionstatechange', () => {
+    if (peer.connectionState === 'failed') onEnd(t('video.problem.connectionFailed'))
+  })
+  await peer.setLocalDescription(withRoundTripFeedback(await peer.createOffer()))
+  await waitForIceCandidates(peer)
+  const answer = await postOffer({ url, peer, token, credentials, signal })
+  await applyAnswer(peer, answer)
+  const video = videoElement(hooks)
+  // The video is muted. It takes the sound all the same: sound that nothing takes waits in the browser, and would be heard late.
+  video.srcObject = new MediaStream([picture, sound].flatMap((line) => line?.receiver.track ?? []))
+  const latency = measureLatency(video, signal)
+  await follow(video, hooks)
+  if (silentLimitMs !== undefined) endWhenSilent(peer, silentLimitMs, hooks)
+  const readFigures = createFigureReader(peer, () => latency.ms)
+  return {
+    framesKnown: true,
+    behindS: () => (latency.ms === undefined ? undefined : latency.ms / 1_000),
+    readFigures,
+    ...(sound && { sound: soundLineOf(sound, signal) }),
+  }
+}
+
+async function applyAnswer(peer: RTCPeerConnection, answer: string): Promise<void> {
+  try {
+    await peer.setRemoteDescription({ type: 'answer', sdp: withOwnSoundStream(answer) })
+  } catch (cause) {
+    if (peer.signalingState === 'closed') throw cause // the viewer has left
+    throw new OfferFailedError(t('video.problem.unplayable'))
+  }
+}
+
+function soundLineOf(
+  { currentDirection, receiver, sender }: RTCRtpTransceiver,
+  ended: AbortSignal,
+): SoundLine {
+  const line = { track: receiver.track, ended }
+  const isTaken = currentDirection === 'sendrecv' || currentDirection === 'sendonly'
+  return isTaken ? { ...line, send: (microphone) => sender.replaceTrack(microphone) } : line
+}
+
+/**
+ * Puts the sound of an answer into a stream of its own: browsers show the picture of a stream as late as its sound arrives, so that both
+ * fit, but a picture to drive by must not wait.
+ */
+export const withOwnSoundStream = (sdp: string): string =>
+  sdp
+    .split(/^(?=m=)/m)
+    .map((line) => (line.startsWith('m=audio') ? line.replace(/\bmsid:\S+/g, 'msid:sound') : line))
+    .join('')
 
 /**
  * Plays WebRTC of any WHEP server. Its address comes from the owner of a robot, and may be one of the platform: without the cookie, a
@@ -54,7 +116,10 @@ export const createWhepPlayer =
  */
 export const playWhep: Player = createWhepPlayer({ credentials: 'omit' })
 
-/** Posts the offer and returns the answer. */
+/** Statuses with which servers reject what is offered. */
+const OFFER_STATUSES: ReadonlySet<number> = new Set([400, 406, 415, 422])
+
+/** Posts the offer and returns the answer. @throws OfferFailedError */
 async function postOffer(request: {
   url: string
   peer: RTCPeerConnection
@@ -80,7 +145,9 @@ async function postOffer(request: {
   const code = response.headers.get('Wheelhouse-Error')
   if (code === 'camera_offline') throw new Error(t('video.problem.cameraOffline'))
   if (code === 'camera_undecodable') throw new Error(t('video.problem.cameraUndecodable'))
-  if (response.status !== 201) throw new Error(t('video.problem.answered', { status: response.status }))
+  const problem = t('video.problem.answered', { status: response.status })
+  if (OFFER_STATUSES.has(response.status)) throw new OfferFailedError(problem)
+  if (response.status !== 201) throw new Error(problem)
   return await inTime(response.text(), signal)
 }
 

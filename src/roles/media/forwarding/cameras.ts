@@ -46,7 +46,9 @@ export class Cameras {
     if (problem !== undefined) return this.#refuse(id, 'camera_undecodable', problem)
     this.#accept(id, () => {
       const offer = readOffer(sdp)
-      const viewer: Viewer = new Viewer(id, { offer, sdp, source, isOperator }, this.#environment, {
+      const { takesSound = false } = camera.publisher ?? {}
+      const request = { offer, sdp, source, isOperator, takesSound }
+      const viewer: Viewer = new Viewer(id, request, this.#environment, {
         ...this.#eventsOf(id, () => {
           camera.removeViewer(viewer)
           this.#forget(camera)

@@ -100,6 +100,8 @@ export class Publisher {
   readonly id: number
   readonly video: OfferedCodec
   readonly hasAudio: boolean
+  /** Whether the peer plays the sound of the operator. */
+  readonly takesSound: boolean
   readonly #link: PeerLink
   readonly #environment: PeerEnvironment
   readonly #events: PublisherEvents
@@ -132,6 +134,7 @@ export class Publisher {
     this.id = id
     this.video = video
     this.hasAudio = audio !== undefined && offer.audio?.sends === true
+    this.takesSound = audio !== undefined && offer.audio?.receives === true
     this.#environment = environment
     this.#events = events
     this.#createdMs = environment.nowMs()

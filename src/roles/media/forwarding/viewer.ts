@@ -41,6 +41,8 @@ interface ViewerRequest {
   /** The codec of the camera. */
   readonly source: OfferedCodec
   readonly isOperator: boolean
+  /** Whether the robot plays the sound of its operator at this camera. */
+  readonly takesSound: boolean
 }
 
 /** A peer that receives the video of one camera, and its sound. */
@@ -61,7 +63,7 @@ export class Viewer {
 
   /** @throws OfferError if the viewer cannot play the codec of the camera. */
   constructor(id: number, request: ViewerRequest, environment: PeerEnvironment, events: ViewerEvents) {
-    const { offer, sdp, source, isOperator } = request
+    const { offer, sdp, source, isOperator, takesSound } = request
     const codec = offer.video?.receives ? findCodec(offer.video, source) : undefined
     if (!offer.video || !codec)
       throw new OfferError(
@@ -81,7 +83,7 @@ export class Viewer {
     this.#link.negotiate((connection) => {
       connection.setRemoteDescription(withoutCandidates(sdp), 'offer')
       this.#addVideo(connection, video.mid, { ...codec, parameters: parametersFor(codec, source) })
-      if (audio) this.#addAudio(connection, audio)
+      if (audio) this.#addAudio(connection, audio, isOperator && takesSound)
       connection.setLocalDescription('answer')
     })
   }
@@ -94,11 +96,15 @@ export class Viewer {
     track.onOpen(this.#environment.guard.handler('media:viewer-open', () => this.#requestKeyframe()))
   }
 
-  /** Adds the sound of the camera. An operator who offers a microphone is heard at the robot. */
-  #addAudio(connection: PeerConnection, { mid, receives, sends, codecs }: OfferedMedia): void {
+  /** Adds the sound of the camera. A microphone that is offered is heard at the robot, if the viewer may speak. */
+  #addAudio(
+    connection: PeerConnection,
+    { mid, receives, sends, codecs }: OfferedMedia,
+    maySpeak: boolean,
+  ): void {
     const opus = codecs[0]
     if (!receives || !opus) return
-    const hasMicrophone = this.isOperator && sends
+    const hasMicrophone = maySpeak && sends
     if (hasMicrophone) this.#microphoneType = opus.payloadType
     const audio = new Audio(mid, hasMicrophone ? 'SendRecv' : 'SendOnly')
     audio.addOpusCodec(opus.payloadType, opus.parameters)
