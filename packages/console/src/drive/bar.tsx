@@ -145,8 +145,8 @@ export function TrustChip(props: {
 
 /** Returns what is too old, and how old it is; undefined where an age says nothing. */
 function ageOf({ ageMs, cause }: Trust, { isPictureUnknown }: Freshness): string | undefined {
-  if (ageMs === undefined) return undefined
   if (isPictureUnknown && cause === 'picture') return t('drive.trust.unknown')
+  if (ageMs === undefined) return undefined
   return t('drive.trust.age', { source: cause ? sourceTexts[cause] : '', age: ageText(ageMs) }).trim()
 }
 

@@ -25,7 +25,8 @@ export interface Trust {
  * @param robot undefined while nothing is known, and for a page that shows the picture only
  */
 export function trustOf(freshness: Freshness, robot?: RobotFacts): Trust {
-  const { state, ageMs, oldest } = freshness
+  const { state, oldest, isPictureUnknown } = freshness
+  const ageMs = isPictureUnknown && oldest === 'picture' ? undefined : freshness.ageMs
   const old = { ageMs, cause: oldest }
   if (state === 'BLIND' && oldest === 'link') return { state, ...old }
   if (robot?.isConnected === false)

@@ -244,11 +244,16 @@ export function StripTile({ robot, slots }: { robot: LiveRobot; slots: PictureSl
 /** The link that fills a tile: to the picture of a session, or to the page of the robot. */
 export const OpenLink = ({ robot: { id, name, session } }: { robot: LiveRobot }) =>
   session ? (
-    <LinkAnchor to="/watch/$sessionId" params={{ sessionId: session.id }} className={styles.open ?? ''}>
+    <LinkAnchor
+      to="/watch/$sessionId"
+      params={{ sessionId: session.id }}
+      c="var(--ink)"
+      className={styles.open ?? ''}
+    >
       {name}
     </LinkAnchor>
   ) : (
-    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} className={styles.open ?? ''}>
+    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} c="var(--ink)" className={styles.open ?? ''}>
       {name}
     </LinkAnchor>
   )
