@@ -9,7 +9,7 @@ import { IconSteeringWheel } from '../base/icons.tsx'
 import { isTyping } from '../base/keys.ts'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
-import { ResourcePage, Section } from '../base/section.tsx'
+import { Lines, ResourcePage, Section } from '../base/section.tsx'
 import { Note, Problem } from '../base/states.tsx'
 import { createStore, type Store, useStore } from '../base/store.ts'
 import { Time } from '../base/time.tsx'
@@ -75,7 +75,7 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
         )}
       </Stack>
       <Section title={t('operator.preFlight.checks')} gap="xs">
-        <ul className={styles.checks}>
+        <Lines className={styles.checks}>
           {robot.gateway_url !== null && <LatencyCheck robot={robot} gatewayUrl={robot.gateway_url} />}
           <BatteryCheck robot={robot} />
           <Check shape={robot.has_camera ? 'live' : 'off'} label={t('operator.robot.camera')}>
@@ -83,7 +83,7 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
           </Check>
           <RecordingCheck robot={robot} />
           <InputCheck robotType={robot.robot_type} />
-        </ul>
+        </Lines>
         <details>
           <summary>{t('operator.preFlight.details')}</summary>
           <Stack pt="sm">
@@ -118,9 +118,9 @@ function Hero({ robot }: { robot: PreFlight }) {
         </Alert>
       )}
       <RobotHero>
-        <div className={styles.heroState}>
+        <Box pos="absolute" top="1.5rem" left="1.5rem">
           <RobotStatusLabel status={robot.status} isOnPicture />
-        </div>
+        </Box>
         <div className={styles.heroText}>
           <div>
             <Text size="xl" fw={650}>
@@ -327,7 +327,11 @@ function LatencyCheck({ robot, gatewayUrl }: { robot: PreFlight; gatewayUrl: str
     <Check
       shape={shape}
       label={t('operator.preFlight.latency')}
-      figure={<span className={styles.latency}>{medianMs === undefined ? '–' : latencyMs(medianMs)}</span>}
+      figure={
+        <Text span fz="2.75rem" lh={1.1} lts="-0.035em">
+          {medianMs === undefined ? '–' : latencyMs(medianMs)}
+        </Text>
+      }
     >
       <span role="status">
         {isFetching && t('operator.latency.measuring')}

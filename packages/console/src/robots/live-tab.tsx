@@ -1,4 +1,4 @@
-import { Card, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
+import { Box, Card, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import { useInViewport } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { RobotState } from '@wheelhouse/protocol'
@@ -8,7 +8,7 @@ import { DataTable, MoreButton } from '../base/data-table.tsx'
 import { clockText, dataSize, decimals, duration, money } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { messageOf } from '../base/message-of.ts'
-import { Figures, Panel, Section } from '../base/section.tsx'
+import { Columns, Figures, Lines, Panel, Section } from '../base/section.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { Time, useNow, useTicker } from '../base/time.tsx'
@@ -73,11 +73,11 @@ export function LiveTab({ robot, live, state }: Props) {
         <Overview robot={robot} state={state} activity={activity} />
       )}
       <LastDay robot={robot} activity={activity} />
-      <div className={styles.three}>
+      <Columns of="minmax(0, 1.3fr) minmax(0, 1.1fr) minmax(250px, 1fr)">
         <LatestSessions robot={robot} activity={activity} />
         <LatestRecordings robot={robot} />
         <MainSettings robot={robot} />
-      </div>
+      </Columns>
       <Section title={t('robots.live.logs')}>
         <RobotLogs robotId={robot.id} />
       </Section>
@@ -103,7 +103,7 @@ function Overview({ robot, state, activity, session, observer, detail, stop }: O
   const isUnknown = useConnection() !== 'live'
   const isIdle = state === undefined || state === 'READY' || state === 'OFFLINE'
   return (
-    <div className={styles.top}>
+    <Columns of="minmax(0, 1.9fr) minmax(280px, 1fr)">
       <section className={styles.hero} aria-label={t('robots.live.now')}>
         <div className={tile.picture}>
           {source && state !== 'OFFLINE' ? (
@@ -117,7 +117,7 @@ function Overview({ robot, state, activity, session, observer, detail, stop }: O
           )}
         </div>
         {state && (
-          <div className={styles.chip}>
+          <Box pos="absolute" top={14} left={14}>
             {isIdle || isUnknown ? (
               <RobotStateLabel state={state} isUnknown={isUnknown} isOnPicture />
             ) : (
@@ -132,7 +132,7 @@ function Overview({ robot, state, activity, session, observer, detail, stop }: O
                 detail={state === 'DRIVING' ? robotStateTexts.DRIVING : undefined}
               />
             )}
-          </div>
+          </Box>
         )}
         {stop}
         {session && (
@@ -145,7 +145,7 @@ function Overview({ robot, state, activity, session, observer, detail, stop }: O
       <Card withBorder p={0}>
         <NowFigures robot={robot} activity={activity} observer={observer} detail={detail} />
       </Card>
-    </div>
+    </Columns>
   )
 }
 
@@ -287,7 +287,7 @@ function SessionOverview(props: {
           </div>
         }
       />
-      <div className={styles.below}>
+      <Columns of="minmax(0, 26rem) minmax(0, 1fr)">
         <Card withBorder>
           {observer && <TelemetryView subscribe={observer.subscribe} schema={telemetrySchema} />}
         </Card>
@@ -301,7 +301,7 @@ function SessionOverview(props: {
             </ReleaseRobot>
           </Group>
         </Stack>
-      </div>
+      </Columns>
     </>
   )
 }
@@ -436,7 +436,7 @@ const Rows = ({ rows, empty }: { rows: readonly Row[]; empty: string }) =>
       {empty}
     </Text>
   ) : (
-    <ul className={styles.rows}>
+    <Lines className={styles.rows}>
       {rows.map(([key, name, note, value]) => (
         <li key={key}>
           <div>
@@ -446,7 +446,7 @@ const Rows = ({ rows, empty }: { rows: readonly Row[]; empty: string }) =>
           <b>{value}</b>
         </li>
       ))}
-    </ul>
+    </Lines>
   )
 
 type LogLevel = Schemas['RobotLogLine']['level']
