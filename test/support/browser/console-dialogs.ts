@@ -58,7 +58,7 @@ const ownerDialogs = ({ names, robots, sessions, webhookId }: ConsoleData) => {
   return [
     dialog('app/user-menu', '/', `Account of ${names.owner}`),
     dialog('app/palette', '/', 'keys:Control+k'),
-    dialog('app/shortcuts-sheet', '/', 'keys:?'),
+    dialog('app/palette', '/', 'keys:?'),
     dialog('notifications/drawer', '/', 'Notifications…'),
     dialog('list/list-header', '/sessions', 'Views'),
     dialog('session/sessions.page', '/sessions', `Cancel: ${names.ready}`),

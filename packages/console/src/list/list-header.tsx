@@ -195,12 +195,14 @@ function SearchField({ value = '', hint, onChange }: SearchFieldProps) {
     apply.cancel()
     setTyped(value)
   }, [value, apply])
-  useSlashKey(
-    useCallback(() => {
-      field.current?.focus()
-      field.current?.select()
-    }, []),
-  )
+  useWindowEvent('keydown', (event) => {
+    if (event.key !== '/' || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+    const target = event.target instanceof HTMLElement ? event.target : undefined
+    if (target?.isContentEditable || target?.closest('input,textarea,select,[role=dialog]')) return
+    event.preventDefault()
+    field.current?.focus()
+    field.current?.select()
+  })
   const onKeyDown = (event: ReactKeyboardEvent<HTMLInputElement>) => {
     if (event.key !== 'ArrowDown') return
     const table = event.currentTarget.closest('section')?.querySelector<HTMLElement>('[role=table]')
@@ -228,22 +230,6 @@ function SearchField({ value = '', hint, onChange }: SearchFieldProps) {
       }}
     />
   )
-}
-
-/** Calls `onSlash` for the key / unless the user types or a dialog is open. */
-function useSlashKey(onSlash: () => void): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key !== '/' || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey)
-        return
-      const target = event.target instanceof HTMLElement ? event.target : undefined
-      if (target?.isContentEditable || target?.closest('input,textarea,select,[role=dialog]')) return
-      event.preventDefault()
-      onSlash()
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [onSlash])
 }
 
 interface ViewsMenuProps {

@@ -1,4 +1,5 @@
 import { Alert, Anchor, Box, Button, Group, List, Stack, Text } from '@mantine/core'
+import { useWindowEvent } from '@mantine/hooks'
 import { useParams } from '@tanstack/react-router'
 import { ControlSchema } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
@@ -409,14 +410,10 @@ const DeviceState = (props: { device: string; last: Axes; instruction: string; c
 
 function KeyboardCheck() {
   const [last, setLast] = useState(atRest)
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const axes = isTyping() ? undefined : driveKeyOf(event)
-      if (axes) setLast(axes)
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [])
+  useWindowEvent('keydown', (event) => {
+    const axes = isTyping() ? undefined : driveKeyOf(event)
+    if (axes) setLast(axes)
+  })
   return (
     <DeviceState
       device={t('operator.inputCheck.keyboard')}

@@ -5,13 +5,13 @@ import type { RobotState } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { DataTable, MoreButton } from '../base/data-table.tsx'
-import { clockText, dataSize, decimals, duration, money } from '../base/format.ts'
+import { dataSize, decimals, duration, money } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { messageOf } from '../base/message-of.ts'
 import { Columns, Figures, Lines, Panel, Section } from '../base/section.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
-import { Time, useNow, useTicker } from '../base/time.tsx'
+import { Time, useTicker } from '../base/time.tsx'
 import { useIsSilent, useReportOutdated } from '../freshness/use-freshness.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
@@ -32,6 +32,7 @@ import { StopBar, useStop, useStopKey } from '../session/stop-bar.tsx'
 import { type Activity, useActivity } from '../status/activity.ts'
 import { type LiveRobot, RobotStateLabel } from '../status/live-robots.tsx'
 import { StopSign } from '../status/shapes.tsx'
+import { factsOf } from '../status/trust.ts'
 import { TrustBadge } from '../status/trust-badge.tsx'
 import type { StopControl } from '../stop/stop.ts'
 import { createSampleReader } from '../telemetry/sample-reader.ts'
@@ -44,7 +45,7 @@ import { useRobotCameras } from '../video/use-cameras.ts'
 import { useReadAges } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
 import tile from '../wall/tile.module.css'
-import { TileVideo } from '../wall/tile-picture.tsx'
+import { SessionClock, TileVideo } from '../wall/tile-picture.tsx'
 import { LastDay } from './health-tab.tsx'
 import styles from './overview.module.css'
 import type { RobotDetail } from './use-robots.ts'
@@ -123,11 +124,7 @@ function Overview({ robot, state, activity, session, observer, detail, stop }: O
             ) : (
               <TrustBadge
                 readAges={readAges}
-                robot={{
-                  isConnected: state !== 'LOST',
-                  isStopped: state === 'STOPPED',
-                  isPaused: state === 'PAUSED',
-                }}
+                robot={factsOf(state)}
                 isOnPicture
                 detail={state === 'DRIVING' ? robotStateTexts.DRIVING : undefined}
               />
@@ -138,7 +135,7 @@ function Overview({ robot, state, activity, session, observer, detail, stop }: O
         {session && (
           <div className={styles.who}>
             <b>{t('live.tile.drives', { operator: session.operator_name })}</b>{' '}
-            <Clock startedAt={session.started_at} />
+            <SessionClock startedAt={session.started_at} />
           </div>
         )}
       </section>
@@ -148,10 +145,6 @@ function Overview({ robot, state, activity, session, observer, detail, stop }: O
     </Columns>
   )
 }
-
-const Clock = ({ startedAt }: { startedAt: string }) => (
-  <span data-testid="session-clock">{clockText((useNow() - Date.parse(startedAt)) / 1_000)}</span>
-)
 
 const LastOnline = ({ robot }: { robot: RobotDetail }) =>
   robot.last_online
