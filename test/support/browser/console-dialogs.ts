@@ -60,7 +60,7 @@ const ownerDialogs = ({ names, robots, sessions, webhookId }: ConsoleData) => {
     dialog('app/palette', '/', 'keys:Control+k'),
     dialog('app/palette', '/', 'keys:?'),
     dialog('notifications/drawer', '/', 'Notifications…'),
-    dialog('list/list-header', '/sessions', 'Views'),
+    dialog('list/data-list', '/sessions', 'Views'),
     dialog('session/sessions.page', '/sessions', `Cancel: ${names.ready}`),
     dialog('session/session-actions', `/sessions/${sessions.open}`, 'End'),
     dialog('session/foxglove-dialog', `/sessions/${sessions.open}`, 'Open in Foxglove'),
