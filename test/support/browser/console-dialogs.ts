@@ -58,9 +58,9 @@ const ownerDialogs = ({ names, robots, sessions, webhookId }: ConsoleData) => {
   return [
     dialog('app/user-menu', '/', `Account of ${names.owner}`),
     dialog('app/palette', '/', 'keys:Control+k'),
-    dialog('app/shortcuts-sheet', '/', 'keys:?'),
+    dialog('app/palette', '/', 'keys:?'),
     dialog('notifications/drawer', '/', 'Notifications…'),
-    dialog('list/list-header', '/sessions', 'Views'),
+    dialog('list/data-list', '/sessions', 'Views'),
     dialog('session/sessions.page', '/sessions', `Cancel: ${names.ready}`),
     dialog('session/session-actions', `/sessions/${sessions.open}`, 'End'),
     dialog('session/foxglove-dialog', `/sessions/${sessions.open}`, 'Open in Foxglove'),

@@ -1,9 +1,9 @@
-import { Button, Card, Group, SimpleGrid, Table, Text, TextInput } from '@mantine/core'
+import { Button, Card, Group, SimpleGrid, Text, TextInput } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { plainWords, typeWords as words } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
-import { DataTable } from '../base/data-table.tsx'
+import { RowTable } from '../base/data-table.tsx'
 import { dateTime, money, shortList } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { Time } from '../base/time.tsx'
@@ -107,62 +107,54 @@ function inputTime(iso: string): string {
 }
 
 type Entry = Schemas['AuditEntry']
-/** Lists entries of the audit log. Actor, action and target are links that add a filter. */
 const AuditTable = ({ entries, search }: { entries: readonly Entry[]; search: AuditSearch }) => (
-  <DataTable
+  <RowTable
     label={t('admin.audit.title')}
     minWidth={760}
     verticalSpacing="xs"
+    rows={entries}
+    rowProps={({ id }) => ({ 'data-entry': String(id), style: { verticalAlign: 'top' } })}
     columns={[
-      t('admin.audit.time'),
-      t('admin.audit.actor'),
-      t('admin.audit.action'),
-      t('admin.audit.target'),
-      t('admin.audit.details'),
+      [t('admin.audit.time'), ({ at }) => <Time at={at} exact />, { style: { whiteSpace: 'nowrap' } }],
+      [
+        t('admin.audit.actor'),
+        ({ actor_id, actor_name }) =>
+          actor_id === null ? (
+            t('admin.audit.platform')
+          ) : (
+            <LinkAnchor to="/admin/audit" search={{ ...search, actor: actor_id }}>
+              {actor_name ?? t('admin.audit.unknownUser')}
+            </LinkAnchor>
+          ),
+      ],
+      [
+        t('admin.audit.action'),
+        ({ action }) => (
+          <LinkAnchor to="/admin/audit" search={{ ...search, action }}>
+            {words(action)}
+          </LinkAnchor>
+        ),
+      ],
+      [
+        t('admin.audit.target'),
+        (entry) => {
+          const target = <Target entry={entry} search={search} />
+          return (
+            <>
+              {words(entry.subject_type)}
+              <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
+                {entry.subject_deleted ? textParts('admin.audit.deleted', { target }) : target}
+              </Text>
+            </>
+          )
+        },
+      ],
+      [t('admin.audit.details'), ({ data }) => <AuditData data={data} />],
     ]}
-  >
-    {entries.map((entry) => (
-      <Row key={entry.id} entry={entry} search={search} />
-    ))}
-  </DataTable>
+  />
 )
 
 const shortId = (id: string) => (id.length > 13 ? `${id.slice(0, 8)}…` : id)
-
-const Row = ({ entry, search }: { entry: Entry; search: AuditSearch }) => (
-  <Table.Tr data-entry={entry.id} style={{ verticalAlign: 'top' }}>
-    <Table.Td style={{ whiteSpace: 'nowrap' }}>
-      <Time at={entry.at} exact />
-    </Table.Td>
-    <Table.Td>
-      {entry.actor_id === null ? (
-        t('admin.audit.platform')
-      ) : (
-        <LinkAnchor to="/admin/audit" search={{ ...search, actor: entry.actor_id }}>
-          {entry.actor_name ?? t('admin.audit.unknownUser')}
-        </LinkAnchor>
-      )}
-    </Table.Td>
-    <Table.Td>
-      <LinkAnchor to="/admin/audit" search={{ ...search, action: entry.action }}>
-        {words(entry.action)}
-      </LinkAnchor>
-    </Table.Td>
-    <Table.Td>
-      {words(entry.subject_type)}
-      <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
-        {entry.subject_deleted ? (
-          textParts('admin.audit.deleted', { target: <Target entry={entry} search={search} /> })
-        ) : (
-          <Target entry={entry} search={search} />
-        )}
-      </Text>
-    </Table.Td>
-    <Table.Td>
-      <AuditData data={entry.data} />
-    </Table.Td>
-  </Table.Tr>
-)
 
 const Target = ({ entry, search }: { entry: Entry; search: AuditSearch }) => (
   <LinkAnchor

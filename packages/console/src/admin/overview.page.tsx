@@ -1,8 +1,8 @@
-import { Button, Card, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { Button, Card, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
+import { DescriptionItem, DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { LinkAnchor } from '../base/links.tsx'
 import { Section } from '../base/section.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
@@ -114,7 +114,6 @@ function SessionButtons({ session }: { session: OpenSession }) {
   )
 }
 
-/** Shows an open session: robot, operator, start and stop state. */
 const OpenSessionCard = ({ session }: { session: OpenSession }) => (
   <Card
     withBorder
@@ -149,24 +148,20 @@ const OpenSessionCard = ({ session }: { session: OpenSession }) => (
           )}
         </Stack>
       </Group>
-      <StopState session={session} />
+      {session.stop ? (
+        <Text size="sm" c="var(--mantine-color-error)" fw={600}>
+          {stopText(session.stop)}
+        </Text>
+      ) : (
+        session.pause_reason && (
+          <Text size="sm">{t('admin.openSession.paused', { reason: reasonText(session.pause_reason) })}</Text>
+        )
+      )}
       <StopButton session={session} />
       <SessionButtons session={session} />
     </Stack>
   </Card>
 )
-
-function StopState({ session: { stop, pause_reason } }: { session: OpenSession }) {
-  if (stop) {
-    return (
-      <Text size="sm" c="var(--mantine-color-error)" fw={600}>
-        {stopText(stop)}
-      </Text>
-    )
-  }
-  if (!pause_reason) return null
-  return <Text size="sm">{t('admin.openSession.paused', { reason: reasonText(pause_reason) })}</Text>
-}
 
 function stopText({ at, by_name: name, reason }: NonNullable<OpenSession['stop']>) {
   const parts = { time: <Time at={at} />, name, reason: reasonText(reason) }
@@ -204,58 +199,44 @@ function StopButton({ session }: { session: OpenSession }) {
   )
 }
 
-interface Props {
-  readonly overview: Overview
-  /** When the overview was fetched, by this device's clock. */
-  readonly readAtMs: number
-}
-
-function Gateways({ overview: { at, gateways }, readAtMs }: Props) {
-  const nowMs = useNow()
+/** Lists the gateways and their health. @param props.readAtMs when the overview was fetched, by this device's clock */
+function Gateways(props: { overview: Overview; readAtMs: number }) {
+  const { at, gateways } = props.overview
+  const elapsedMs = Math.max(0, useNow() - props.readAtMs)
   if (gateways.length === 0)
     return <Empty title={t('admin.gateways.emptyTitle')}>{t('admin.gateways.emptyText')}</Empty>
   // Both times come from the database, so a wrong clock on this device does not matter.
-  const silentMs = (seenAt: string) => Date.parse(at) - Date.parse(seenAt) + Math.max(0, nowMs - readAtMs)
+  const silentMs = (seenAt: string) => Date.parse(at) - Date.parse(seenAt) + elapsedMs
   return (
-    <DataTable
+    <RowTable
       label={t('admin.gateways.label')}
       minWidth={560}
+      rows={gateways}
       columns={[
-        t('admin.gateways.address'),
-        t('admin.gateways.robots'),
-        t('admin.gateways.runningSince'),
-        t('admin.gateways.lastSeen'),
+        [
+          t('admin.gateways.address'),
+          ({ url, draining }) => (
+            <>
+              {url} {draining && <StateLabel shape="delayed">{t('admin.gateways.draining')}</StateLabel>}
+            </>
+          ),
+        ],
+        [t('admin.gateways.robots'), ({ robots }) => robots.toLocaleString(language)],
+        [t('admin.gateways.runningSince'), ({ started_at }) => <Time at={started_at} />],
+        [t('admin.gateways.lastSeen'), ({ seen_at }) => <Silence ms={silentMs(seen_at)} />],
       ]}
-    >
-      {gateways.map((gateway) => (
-        <Table.Tr key={gateway.id}>
-          <Table.Td>
-            {gateway.url}{' '}
-            {gateway.draining && <StateLabel shape="delayed">{t('admin.gateways.draining')}</StateLabel>}
-          </Table.Td>
-          <Table.Td>{gateway.robots.toLocaleString(language)}</Table.Td>
-          <Table.Td>
-            <Time at={gateway.started_at} />
-          </Table.Td>
-          <Table.Td>
-            <Silence ms={silentMs(gateway.seen_at)} />
-          </Table.Td>
-        </Table.Tr>
-      ))}
-    </DataTable>
+    />
   )
 }
 
-const Silence = ({ ms }: { ms: number }) => (
-  <Text
-    span
-    inherit
-    c={ms > SILENT_MS ? 'var(--mantine-color-error)' : undefined}
-    fw={ms > SILENT_MS ? 600 : undefined}
-  >
-    {t(ms > SILENT_MS ? 'admin.gateways.silent' : 'admin.gateways.seen', { time: shortTime(ms) })}
-  </Text>
-)
+const Silence = ({ ms }: { ms: number }) => {
+  const isSilent = ms > SILENT_MS
+  return (
+    <Text span inherit {...(isSilent && { c: 'var(--mantine-color-error)', fw: 600 })}>
+      {t(isSilent ? 'admin.gateways.silent' : 'admin.gateways.seen', { time: shortTime(ms) })}
+    </Text>
+  )
+}
 
 const RobotCounts = ({ robots }: { robots: Overview['robots'] }) => (
   <DescriptionList cols={{ base: 2, xs: 4 }}>
@@ -272,71 +253,66 @@ const RobotCounts = ({ robots }: { robots: Overview['robots'] }) => (
 
 const statuses = ['IN_SESSION', 'AVAILABLE', 'OFFLINE'] as const
 
-/** Says in a line for each service whether it works, and where to look if it does not. */
-function Services({ overview }: { overview: Overview }) {
-  const { rest } = usePlatform()
-  const queues = useQuery(queuesQuery(rest)).data ?? []
-  const { at, gateways, not_recorded, robots } = overview
-  const silent = gateways.filter(({ seen_at }) => Date.parse(at) - Date.parse(seen_at) > SILENT_MS).length
-  const failed = queues.reduce((sum, queue) => sum + queue.failed, 0)
-  const due = queues.filter((queue) => queue.due > 0)
-  const oldestS = Math.max(0, ...due.map((queue) => queue.oldest_due_seconds))
-  const connected = robots.AVAILABLE + robots.IN_SESSION
-  return (
-    <DataTable
-      label={t('admin.services.title')}
-      columns={[t('admin.services.service'), t('admin.services.state'), t('admin.services.detail')]}
-    >
-      <Service
-        name={t('admin.overview.gateways')}
-        shape={gateways.length === 0 || silent > 0 ? 'blind' : 'live'}
-        detail={
-          silent > 0
-            ? t('admin.services.silent', { count: silent })
-            : t('admin.services.gateways', { count: gateways.length, robots: connected })
-        }
-      />
-      <Service
-        name={t('admin.services.recording')}
-        shape={not_recorded.length > 0 ? 'delayed' : 'live'}
-        detail={
-          not_recorded
-            .map(({ reason, sessions }) =>
-              t('admin.services.notRecorded', { count: sessions, reason: gapText(reason) }),
-            )
-            .join(' · ') || t('admin.services.recorded')
-        }
-      />
-      <Service
-        name={<LinkAnchor to="/admin/jobs">{t('admin.navigation.jobs.label')}</LinkAnchor>}
-        shape={failed > 0 ? 'blind' : oldestS > LATE_JOB_S ? 'delayed' : 'live'}
-        detail={
-          failed > 0
-            ? t('home.admin.failedJobs', { jobs: failed })
-            : due.length > 0
-              ? t('home.admin.lateJobs', {
-                  jobs: due.reduce((sum, queue) => sum + queue.due, 0),
-                  time: shortTime(oldestS * 1_000),
-                })
-              : t('admin.services.nothingWaits')
-        }
-      />
-    </DataTable>
-  )
+interface Service {
+  readonly id: string
+  readonly name: ReactNode
+  readonly shape: keyof typeof serviceTexts
+  readonly detail: ReactNode
 }
-
-const Service = (props: { name: ReactNode; shape: 'live' | 'delayed' | 'blind'; detail: ReactNode }) => (
-  <Table.Tr>
-    <Table.Td>{props.name}</Table.Td>
-    <Table.Td>
-      <StateLabel shape={props.shape}>{serviceTexts[props.shape]}</StateLabel>
-    </Table.Td>
-    <Table.Td>{props.detail}</Table.Td>
-  </Table.Tr>
-)
 
 const serviceTexts = {
   live: t('admin.services.works'),
   delayed: t('admin.services.limited'),
   blind: t('admin.services.fails'),
+}
+
+const serviceColumns: readonly TableColumn<Service>[] = [
+  [t('admin.services.service'), ({ name }) => name],
+  [t('admin.services.state'), ({ shape }) => <StateLabel shape={shape}>{serviceTexts[shape]}</StateLabel>],
+  [t('admin.services.detail'), ({ detail }) => detail],
+]
+
+/** Says in a line for each service whether it works, and where to look if it does not. */
+function Services({ overview: { at, gateways, not_recorded, robots } }: { overview: Overview }) {
+  const { rest } = usePlatform()
+  const queues = useQuery(queuesQuery(rest)).data ?? []
+  const silent = gateways.filter(({ seen_at }) => Date.parse(at) - Date.parse(seen_at) > SILENT_MS).length
+  const failed = queues.reduce((sum, queue) => sum + queue.failed, 0)
+  const due = queues.filter((queue) => queue.due > 0)
+  const oldestS = Math.max(0, ...due.map((queue) => queue.oldest_due_seconds))
+  const connected = robots.AVAILABLE + robots.IN_SESSION
+  const gaps = not_recorded.map(({ reason, sessions }) =>
+    t('admin.services.notRecorded', { count: sessions, reason: gapText(reason) }),
+  )
+  const lateJobs = () =>
+    due.length === 0
+      ? t('admin.services.nothingWaits')
+      : t('home.admin.lateJobs', {
+          jobs: due.reduce((sum, queue) => sum + queue.due, 0),
+          time: shortTime(oldestS * 1_000),
+        })
+  const services: Service[] = [
+    {
+      id: 'gateways',
+      name: t('admin.overview.gateways'),
+      shape: gateways.length === 0 || silent > 0 ? 'blind' : 'live',
+      detail:
+        silent > 0
+          ? t('admin.services.silent', { count: silent })
+          : t('admin.services.gateways', { count: gateways.length, robots: connected }),
+    },
+    {
+      id: 'recording',
+      name: t('admin.services.recording'),
+      shape: gaps.length > 0 ? 'delayed' : 'live',
+      detail: gaps.join(' · ') || t('admin.services.recorded'),
+    },
+    {
+      id: 'jobs',
+      name: <LinkAnchor to="/admin/jobs">{t('admin.navigation.jobs.label')}</LinkAnchor>,
+      shape: failed > 0 ? 'blind' : oldestS > LATE_JOB_S ? 'delayed' : 'live',
+      detail: failed > 0 ? t('home.admin.failedJobs', { jobs: failed }) : lateJobs(),
+    },
+  ]
+  return <RowTable label={t('admin.services.title')} columns={serviceColumns} rows={services} />
 }

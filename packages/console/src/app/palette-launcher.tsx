@@ -6,7 +6,7 @@ import { t } from '../texts/texts.ts'
 import { keyLabel, paletteOpened, sheetOpened, useShortcuts } from './shortcuts.ts'
 
 const Palette = lazy(() => import('./palette.tsx'))
-const ShortcutsSheet = lazy(() => import('./shortcuts-sheet.tsx'))
+const ShortcutsSheet = lazy(async () => ({ default: (await import('./palette.tsx')).ShortcutsSheet }))
 
 /** Shows the button of the palette, runs shortcuts, and loads palette and sheet when they are first opened. */
 export default function PaletteLauncher({ isWide = false }: { isWide?: boolean }) {

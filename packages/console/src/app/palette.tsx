@@ -1,11 +1,15 @@
 import {
   Combobox,
   Group,
+  Kbd,
   Loader,
   type MantineColorScheme,
   Modal,
+  Stack,
+  Table,
   Text,
   TextInput,
+  Title,
   useCombobox,
   useMantineColorScheme,
 } from '@mantine/core'
@@ -15,11 +19,19 @@ import { useNavigate } from '@tanstack/react-router'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useEffect, useState } from 'react'
 import { dateTime } from '../base/format.ts'
+import { Note } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { useMe, useNavigation, usePlatform } from '../platform/platform.ts'
 import { signOut } from '../platform/sign-out.ts'
 import { t } from '../texts/texts.ts'
-import { paletteOpened, sheetOpened, useOpenedAfterMount } from './shortcuts.ts'
+import {
+  keyLabel,
+  paletteOpened,
+  type Shortcut,
+  sheetOpened,
+  useOpenedAfterMount,
+  useShortcutList,
+} from './shortcuts.ts'
 
 const DEBOUNCE_MS = 200
 
@@ -212,3 +224,46 @@ function matchesAll({ label, detail }: PaletteEntry, text: string): boolean {
     .split(/\s+/)
     .every((word) => searched.includes(word))
 }
+
+/** Lists the shortcuts of the user. */
+export function ShortcutsSheet() {
+  const opened = useOpenedAfterMount(useStore(sheetOpened))
+  const shortcuts = useShortcutList()
+  const groups = [...new Set(shortcuts.map(({ group }) => group))]
+  return (
+    <Modal opened={opened} onClose={() => sheetOpened.set(false)} title={t('app.shortcuts.title')}>
+      <Stack>
+        {groups.map((group) => (
+          <section key={group} aria-label={group}>
+            <Title order={3} size="h4" mb="xs">
+              {group}
+            </Title>
+            <ShortcutTable shortcuts={shortcuts.filter((shortcut) => shortcut.group === group)} />
+          </section>
+        ))}
+        <Note>{t('app.shortcuts.note')}</Note>
+      </Stack>
+    </Modal>
+  )
+}
+
+const ShortcutTable = ({ shortcuts }: { shortcuts: readonly Shortcut[] }) => (
+  <Table>
+    <Table.Tbody>
+      {shortcuts.map(({ keys, label }) => (
+        <Table.Tr key={label}>
+          <Table.Th scope="row" fw={400}>
+            {label}
+          </Table.Th>
+          <Table.Td>
+            <Group gap={4} justify="flex-end">
+              {keys.map((key) => (
+                <Kbd key={key}>{keyLabel(key)}</Kbd>
+              ))}
+            </Group>
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </Table.Tbody>
+  </Table>
+)

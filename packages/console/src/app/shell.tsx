@@ -1,4 +1,4 @@
-import { Box, Group, VisuallyHidden } from '@mantine/core'
+import { Box, Group, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { Link, Outlet, useLocation, useMatches } from '@tanstack/react-router'
 import { ApiError } from '@wheelhouse/sdk'
@@ -38,7 +38,8 @@ const Frame = () => (
     </a>
     {useMediaQuery(WIDE, undefined, { getInitialValueInEffect: false }) ? <Side /> : <Phone />}
     <main id="main" tabIndex={-1} className={styles.main}>
-      <OpenSessionBar />
+      {/* Above every page: the operator's open session. */}
+      <Suspense>{useMe().roles.includes('operator') && <DrivingBar />}</Suspense>
       <RoleGate>
         <Outlet />
       </RoleGate>
@@ -58,13 +59,13 @@ const Side = () => (
     <nav className={styles.nav} aria-label={t('app.shell.main')}>
       <Navigation />
     </nav>
-    <div className={styles.foot}>
-      <div className={styles.status}>
+    <Stack gap="xs">
+      <Group justify="space-between" gap="xs" mih="2.25rem" pl="0.65rem" pr="0.25rem" fz="sm">
         <ConnectionBadge />
         <NotificationBell />
-      </div>
+      </Group>
       <AccountButton />
-    </div>
+    </Stack>
   </header>
 )
 
@@ -115,41 +116,35 @@ const HomeLink = () => (
   </Link>
 )
 
-const HomeEntry = () => (
-  <Link to="/" className={styles.entry ?? ''} activeOptions={{ exact: true }}>
-    <IconHome size={18} stroke={1.75} />
-    <span>{t('common.home')}</span>
-  </Link>
-)
+const HomeEntry = () => <Entry to="/" label={t('common.home')} icon={IconHome} exact />
 
-const Entry = ({ to, label, icon: Icon, exact = false }: NavigationEntry) => (
+const Entry = ({ to, label, icon: Icon, exact = false }: Omit<NavigationEntry, 'description'>) => (
   <Link to={to} className={styles.entry ?? ''} activeOptions={{ exact }}>
     <Icon size={18} stroke={1.75} />
     <span>{label}</span>
   </Link>
 )
 
-function OpenSessionBar() {
-  const { roles } = useMe()
-  return <Suspense>{roles.includes('operator') && <DrivingBar />}</Suspense>
-}
-
 function Navigation() {
   const groups = useNavigation()
   // Titles tell roles apart; a user with one role knows it.
   const hasTitles = groups.filter(({ title }) => title !== '').length > 2
   return (
-    <div className={styles.entries}>
+    <Stack gap={2}>
       <HomeEntry />
       {groups.map(({ title, entries }) => (
         <Fragment key={title}>
-          {hasTitles && title && <p className={styles.group}>{title}</p>}
+          {hasTitles && title && (
+            <Text fz="xs" fw={550} c="var(--text-3)" px="0.65rem" pt="0.9rem" pb="0.25rem">
+              {title}
+            </Text>
+          )}
           {entries.map((entry) => (
             <Entry key={entry.to} {...entry} />
           ))}
         </Fragment>
       ))}
-    </div>
+    </Stack>
   )
 }
 
@@ -194,9 +189,7 @@ function SignedInOnly({ children }: { children: ReactNode }) {
   return <Loading />
 }
 
-type GatedRole = 'operator' | 'client'
-
-const texts: Record<GatedRole, { title: string; body: string }> = {
+const texts = {
   operator: { title: t('app.roleGate.operatorTitle'), body: t('app.roleGate.operatorText') },
   client: { title: t('app.roleGate.ownerTitle'), body: t('app.roleGate.ownerText') },
 }
@@ -210,8 +203,8 @@ function RoleGate({ children }: { children: ReactNode }) {
   const { roles } = useMe()
   const path = useMatches({ select: (matches) => matches.at(-1)?.fullPath ?? '/' })
   const entry = navigation.find(({ to }) => path === to || path.startsWith(`${to}/`))
-  const role = missingRole(entry, roles)
-  if (!entry || !role) return children
+  const role = entry?.role
+  if (!entry || !role || role === 'admin' || roles.includes(role)) return children
   return (
     <Page title={entry.label}>
       <Empty
@@ -229,11 +222,6 @@ function RoleGate({ children }: { children: ReactNode }) {
       </Empty>
     </Page>
   )
-}
-
-function missingRole(entry: NavigationEntry | undefined, roles: readonly string[]): GatedRole | undefined {
-  if (entry?.role === undefined || entry.role === 'admin') return undefined
-  return roles.includes(entry.role) ? undefined : entry.role
 }
 
 /** Renders a page for signed-in users that fills the window. */
@@ -278,15 +266,24 @@ export function AccountButton() {
 function Face(button: ComponentProps<'button'>) {
   const me = useMe()
   return (
-    <button type="button" {...button} className={`${styles.entry} ${styles.account}`}>
+    <button type="button" {...button} className={styles.entry} style={{ width: '100%', textAlign: 'start' }}>
       <VisuallyHidden>{t('app.userMenu.label', { name: me.display_name })}</VisuallyHidden>
       <span className={styles.avatar} aria-hidden="true">
         {me.avatar_url === null ? initials(me.display_name) : <img src={me.avatar_url} alt="" />}
       </span>
-      <span className={styles.person} aria-hidden="true">
+      <Text
+        span
+        inherit
+        lh={1.25}
+        c="var(--mantine-color-text)"
+        style={{ overflowWrap: 'anywhere' }}
+        aria-hidden="true"
+      >
         {me.display_name}
-        <small>{shortList.format(me.roles.map((role) => roleTexts[role]))}</small>
-      </span>
+        <Text fz="xs" c="dimmed" component="small" display="block">
+          {shortList.format(me.roles.map((role) => roleTexts[role]))}
+        </Text>
+      </Text>
     </button>
   )
 }

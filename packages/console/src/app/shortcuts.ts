@@ -1,3 +1,4 @@
+import { useWindowEvent } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { isTyping, latinKey } from '../base/keys.ts'
@@ -72,21 +73,17 @@ export function useShortcutList(): readonly Shortcut[] {
 /** Runs shortcuts by key while the component is mounted, except while the user types or a dialog is open. */
 export function useShortcuts(): void {
   const shortcuts = useShortcutList()
-  useEffect(() => {
-    const match = createShortcutMatcher(() => performance.now())
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.repeat || event.isComposing) return
-      if (document.querySelector('[role=dialog]') !== null) return
-      const isCombination = event.ctrlKey || event.metaKey
-      if (isTyping() && !isCombination) return
-      const shortcut = match(event, shortcuts)
-      if (!shortcut) return
-      event.preventDefault()
-      shortcut.run()
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [shortcuts])
+  const [match] = useState(() => createShortcutMatcher(() => performance.now()))
+  useWindowEvent('keydown', (event) => {
+    if (event.defaultPrevented || event.repeat || event.isComposing) return
+    if (document.querySelector('[role=dialog]') !== null) return
+    const isCombination = event.ctrlKey || event.metaKey
+    if (isTyping() && !isCombination) return
+    const shortcut = match(event, shortcuts)
+    if (!shortcut) return
+    event.preventDefault()
+    shortcut.run()
+  })
 }
 
 /** A key sequence and what it does. The handler and the sheet of shortcuts read the same list. */

@@ -1,5 +1,6 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
-import { type ReactNode, useEffect } from 'react'
+import { useDocumentTitle } from '@mantine/hooks'
+import type { ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
 import { LinkButton } from './links.tsx'
 import { Empty } from './states.tsx'
@@ -14,9 +15,7 @@ interface Props {
 
 /** Renders a page with title, description, actions and content. Sets the window title too. */
 export function Page({ title, description, actions, children }: Props) {
-  useEffect(() => {
-    document.title = `${title} · Wheelhouse`
-  }, [title])
+  useDocumentTitle(`${title} · Wheelhouse`)
   return (
     <Stack gap="lg" maw={1416} mx="auto">
       <Group justify="space-between" align="flex-start">

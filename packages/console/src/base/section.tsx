@@ -1,7 +1,7 @@
 import { Card, Group, Stack, Text, Title } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { ApiError } from '@wheelhouse/sdk'
-import type { ReactNode } from 'react'
+import type { ComponentProps, CSSProperties, ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
 import { Page } from './page.tsx'
 import styles from './section.module.css'
@@ -47,6 +47,18 @@ export const Panel = (props: {
       </Card>
     )}
   </section>
+)
+
+/** Renders parts beside each other. @param props.of the tracks of a CSS grid */
+export const Columns = ({ of, children }: { of: string; children: ReactNode }) => (
+  <div className={styles.columns} style={{ '--columns': of } as CSSProperties}>
+    {children}
+  </div>
+)
+
+/** Renders a list whose items are separated by lines, as the content of a panel. */
+export const Lines = ({ className = '', ...list }: ComponentProps<'ul'>) => (
+  <ul {...list} className={`${styles.lines} ${className}`} />
 )
 
 /** Renders figures, each with its name and what it is made of, as the content of a panel. */

@@ -1,11 +1,11 @@
-import { Group, Stack } from '@mantine/core'
+import { Box, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useState } from 'react'
 import { duration, money, shortWeekday, timeOfDay } from '../base/format.ts'
 import { IconRobot } from '../base/icons.tsx'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
-import { Panel } from '../base/section.tsx'
+import { Columns, Lines, Panel } from '../base/section.tsx'
 import { Note, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useGatewayLatency } from '../operator/queries.ts'
@@ -13,7 +13,7 @@ import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRead } from '../platform/rest.ts'
 import { sessionQuery } from '../session/session-query.ts'
-import { StateLabel } from '../status/state-label.tsx'
+import { StateLabel, StateSign } from '../status/state-label.tsx'
 import { TrustBadge } from '../status/trust-badge.tsx'
 import { percent } from '../texts/percent.ts'
 import { textParts } from '../texts/text-parts.tsx'
@@ -42,14 +42,14 @@ export default function OperatorHome() {
     <QueryView query={query}>
       {({ open_session, planned, free, week }) => (
         <Stack gap="lg">
-          <div className={styles.two}>
+          <Columns of="minmax(0, 1.7fr) minmax(280px, 1fr)">
             <Next open={open_session} planned={planned[0]} best={free[0]} />
             <Week week={week} />
-          </div>
-          <div className={styles.two}>
+          </Columns>
+          <Columns of="minmax(0, 1.7fr) minmax(280px, 1fr)">
             {!open_session && <FreeRobots robots={free} />}
             <Schedule sessions={planned} />
-          </div>
+          </Columns>
         </Stack>
       )}
     </QueryView>
@@ -105,12 +105,16 @@ function Hero(props: {
   return (
     <section className={styles.hero} aria-label={props.label}>
       {props.picture}
-      {props.chip && <div className={styles.heroChip}>{props.chip}</div>}
+      {props.chip && (
+        <Box pos="absolute" top={16} left={20} style={{ zIndex: 1 }}>
+          {props.chip}
+        </Box>
+      )}
       <div>
         <Group justify="space-between" align="flex-end">
           <div>
             <h2>{props.name}</h2>
-            <div className={styles.heroNote}>{props.note}</div>
+            <Text c="var(--ink-2)">{props.note}</Text>
           </div>
           {props.children}
         </Group>
@@ -223,10 +227,19 @@ function Week({ week }: { week: OperatorOverview['week'] }) {
             </div>
           ))}
         </div>
-        <div className={styles.sum}>
+        <Group
+          justify="space-between"
+          align="baseline"
+          px={18}
+          py={12}
+          c="dimmed"
+          style={{ borderTop: '1px solid var(--line)' }}
+        >
           {t('home.operator.drivenTime', { time: duration(sum((day) => day.driven_seconds) / 60) })}
-          <b>{money(sum((day) => day.earnings_cents))}</b>
-        </div>
+          <Text size="xl" fw={650} c="var(--mantine-color-text)">
+            {money(sum((day) => day.earnings_cents))}
+          </Text>
+        </Group>
       </Stack>
     </Panel>
   )
@@ -240,20 +253,20 @@ const Schedule = ({ sessions }: { sessions: OperatorOverview['planned'] }) => (
     {sessions.length === 0 ? (
       <p className={styles.none}>{t('home.operator.noPlanned')}</p>
     ) : (
-      <ul className={styles.attention}>
+      <Lines className={styles.attention}>
         {sessions.map(({ id, robot_name, scheduled_for, planned_minutes }) => (
           <li key={id}>
             <b>{timeOfDay(new Date(scheduled_for))}</b>
             <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }}>
               {robot_name}
             </LinkAnchor>
-            <span className={styles.since}>{duration(planned_minutes)}</span>
-            <span className={styles.since}>
+            <Text c="dimmed">{duration(planned_minutes)}</Text>
+            <Text c="dimmed">
               <Time at={scheduled_for} />
-            </span>
+            </Text>
           </li>
         ))}
-      </ul>
+      </Lines>
     )}
   </Panel>
 )
@@ -267,22 +280,22 @@ const FreeRobots = ({ robots }: { robots: readonly FreeRobot[] }) => (
     {robots.length === 0 ? (
       <p className={styles.none}>{t('home.operator.noRobots')}</p>
     ) : (
-      <ul className={styles.attention}>
+      <Lines className={styles.attention}>
         {robots.map(({ id, name, robot_type, battery }) => (
           <li key={id}>
-            <span className={styles.sign}>
+            <StateSign>
               <IconRobot size={18} />
-            </span>
-            <div className={styles.what}>
+            </StateSign>
+            <Box style={{ overflowWrap: 'anywhere' }}>
               <LinkAnchor to="/available/$robotId" params={{ robotId: id }} fw={600}>
                 {name}
               </LinkAnchor>
               <Note>{robot_type}</Note>
-            </div>
-            <span className={styles.since}>{battery !== null && percent(battery)}</span>
+            </Box>
+            <Text c="dimmed">{battery !== null && percent(battery)}</Text>
           </li>
         ))}
-      </ul>
+      </Lines>
     )}
   </Panel>
 )

@@ -1,13 +1,13 @@
-import { Group, List, Stack, Text } from '@mantine/core'
+import { Box, Group, List, Stack, Text } from '@mantine/core'
 import type { LinkProps } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Band, BandKey } from '../base/band.tsx'
-import { CopyableSecret } from '../base/copyable.tsx'
 import { duration, money, monthOf, shortList, timeOfDay } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { sentence } from '../base/message-of.ts'
-import { Figures, Panel, Section } from '../base/section.tsx'
+import { CopyableSecret } from '../base/secret.tsx'
+import { Columns, Figures, Lines, Panel, Section } from '../base/section.tsx'
 import { QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useMe } from '../platform/platform.ts'
@@ -17,7 +17,7 @@ import { type Activity, bandPartsOf, useActivity } from '../status/activity.ts'
 import type { LiveRobot } from '../status/live-robots.tsx'
 import type { ShapeName } from '../status/shape-name.ts'
 import { Shape } from '../status/shapes.tsx'
-import { StateLabel } from '../status/state-label.tsx'
+import { StateLabel, StateSign, StateWord, tones } from '../status/state-label.tsx'
 import { gapText, robotStateTexts } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
@@ -59,14 +59,14 @@ export default function OwnerHome() {
           <FirstSteps steps={overview.first_steps} />
           {overview.first_steps.registered && (
             <>
-              <div className={styles.two}>
+              <Columns of="minmax(0, 1.7fr) minmax(280px, 1fr)">
                 <Attention
                   title={t('home.attention.title')}
                   none={t('home.attention.none')}
                   items={attentionOf(overview)}
                 />
                 <Today overview={overview} activity={activity} />
-              </div>
+              </Columns>
               <LiveStrip overview={overview} />
               {activity && activity.sessions.length > 0 && <Days activity={activity} />}
             </>
@@ -284,15 +284,19 @@ function Days({ activity }: { activity: Activity }) {
     >
       <div className={`${styles.day} ${styles.head}`} aria-hidden="true">
         <span />
-        <div className={styles.axis}>
+        <Group justify="space-between">
           {['00', '06', '12', '18', '24'].map((hour) => (
             <span key={hour}>{hour}</span>
           ))}
-        </div>
-        <span className={styles.number}>{t('home.owner.driven')}</span>
-        <span className={styles.number}>{t('home.owner.cost')}</span>
+        </Group>
+        <Text span inherit ta="end">
+          {t('home.owner.driven')}
+        </Text>
+        <Text span inherit ta="end">
+          {t('home.owner.cost')}
+        </Text>
       </div>
-      <ul className={styles.days}>
+      <Lines>
         {byRobot.slice(0, DAYS_SHOWN).map(([robotId, sessions]) => {
           const parts = sessions.flatMap((session) => bandPartsOf(session, nowMs))
           const sum = (of: (session: (typeof sessions)[number]) => number) =>
@@ -316,19 +320,23 @@ function Days({ activity }: { activity: Activity }) {
                 nowMs={nowMs}
                 parts={parts}
               />
-              <span className={styles.number}>{duration(sum((session) => session.driven_seconds) / 60)}</span>
-              <span className={styles.number}>{money(sum((session) => session.cost_cents))}</span>
+              <Text span inherit ta="end">
+                {duration(sum((session) => session.driven_seconds) / 60)}
+              </Text>
+              <Text span inherit ta="end">
+                {money(sum((session) => session.cost_cents))}
+              </Text>
             </li>
           )
         })}
-      </ul>
-      <div className={styles.keys}>
+      </Lines>
+      <Group gap="6px 18px" px={18} py={10} fz="sm" c="dimmed" style={{ borderTop: '1px solid var(--line)' }}>
         {(['DRIVING', 'PAUSED', 'STOPPED'] as const).map((state) => (
           <BandKey key={state} state={state}>
             {robotStateTexts[state]}
           </BandKey>
         ))}
-      </div>
+      </Group>
     </Panel>
   )
 }
@@ -422,15 +430,6 @@ export interface AttentionItem {
 /** Items that are shown at once. Their pages list all. */
 const ITEMS_SHOWN = 20
 
-const tones: Partial<Record<ShapeName, string>> = {
-  delayed: 'delayed',
-  blind: 'blind',
-  stopped: 'blind',
-  lost: 'blind',
-  paused: 'paused',
-  request: 'request',
-}
-
 /** Lists what needs the user's attention, most urgent first. */
 export const Attention = (props: { title: string; none: string; items: readonly AttentionItem[] }) => (
   <Panel title={props.title}>
@@ -439,23 +438,23 @@ export const Attention = (props: { title: string; none: string; items: readonly 
         <Shape name="live" /> {props.none}
       </p>
     ) : (
-      <ul className={styles.attention}>
+      <Lines className={styles.attention}>
         {props.items.slice(0, ITEMS_SHOWN).map(({ id, label, shape, subject, detail, since, action }) => (
-          <li key={id} data-tone={tones[shape]}>
-            <span className={styles.sign}>
+          <li key={id}>
+            <StateSign tone={shape === 'live' ? 'off' : tones[shape]}>
               <Shape name={shape} />
-            </span>
-            <div className={styles.what}>
+            </StateSign>
+            <Box style={{ overflowWrap: 'anywhere' }}>
               <div>
-                {subject} <span className={styles.state}>{label}</span>
+                {subject} <StateWord tone={shape === 'live' ? 'off' : tones[shape]}>{label}</StateWord>
               </div>
-              {detail !== undefined && <div className={styles.detail}>{detail}</div>}
-            </div>
-            {since !== undefined && <span className={styles.since}>{since}</span>}
+              {detail !== undefined && <Text c="dimmed">{detail}</Text>}
+            </Box>
+            {since !== undefined && <Text c="dimmed">{since}</Text>}
             {action}
           </li>
         ))}
-      </ul>
+      </Lines>
     )}
   </Panel>
 )

@@ -58,7 +58,7 @@ export function ListRows<Row extends { readonly id: string }>(props: Props<Row>)
   const cards = useCards()
   const columns = useFittingColumns(props.columns)
   const rowHeight = cards ? CARD_HEIGHT : isTall ? TALL_ROW_HEIGHT : ROW_HEIGHT
-  const { bodyRef, virtualizer, items } = useVirtualRows({ list, rows, rowHeight })
+  const { bodyRef, virtualizer, items } = useVirtualRows(list, rows, rowHeight)
   const onKeyDown = useRowKeys(virtualizer, rows.length)
   const grid = useMemo(() => columns.map(({ width }) => width).join(' '), [columns])
   return (
@@ -71,7 +71,15 @@ export function ListRows<Row extends { readonly id: string }>(props: Props<Row>)
       style={{ '--columns': grid, '--row-height': `${rowHeight}px` } as CSSProperties}
       onKeyDown={onKeyDown}
     >
-      {!cards && <Head columns={columns} sort={search.sort} onSort={onSort} />}
+      {!cards && (
+        <Box role="rowgroup" className={styles.head}>
+          <Box role="row" aria-rowindex={1} className={styles.row}>
+            {columns.map((column) => (
+              <Heading key={column.header} column={column} sort={search.sort} onSort={onSort} />
+            ))}
+          </Box>
+        </Box>
+      )}
       <Box
         role="rowgroup"
         ref={bodyRef}
@@ -93,28 +101,22 @@ export function ListRows<Row extends { readonly id: string }>(props: Props<Row>)
               style={{ transform: `translateY(${start - virtualizer.options.scrollMargin}px)` }}
               {...rowProps?.(row)}
             >
-              {columns.map((column) => (
-                <Cell key={column.header} column={column} row={row} cards={cards} />
+              {columns.map(({ header, cell, align, card = 'line' }) => (
+                <Box
+                  key={header}
+                  role="cell"
+                  className={styles.cell}
+                  data-align={cards ? undefined : align}
+                  data-card={card}
+                  onMouseEnter={showWhole}
+                >
+                  {cell(row)}
+                </Box>
               ))}
             </Box>
           )
         })}
       </Box>
-    </Box>
-  )
-}
-
-function Cell<Row>({ column, row, cards }: { column: ListColumn<Row>; row: Row; cards: boolean }) {
-  const { cell, align, card = 'line' } = column
-  return (
-    <Box
-      role="cell"
-      className={styles.cell}
-      data-align={cards ? undefined : align}
-      data-card={card}
-      onMouseEnter={showWhole}
-    >
-      {cell(row)}
     </Box>
   )
 }
@@ -126,25 +128,11 @@ function showWhole({ currentTarget: cell }: MouseEvent<HTMLElement>): void {
   else cell.removeAttribute('title')
 }
 
-interface HeadProps<Row> {
-  readonly columns: readonly ListColumn<Row>[]
-  readonly sort: string | undefined
-  readonly onSort: (sort: string) => void
-}
-
-function Head<Row>({ columns, sort, onSort }: HeadProps<Row>) {
-  return (
-    <Box role="rowgroup" className={styles.head}>
-      <Box role="row" aria-rowindex={1} className={styles.row}>
-        {columns.map((column) => (
-          <Heading key={column.header} column={column} sort={sort} onSort={onSort} />
-        ))}
-      </Box>
-    </Box>
-  )
-}
-
-function Heading<Row>(props: { column: ListColumn<Row> } & Omit<HeadProps<Row>, 'columns'>) {
+function Heading<Row>(props: {
+  column: ListColumn<Row>
+  sort: string | undefined
+  onSort: (sort: string) => void
+}) {
   const { column, sort, onSort } = props
   const { header, align, sort: sortName } = column
   const direction = sortName === undefined ? undefined : directionOf(sort, sortName)
@@ -172,17 +160,15 @@ const OVERSCAN = 10
 /** The next page is requested when fewer rows than this follow the visible ones. */
 const ROWS_AHEAD = 30
 
-interface Options<Row> {
-  readonly list: LoadedRows<Row>
-  readonly rows: readonly Row[]
-  readonly rowHeight: number
-}
-
 /**
  * Decides which rows are rendered: those in the window, and the one with the focus. Loads the next page before the end is
  * in view, and reports the visible rows to the list.
  */
-function useVirtualRows<Row extends { readonly id: string }>({ list, rows, rowHeight }: Options<Row>) {
+function useVirtualRows<Row extends { readonly id: string }>(
+  list: LoadedRows<Row>,
+  rows: readonly Row[],
+  rowHeight: number,
+) {
   const bodyRef = useRef<HTMLDivElement>(null)
   const [scrollMargin, setScrollMargin] = useState(0)
   const virtualizer = useWindowVirtualizer({
@@ -223,10 +209,8 @@ function focusedIndex(body: HTMLElement | null): number | undefined {
   return focused && body?.contains(focused) ? Number(focused.dataset.index) : undefined
 }
 
-type Scroller = Pick<Virtualizer<Window, Element>, 'scrollToIndex'>
-
 /** Returns a handler that moves the focus between the first links of rows: up, down, Home and End. Enter opens a link. */
-function useRowKeys(virtualizer: Scroller, count: number) {
+function useRowKeys(virtualizer: Pick<Virtualizer<Window, Element>, 'scrollToIndex'>, count: number) {
   return (event: KeyboardEvent<HTMLElement>) => {
     const table = event.currentTarget
     const row = (event.target as HTMLElement).closest<HTMLElement>('[data-index]')

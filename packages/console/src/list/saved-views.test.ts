@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MAX_VIEW_NAME, MAX_VIEWS, parseViews, withView } from './saved-views.ts'
+import { MAX_VIEW_NAME, MAX_VIEWS, parseViews, withView } from './data-list.tsx'
 
 const view = (name: string, search = {}) => ({ name, search })
 

@@ -17,7 +17,7 @@ import {
 import { LinkAnchor } from '../base/links.tsx'
 import { Empty, Loading, Note, Problem } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { StateLabel } from '../status/state-label.tsx'
+import { StateLabel, StateSign, tones } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
 import styles from './notifications.module.css'
 import { textOf } from './texts.ts'
@@ -145,10 +145,12 @@ function Entry(props: { entry: Shown; onRead: () => void; onLeave: () => void })
   const link = linkOf(entry)
   const Icon = group ? icons[group] : IconBell
   return (
-    <li className={styles.entry} data-shape={shape}>
-      <span className={styles.icon}>
+    <Group component="li" gap="sm" wrap="nowrap" align="flex-start">
+      <StateSign
+        tone={shape === 'stopped' || shape === 'lost' || shape === 'delayed' ? tones[shape] : undefined}
+      >
         <Icon size={18} />
-      </span>
+      </StateSign>
       <Box flex={1} miw={0}>
         <Group gap={6} wrap="nowrap" align="baseline">
           {shape !== 'off' && <StateLabel shape={shape}>{''}</StateLabel>}
@@ -178,6 +180,6 @@ function Entry(props: { entry: Shown; onRead: () => void; onLeave: () => void })
           )}
         </Group>
       </Box>
-    </li>
+    </Group>
   )
 }

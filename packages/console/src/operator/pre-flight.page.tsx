@@ -1,4 +1,5 @@
 import { Alert, Anchor, Box, Button, Group, List, Stack, Text } from '@mantine/core'
+import { useWindowEvent } from '@mantine/hooks'
 import { useParams } from '@tanstack/react-router'
 import { ControlSchema } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
@@ -9,7 +10,7 @@ import { IconSteeringWheel } from '../base/icons.tsx'
 import { isTyping } from '../base/keys.ts'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
-import { ResourcePage, Section } from '../base/section.tsx'
+import { Lines, ResourcePage, Section } from '../base/section.tsx'
 import { Note, Problem } from '../base/states.tsx'
 import { createStore, type Store, useStore } from '../base/store.ts'
 import { Time } from '../base/time.tsx'
@@ -75,7 +76,7 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
         )}
       </Stack>
       <Section title={t('operator.preFlight.checks')} gap="xs">
-        <ul className={styles.checks}>
+        <Lines className={styles.checks}>
           {robot.gateway_url !== null && <LatencyCheck robot={robot} gatewayUrl={robot.gateway_url} />}
           <BatteryCheck robot={robot} />
           <Check shape={robot.has_camera ? 'live' : 'off'} label={t('operator.robot.camera')}>
@@ -83,7 +84,7 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
           </Check>
           <RecordingCheck robot={robot} />
           <InputCheck robotType={robot.robot_type} />
-        </ul>
+        </Lines>
         <details>
           <summary>{t('operator.preFlight.details')}</summary>
           <Stack pt="sm">
@@ -118,9 +119,9 @@ function Hero({ robot }: { robot: PreFlight }) {
         </Alert>
       )}
       <RobotHero>
-        <div className={styles.heroState}>
+        <Box pos="absolute" top="1.5rem" left="1.5rem">
           <RobotStatusLabel status={robot.status} isOnPicture />
-        </div>
+        </Box>
         <div className={styles.heroText}>
           <div>
             <Text size="xl" fw={650}>
@@ -327,7 +328,11 @@ function LatencyCheck({ robot, gatewayUrl }: { robot: PreFlight; gatewayUrl: str
     <Check
       shape={shape}
       label={t('operator.preFlight.latency')}
-      figure={<span className={styles.latency}>{medianMs === undefined ? '–' : latencyMs(medianMs)}</span>}
+      figure={
+        <Text span fz="2.75rem" lh={1.1} lts="-0.035em">
+          {medianMs === undefined ? '–' : latencyMs(medianMs)}
+        </Text>
+      }
     >
       <span role="status">
         {isFetching && t('operator.latency.measuring')}
@@ -405,14 +410,10 @@ const DeviceState = (props: { device: string; last: Axes; instruction: string; c
 
 function KeyboardCheck() {
   const [last, setLast] = useState(atRest)
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const axes = isTyping() ? undefined : driveKeyOf(event)
-      if (axes) setLast(axes)
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [])
+  useWindowEvent('keydown', (event) => {
+    const axes = isTyping() ? undefined : driveKeyOf(event)
+    if (axes) setLast(axes)
+  })
   return (
     <DeviceState
       device={t('operator.inputCheck.keyboard')}

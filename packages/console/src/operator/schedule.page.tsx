@@ -1,4 +1,4 @@
-import { Box, Button, Card, Group, Menu, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Card, Group, Menu, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
@@ -273,10 +273,12 @@ function WeekChart({ slots }: { slots: readonly DraftSlot[] }) {
   const hours = Math.round((total / 60) * 100) / 100
   return (
     <div>
-      <Box role="img" aria-label={weekText(days)} className={styles.week}>
+      <Stack role="img" aria-label={weekText(days)} gap={4}>
         {days.map(({ weekday, short, spans }) => (
-          <div key={weekday} className={styles.day}>
-            <span className={styles.name}>{short}</span>
+          <Group key={weekday} gap={8} wrap="nowrap">
+            <Text size="sm" w="2.5rem" flex="none">
+              {short}
+            </Text>
             <div className={styles.bar}>
               {spans.map(({ id, from, to }) => (
                 <div
@@ -286,14 +288,14 @@ function WeekChart({ slots }: { slots: readonly DraftSlot[] }) {
                 />
               ))}
             </div>
-          </div>
+          </Group>
         ))}
-        <div className={styles.marks}>
+        <Group justify="space-between" ms="calc(2.5rem + 8px)" fz="xs" c="dimmed">
           {HOUR_MARKS.map((hour) => (
             <span key={hour}>{hour}</span>
           ))}
-        </div>
-      </Box>
+        </Group>
+      </Stack>
       <Note>{t('operator.schedule.hours', { count: hours })}</Note>
     </div>
   )

@@ -1,7 +1,7 @@
 import { Button, Group, List, Modal, NativeSelect, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { CopyableSecret } from '../base/copyable.tsx'
+import { CopyableSecret } from '../base/secret.tsx'
 import { Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { keys } from '../platform/queries.ts'

@@ -1,13 +1,12 @@
 import { Alert, Button, Group, Stack, Tabs, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { useEffect, useRef } from 'react'
+import type { Schemas } from '@wheelhouse/sdk'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { encode } from 'uqr'
-import { CopyableSecret } from '../base/copyable.tsx'
 import { clockText } from '../base/format.ts'
+import { CopyableSecret } from '../base/secret.tsx'
 import { Problem } from '../base/states.tsx'
 import { useNow } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
+import { useWrite } from '../platform/rest.ts'
 import { t } from '../texts/texts.ts'
 import { ConnectionStatus } from './robot-status.tsx'
 import {
@@ -54,37 +53,43 @@ export function ConnectRobot(props: { robot: Robot; token: string; isSecond?: bo
       <CopyableSecret label={t('robots.connect.token')} value={token} />
       <CopyableSecret label={t('robots.connect.controlUrl')} value={robot.control_url} />
       <Text fw={600}>{t('robots.connect.title')}</Text>
-      <Tabs defaultValue="simulated" keepMounted={false}>
-        <Tabs.List>
-          <Tabs.Tab value="simulated">{t('robots.connect.simulated')}</Tabs.Tab>
-          <Tabs.Tab value="real">{t('robots.connect.real')}</Tabs.Tab>
-          <Tabs.Tab value="python">{t('robots.connect.python')}</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="simulated" pt="sm">
-          <Stack>
-            <Text size="sm">{t('robots.connect.simulatedNote')}</Text>
-            <CopyableSecret label={t('robots.connect.install')} value={installSdk(window.location.origin)} />
-            <Text size="sm">{t('robots.connect.saveFile')}</Text>
-            <CopyableSecret label={simulatedRobotFile} value={simulatedRobot(access)} />
-            <CopyableSecret label={t('robots.connect.start')} value={startSimulatedRobot} />
-          </Stack>
-        </Tabs.Panel>
-        <Tabs.Panel value="real" pt="sm">
-          <Stack>
-            <Text size="sm">{t('robots.connect.realNote')}</Text>
-            <CopyableSecret label={realRobotFile} value={realRobot(access)} />
-          </Stack>
-        </Tabs.Panel>
-        <Tabs.Panel value="python" pt="sm">
-          <Stack>
-            <Text size="sm">{t('robots.connect.pythonNote')}</Text>
-            <CopyableSecret
-              label={t('robots.connect.start')}
-              value={pythonRobot(window.location.origin, access)}
-            />
-          </Stack>
-        </Tabs.Panel>
-      </Tabs>
+      <WayTabs
+        ways={[
+          {
+            value: 'simulated',
+            label: t('robots.connect.simulated'),
+            content: (
+              <>
+                <Text size="sm">{t('robots.connect.simulatedNote')}</Text>
+                <CopyableSecret label={t('robots.connect.install')} value={installSdk(origin)} />
+                <Text size="sm">{t('robots.connect.saveFile')}</Text>
+                <CopyableSecret label={simulatedRobotFile} value={simulatedRobot(access)} />
+                <CopyableSecret label={t('robots.connect.start')} value={startSimulatedRobot} />
+              </>
+            ),
+          },
+          {
+            value: 'real',
+            label: t('robots.connect.real'),
+            content: (
+              <>
+                <Text size="sm">{t('robots.connect.realNote')}</Text>
+                <CopyableSecret label={realRobotFile} value={realRobot(access)} />
+              </>
+            ),
+          },
+          {
+            value: 'python',
+            label: t('robots.connect.python'),
+            content: (
+              <>
+                <Text size="sm">{t('robots.connect.pythonNote')}</Text>
+                <CopyableSecret label={t('robots.connect.start')} value={pythonRobot(origin, access)} />
+              </>
+            ),
+          },
+        ]}
+      />
       {!isSecond && <ConnectionStatus robot={robot} />}
     </Stack>
   )
@@ -120,13 +125,11 @@ const LOOPBACK = /^(localhost|127\.|\[::1\])/
  * @param props.isNew whether the robot was just registered, so that the code is created at once
  */
 export function PairRobot({ robot, isNew = false }: { robot: Robot; isNew?: boolean }) {
-  const { rest } = usePlatform()
-  const create = useMutation({
-    mutationFn: () =>
-      answerOf(rest.POST('/api/client/robots/{id}/pairing-code', { params: { path: { id: robot.id } } })),
+  const create = useWrite(
+    (rest) => rest.POST('/api/client/robots/{id}/pairing-code', { params: { path: { id: robot.id } } }),
     // The response contains the code. Drops it with the page.
-    gcTime: 0,
-  })
+    { gcTime: 0 },
+  )
   const { mutate } = create
   useEffect(() => {
     if (isNew) mutate()
@@ -165,30 +168,7 @@ function CodeInstructions({ code: { code, expires_at } }: { code: PairingCode })
         <CopyableSecret label={t('robots.pairing.code')} value={code} />
       </div>
       <Text size="sm">{t('robots.pairing.validity', { time: clockText(secondsLeft) })}</Text>
-      <Tabs defaultValue="real" keepMounted={false}>
-        <Tabs.List>
-          {ways.map(({ value, label }) => (
-            <Tabs.Tab key={value} value={value}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {ways.map(({ value, note, command }) => (
-          <Tabs.Panel key={value} value={value} pt="sm">
-            {command ? (
-              <Stack>
-                <Text size="sm">{note}</Text>
-                <CopyableSecret
-                  label={t('robots.pairing.start')}
-                  value={command(window.location.origin, code)}
-                />
-              </Stack>
-            ) : (
-              <PhonePairing code={code} />
-            )}
-          </Tabs.Panel>
-        ))}
-      </Tabs>
+      <WayTabs ways={waysOf(code)} />
     </Stack>
   )
 }
@@ -196,49 +176,72 @@ function CodeInstructions({ code: { code, expires_at } }: { code: PairingCode })
 interface Way {
   readonly value: string
   readonly label: string
-  readonly note: string
-  /** Returns what to copy; missing for a phone, which reads the code with its camera. */
-  readonly command?: (origin: string, code: string) => string
+  readonly content: ReactNode
 }
 
-/** What can be connected with a pairing code. */
-const ways: readonly Way[] = [
-  {
-    value: 'real',
-    label: t('robots.pairing.real'),
-    note: t('robots.pairing.realNote'),
-    command: exchangeCommand,
-  },
-  { value: 'ros', label: t('robots.pairing.ros'), note: t('robots.pairing.rosNote'), command: rosCommand },
-  {
-    value: 'docker',
-    label: t('robots.pairing.docker'),
-    note: t('robots.pairing.dockerNote'),
-    command: dockerCommand,
-  },
-  {
-    value: 'raspberry',
-    label: t('robots.pairing.raspberry'),
-    note: t('robots.pairing.raspberryNote'),
-    command: raspberryCommand,
-  },
-  { value: 'phone', label: t('robots.pairing.phone'), note: '' },
-  {
-    value: 'simulated',
-    label: t('robots.pairing.simulated'),
-    note: t('robots.pairing.computerNote'),
-    command: pairingCommand,
-  },
-]
+/** Shows ways to connect a robot as tabs, the first one at first. */
+const WayTabs = ({ ways }: { ways: readonly Way[] }) => (
+  <Tabs defaultValue={ways[0]?.value ?? null} keepMounted={false}>
+    <Tabs.List>
+      {ways.map(({ value, label }) => (
+        <Tabs.Tab key={value} value={value}>
+          {label}
+        </Tabs.Tab>
+      ))}
+    </Tabs.List>
+    {ways.map(({ value, content }) => (
+      <Tabs.Panel key={value} value={value} pt="sm">
+        <Stack>{content}</Stack>
+      </Tabs.Panel>
+    ))}
+  </Tabs>
+)
 
-function PhonePairing({ code }: { code: string }) {
-  const url = phoneRobotUrl(window.location.origin, code)
-  return (
-    <Stack>
+const { origin, hostname } = window.location
+
+/** Returns what can be connected with a pairing code. A phone reads the code with its camera. */
+function waysOf(code: string): readonly Way[] {
+  const start = (note: string, command: string) => (
+    <>
+      <Text size="sm">{note}</Text>
+      <CopyableSecret label={t('robots.pairing.start')} value={command} />
+    </>
+  )
+  const url = phoneRobotUrl(origin, code)
+  const phone = (
+    <>
       <Text size="sm">{t('robots.pairing.phoneNote')}</Text>
       <QrCode text={url} label={t('robots.pairing.qrCode')} />
       <CopyableSecret label={t('robots.pairing.address')} value={url} />
-      {LOOPBACK.test(window.location.hostname) && <Text size="sm">{t('robots.pairing.loopback')}</Text>}
-    </Stack>
+      {LOOPBACK.test(hostname) && <Text size="sm">{t('robots.pairing.loopback')}</Text>}
+    </>
   )
+  return [
+    {
+      value: 'real',
+      label: t('robots.pairing.real'),
+      content: start(t('robots.pairing.realNote'), exchangeCommand(origin, code)),
+    },
+    {
+      value: 'ros',
+      label: t('robots.pairing.ros'),
+      content: start(t('robots.pairing.rosNote'), rosCommand(origin, code)),
+    },
+    {
+      value: 'docker',
+      label: t('robots.pairing.docker'),
+      content: start(t('robots.pairing.dockerNote'), dockerCommand(origin)),
+    },
+    {
+      value: 'raspberry',
+      label: t('robots.pairing.raspberry'),
+      content: start(t('robots.pairing.raspberryNote'), raspberryCommand(origin, code)),
+    },
+    { value: 'phone', label: t('robots.pairing.phone'), content: phone },
+    {
+      value: 'simulated',
+      label: t('robots.pairing.simulated'),
+      content: start(t('robots.pairing.computerNote'), pairingCommand(origin)),
+    },
+  ]
 }

@@ -1,4 +1,4 @@
-import { Card, Stack, Table, Text } from '@mantine/core'
+import { Card, Group, Stack, Table } from '@mantine/core'
 import type { Schemas } from '@wheelhouse/sdk'
 import { Band, BandKey, type BandPart, type BandState } from '../base/band.tsx'
 import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
@@ -247,13 +247,13 @@ export function LastDay({ robot, activity }: { robot: RobotDetail; activity: Act
           )}
           <span>{t('robots.latest.now')}</span>
         </div>
-        <Text component="div" size="sm" c="dimmed" className={styles.legend}>
+        <Group gap="6px 18px" mt={10} fz="sm" c="dimmed">
           {STATES.map((state) => (
             <BandKey key={state} state={state}>
               {textOf(state)}
             </BandKey>
           ))}
-        </Text>
+        </Group>
       </Card>
     </Panel>
   )

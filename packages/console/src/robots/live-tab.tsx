@@ -1,17 +1,17 @@
-import { Card, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
+import { Box, Card, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import { useInViewport } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { RobotState } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { DataTable, MoreButton } from '../base/data-table.tsx'
-import { clockText, dataSize, decimals, duration, money } from '../base/format.ts'
+import { dataSize, decimals, duration, money } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { messageOf } from '../base/message-of.ts'
-import { Figures, Panel, Section } from '../base/section.tsx'
+import { Columns, Figures, Lines, Panel, Section } from '../base/section.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
-import { Time, useNow, useTicker } from '../base/time.tsx'
+import { Time, useTicker } from '../base/time.tsx'
 import { useIsSilent, useReportOutdated } from '../freshness/use-freshness.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
@@ -32,6 +32,7 @@ import { StopBar, useStop, useStopKey } from '../session/stop-bar.tsx'
 import { type Activity, useActivity } from '../status/activity.ts'
 import { type LiveRobot, RobotStateLabel } from '../status/live-robots.tsx'
 import { StopSign } from '../status/shapes.tsx'
+import { factsOf } from '../status/trust.ts'
 import { TrustBadge } from '../status/trust-badge.tsx'
 import type { StopControl } from '../stop/stop.ts'
 import { createSampleReader } from '../telemetry/sample-reader.ts'
@@ -44,7 +45,7 @@ import { useRobotCameras } from '../video/use-cameras.ts'
 import { useReadAges } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
 import tile from '../wall/tile.module.css'
-import { TileVideo } from '../wall/tile-picture.tsx'
+import { SessionClock, TileVideo } from '../wall/tile-picture.tsx'
 import { LastDay } from './health-tab.tsx'
 import styles from './overview.module.css'
 import type { RobotDetail } from './use-robots.ts'
@@ -73,11 +74,11 @@ export function LiveTab({ robot, live, state }: Props) {
         <Overview robot={robot} state={state} activity={activity} />
       )}
       <LastDay robot={robot} activity={activity} />
-      <div className={styles.three}>
+      <Columns of="minmax(0, 1.3fr) minmax(0, 1.1fr) minmax(250px, 1fr)">
         <LatestSessions robot={robot} activity={activity} />
         <LatestRecordings robot={robot} />
         <MainSettings robot={robot} />
-      </div>
+      </Columns>
       <Section title={t('robots.live.logs')}>
         <RobotLogs robotId={robot.id} />
       </Section>
@@ -103,7 +104,7 @@ function Overview({ robot, state, activity, session, observer, detail, stop }: O
   const isUnknown = useConnection() !== 'live'
   const isIdle = state === undefined || state === 'READY' || state === 'OFFLINE'
   return (
-    <div className={styles.top}>
+    <Columns of="minmax(0, 1.9fr) minmax(280px, 1fr)">
       <section className={styles.hero} aria-label={t('robots.live.now')}>
         <div className={tile.picture}>
           {source && state !== 'OFFLINE' ? (
@@ -117,41 +118,33 @@ function Overview({ robot, state, activity, session, observer, detail, stop }: O
           )}
         </div>
         {state && (
-          <div className={styles.chip}>
+          <Box pos="absolute" top={14} left={14}>
             {isIdle || isUnknown ? (
               <RobotStateLabel state={state} isUnknown={isUnknown} isOnPicture />
             ) : (
               <TrustBadge
                 readAges={readAges}
-                robot={{
-                  isConnected: state !== 'LOST',
-                  isStopped: state === 'STOPPED',
-                  isPaused: state === 'PAUSED',
-                }}
+                robot={factsOf(state)}
                 isOnPicture
                 detail={state === 'DRIVING' ? robotStateTexts.DRIVING : undefined}
               />
             )}
-          </div>
+          </Box>
         )}
         {stop}
         {session && (
           <div className={styles.who}>
             <b>{t('live.tile.drives', { operator: session.operator_name })}</b>{' '}
-            <Clock startedAt={session.started_at} />
+            <SessionClock startedAt={session.started_at} />
           </div>
         )}
       </section>
       <Card withBorder p={0}>
         <NowFigures robot={robot} activity={activity} observer={observer} detail={detail} />
       </Card>
-    </div>
+    </Columns>
   )
 }
-
-const Clock = ({ startedAt }: { startedAt: string }) => (
-  <span data-testid="session-clock">{clockText((useNow() - Date.parse(startedAt)) / 1_000)}</span>
-)
 
 const LastOnline = ({ robot }: { robot: RobotDetail }) =>
   robot.last_online
@@ -287,7 +280,7 @@ function SessionOverview(props: {
           </div>
         }
       />
-      <div className={styles.below}>
+      <Columns of="minmax(0, 26rem) minmax(0, 1fr)">
         <Card withBorder>
           {observer && <TelemetryView subscribe={observer.subscribe} schema={telemetrySchema} />}
         </Card>
@@ -301,7 +294,7 @@ function SessionOverview(props: {
             </ReleaseRobot>
           </Group>
         </Stack>
-      </div>
+      </Columns>
     </>
   )
 }
@@ -436,7 +429,7 @@ const Rows = ({ rows, empty }: { rows: readonly Row[]; empty: string }) =>
       {empty}
     </Text>
   ) : (
-    <ul className={styles.rows}>
+    <Lines className={styles.rows}>
       {rows.map(([key, name, note, value]) => (
         <li key={key}>
           <div>
@@ -446,7 +439,7 @@ const Rows = ({ rows, empty }: { rows: readonly Row[]; empty: string }) =>
           <b>{value}</b>
         </li>
       ))}
-    </ul>
+    </Lines>
   )
 
 type LogLevel = Schemas['RobotLogLine']['level']

@@ -1,11 +1,11 @@
-import { Alert, Anchor, Button, Group, Stack, Table, Tabs, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Alert, Anchor, Button, Group, Stack, Tabs, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { RobotState } from '@wheelhouse/protocol'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
+import { DescriptionItem, DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { dataSize, duration, money } from '../base/format.ts'
 import { LinkAnchor, LinkButton, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
@@ -15,7 +15,7 @@ import { Time } from '../base/time.tsx'
 import { useDatasets } from '../data/use-datasets.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useRead } from '../platform/rest.ts'
+import { useRead, useWrite } from '../platform/rest.ts'
 import { type LiveSession, useLiveSession } from '../platform/use-live.ts'
 import { useStopText } from '../session/clear-stop.tsx'
 import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
@@ -23,7 +23,6 @@ import { SessionRow } from '../session/session-row.tsx'
 import { StopBar, useStop } from '../session/stop-bar.tsx'
 import { type LiveRobot, RobotStateLabel, useLiveRobot } from '../status/live-robots.tsx'
 import { SessionStatusLabel } from '../status/session-status.tsx'
-import { StalenessNote } from '../status/staleness-note.tsx'
 import { language, t } from '../texts/texts.ts'
 import { ConnectRobot, PairRobot } from './connect-robot.tsx'
 import { HealthTab } from './health-tab.tsx'
@@ -252,12 +251,10 @@ function Video({ url }: { url: string }) {
 }
 
 function RobotToken({ robot }: { robot: Robot }) {
-  const { rest } = usePlatform()
-  const rotate = useMutation({
-    mutationFn: () =>
-      answerOf(rest.POST('/api/client/robots/{id}/token', { params: { path: { id: robot.id } } })),
-    gcTime: 0,
-  })
+  const rotate = useWrite(
+    (rest) => rest.POST('/api/client/robots/{id}/token', { params: { path: { id: robot.id } } }),
+    { gcTime: 0 },
+  )
   if (rotate.data) {
     return (
       <>
@@ -322,7 +319,9 @@ export const AccessTab = ({ robot }: { robot: RobotDetail }) => (
       </Group>
     </Section>
     <Section title={t('robots.access.hold')}>
-      <HoldRobot robot={robot} />
+      <Text c="dimmed" maw={640}>
+        {t(robot.on_hold ? 'robots.hold.alreadyOnHold' : 'robots.hold.note')}
+      </Text>
     </Section>
     <Section title={t('robots.access.scheduled')}>
       <Scheduled robot={robot} />
@@ -366,20 +365,12 @@ function Scheduled({ robot }: { robot: RobotDetail }) {
   )
 }
 
-function useHold(robotId: string) {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (on_hold: boolean) =>
-      answerOf(
-        rest.PATCH('/api/client/robots/{id}', { params: { path: { id: robotId } }, body: { on_hold } }),
-      ),
-    onSuccess: (robot) => {
-      queries.setQueryData(robotKey(robotId), robot)
-      return queries.invalidateQueries({ queryKey: keys.robots })
-    },
-  })
-}
+const useHold = (id: string) =>
+  useWrite(
+    (rest, on_hold: boolean) =>
+      rest.PATCH('/api/client/robots/{id}', { params: { path: { id } }, body: { on_hold } }),
+    { stores: robotKey(id), refresh: [keys.robots] },
+  )
 
 /** Shows that a robot is on hold, with a button to release it. */
 export function RobotHold({ robot }: { robot: RobotDetail }) {
@@ -427,17 +418,6 @@ export function HoldRobotButton({ robot }: { robot: RobotDetail }) {
   )
 }
 
-const HoldRobot = ({ robot }: { robot: RobotDetail }) =>
-  robot.on_hold ? (
-    <Text c="dimmed">{t('robots.hold.alreadyOnHold')}</Text>
-  ) : (
-    <Text c="dimmed" maw={640}>
-      {t('robots.hold.note')}
-    </Text>
-  )
-
-type Session = Schemas['ClientSession'] | Schemas['OperatorSession']
-
 const SHOWN_SESSIONS = 10
 
 /** Lists the latest sessions of a robot and links to all of them. */
@@ -453,7 +433,12 @@ export function RobotSessions({ robot }: { robot: Robot }) {
     >
       {({ sessions }) => (
         <>
-          <SessionTable sessions={sessions} />
+          <RowTable
+            label={t('robots.sessions.label')}
+            minWidth={560}
+            columns={sessionColumns}
+            rows={sessions}
+          />
           <Group>
             <LinkButton to="/sessions" search={{ robot: robot.id }} variant="default" size="xs">
               {t('robots.sessions.all')}
@@ -465,32 +450,20 @@ export function RobotSessions({ robot }: { robot: Robot }) {
   )
 }
 
-const SessionTable = ({ sessions }: { sessions: readonly Session[] }) => (
-  <DataTable
-    label={t('robots.sessions.label')}
-    minWidth={560}
-    columns={[
-      t('robots.sessions.created'),
-      t('robots.sessions.status'),
-      t('robots.sessions.operator'),
-      t('robots.sessions.duration'),
-      t('robots.sessions.cost'),
-    ]}
-  >
-    {sessions.map((session) => (
-      <Table.Tr key={session.id}>
-        <Table.Td>
-          <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }} inherit>
-            <Time at={session.created_at} exact />
-          </LinkAnchor>
-        </Table.Td>
-        <Table.Td>
-          <SessionStatusLabel status={session.status} />
-        </Table.Td>
-        <Table.Td>{session.operator_name}</Table.Td>
-        <Table.Td>{session.duration_minutes === null ? '' : duration(session.duration_minutes)}</Table.Td>
-        <Table.Td>{session.client_charge_cents === null ? '' : money(session.client_charge_cents)}</Table.Td>
-      </Table.Tr>
-    ))}
-  </DataTable>
-)
+const sessionColumns: readonly TableColumn<Schemas['Session']>[] = [
+  [
+    t('robots.sessions.created'),
+    ({ id, created_at }) => (
+      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} inherit>
+        <Time at={created_at} exact />
+      </LinkAnchor>
+    ),
+  ],
+  [t('robots.sessions.status'), ({ status }) => <SessionStatusLabel status={status} />],
+  [t('robots.sessions.operator'), ({ operator_name }) => operator_name],
+  [
+    t('robots.sessions.duration'),
+    ({ duration_minutes: minutes }) => (minutes === null ? '' : duration(minutes)),
+  ],
+  [t('robots.sessions.cost'), ({ client_charge_cents: cents }) => (cents === null ? '' : money(cents))],
+]

@@ -6,7 +6,7 @@ import styles from './state-label.module.css'
 /** The colours of states. `blind` is that of everything that must not be missed: blind, stopped, lost. */
 export type Tone = 'live' | 'delayed' | 'blind' | 'paused' | 'off' | 'request'
 
-const tones: Record<ShapeName, Tone> = {
+export const tones: Record<ShapeName, Tone> = {
   live: 'live',
   delayed: 'delayed',
   blind: 'blind',
@@ -50,5 +50,19 @@ export const StateLabel = ({ shape, tone, children, isOnPicture = false, detail,
 export const StateShape = ({ name }: { name: ShapeName }) => (
   <span className={styles.label} data-tone={tones[name]}>
     <Shape name={name} />
+  </span>
+)
+
+/** Shows what something is about on a soft ground in the colour of its state. */
+export const StateSign = ({ tone, children }: { tone?: Tone; children: ReactNode }) => (
+  <span className={`${styles.sign} ${styles.toned}`} data-tone={tone}>
+    {children}
+  </span>
+)
+
+/** Shows a state in one word beside its sign. */
+export const StateWord = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
+  <span className={styles.label} data-tone={tone}>
+    {children}
   </span>
 )

@@ -1,3 +1,4 @@
+import type { RobotState } from '@wheelhouse/protocol'
 import type { Freshness, FreshnessSource } from '../freshness/freshness.ts'
 import type { ShapeName } from './shape-name.ts'
 
@@ -10,6 +11,13 @@ export interface RobotFacts {
   readonly isStopped: boolean
   readonly isPaused: boolean
 }
+
+/** Returns the facts in a state. */
+export const factsOf = (state: RobotState): RobotFacts => ({
+  isConnected: state !== 'LOST',
+  isStopped: state === 'STOPPED',
+  isPaused: state === 'PAUSED',
+})
 
 export interface Trust {
   readonly state: TrustState

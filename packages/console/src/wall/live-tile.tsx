@@ -1,8 +1,6 @@
 import { memo, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { clockText } from '../base/format.ts'
 import { LinkButton } from '../base/links.tsx'
-import { useNow } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { useConnection } from '../platform/use-live.ts'
 import { RecordingMarkView } from '../recording/recording-mark.tsx'
@@ -19,7 +17,7 @@ import type { VideoWatch } from '../video/watch-video.ts'
 import type { PictureSlots } from './picture-slots.ts'
 import type { SectionName } from './sections.ts'
 import styles from './tile.module.css'
-import { LiveTrust, lineOf, OpenLink, TilePicture } from './tile-picture.tsx'
+import { LiveTrust, lineOf, OpenLink, SessionClock, TilePicture } from './tile-picture.tsx'
 
 /** How long the stop of one robot must be held. */
 const HOLD_MS = 600
@@ -144,10 +142,6 @@ export function LiveTileView(props: LiveTileViewProps) {
 
 /** A charge below it is marked. */
 const LOW_BATTERY = 0.2
-
-const SessionClock = ({ startedAt }: { startedAt: string }) => (
-  <span data-testid="session-clock">{clockText((useNow() - Date.parse(startedAt)) / 1_000)}</span>
-)
 
 interface ActionProps {
   readonly robot: LiveRobot

@@ -9,7 +9,7 @@ import type { Freshness } from '../freshness/freshness.ts'
 import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
 import { useConnection } from '../platform/use-live.ts'
 import { type LiveRobot, RobotStateLabel } from '../status/live-robots.tsx'
-import { type RobotFacts, type TrustState, trustOf } from '../status/trust.ts'
+import { factsOf, type TrustState, trustOf } from '../status/trust.ts'
 import { TrustBadgeView } from '../status/trust-badge.tsx'
 import { reasonText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
@@ -162,7 +162,7 @@ export function LiveTrust(
 ) {
   const { robot, readAges, onSeen } = props
   const freshness = useFreshness(readAges)
-  const { state } = trustOf(awaited(freshness), factsOf(robot))
+  const { state } = trustOf(awaited(freshness), factsOf(robot.state))
   useEffect(() => {
     const timer = setTimeout(() => onSeen?.(robot.id, state), SETTLED_MS)
     return () => clearTimeout(timer)
@@ -174,19 +174,13 @@ export function LiveTrust(
 const awaited = (freshness: Freshness): Freshness =>
   freshness.oldest === 'firstPicture' ? { ...freshness, state: 'CONNECTING' } : freshness
 
-const factsOf = ({ state }: LiveRobot): RobotFacts => ({
-  isConnected: state !== 'LOST',
-  isStopped: state === 'STOPPED',
-  isPaused: state === 'PAUSED',
-})
-
 /** Shows the state of a tile, as the chip and as the rim of its picture. A robot without a picture has only what the hub knows. */
 export function TileTrust(props: TrustProps & { freshness: Freshness }) {
   const { robot, isUnknown, hasPicture } = props
   const { state: robotState } = robot
   const nowMs = useNow()
   const freshness = awaited(props.freshness)
-  const { state } = trustOf(freshness, factsOf(robot))
+  const { state } = trustOf(freshness, factsOf(robot.state))
   const isPlain =
     robotState === 'READY' ? state === 'LIVE' || state === 'CONNECTING' : !hasPicture && state === 'LIVE'
   return (
@@ -200,7 +194,7 @@ export function TileTrust(props: TrustProps & { freshness: Freshness }) {
         ) : (
           <TrustBadgeView
             freshness={freshness}
-            robot={factsOf(robot)}
+            robot={factsOf(robot.state)}
             isOnPicture
             detail={stopDetail(robot, nowMs)}
           />
@@ -268,3 +262,8 @@ export function lineOf({ session, on_hold }: LiveRobot): string {
   const reason = reasonText(stop ? stop.reason : pause_reason)
   return reason === '' ? t('live.tile.drives', { operator }) : `${operator}: ${reason}`
 }
+
+/** Shows for how long a session lasts. */
+export const SessionClock = ({ startedAt }: { startedAt: string }) => (
+  <span data-testid="session-clock">{clockText((useNow() - Date.parse(startedAt)) / 1_000)}</span>
+)

@@ -1,4 +1,4 @@
-import { ActionIcon, SegmentedControl, Select, TextInput } from '@mantine/core'
+import { ActionIcon, Box, Group, Kbd, SegmentedControl, Select, TextInput } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { Mark } from '../base/brand.tsx'
@@ -57,14 +57,14 @@ export function WallHeader({ counts, tags, find, onFind, onOpen }: Props) {
           .map((value) => ({
             value,
             label: (
-              <span className={styles.filter}>
+              <Group gap="0.45em" wrap="nowrap">
                 {value === 'needs' && <Shape name="delayed" />}
                 {filterTexts[value]} <b>{count(value)}</b>
-              </span>
+              </Group>
             ),
           }))}
       />
-      <span className={styles.space} />
+      <Box flex={1} />
       {tags.length > 0 && (
         <Select
           className={styles.tags ?? ''}
@@ -82,13 +82,13 @@ export function WallHeader({ counts, tags, find, onFind, onOpen }: Props) {
         aria-label={t('live.wall.find')}
         placeholder={t('live.wall.find')}
         leftSection={<IconSearch size={16} />}
-        rightSection={find === '' && <span className={styles.key}>/</span>}
+        rightSection={find === '' && <Kbd>/</Kbd>}
         value={find}
         onChange={({ currentTarget: { value } }) => onFind(value)}
         onKeyDown={({ key }) => key === 'Enter' && find !== '' && onOpen()}
       />
       <SegmentedControl
-        className={styles.sizes ?? ''}
+        className={styles.wide ?? ''}
         aria-label={t('live.wall.size')}
         value={useStore(tileSize)}
         onChange={tileSize.set}
@@ -98,7 +98,7 @@ export function WallHeader({ counts, tags, find, onFind, onOpen }: Props) {
       <ActionIcon
         variant="default"
         size={36}
-        className={styles.fullScreen ?? ''}
+        className={styles.wide ?? ''}
         aria-label={t('live.wall.fullScreen')}
         title={t('live.wall.fullScreen')}
         onClick={() =>
@@ -132,17 +132,17 @@ function SoundSwitch() {
 
 /** Names the keys of the wall, on windows with space for it. */
 export const KeyHints = () => (
-  <span className={styles.keys} aria-hidden="true">
+  <Group gap={18} wrap="nowrap" ml="auto" className={styles.wide} aria-hidden="true">
     <span>
-      <span className={styles.key}>1</span>–<span className={styles.key}>9</span> {t('live.wall.keyNumber')}
+      <Kbd>1</Kbd>–<Kbd>9</Kbd> {t('live.wall.keyNumber')}
     </span>
     <span>
-      <span className={styles.key}>↵</span> {t('live.wall.keyEnter')}
+      <Kbd>↵</Kbd> {t('live.wall.keyEnter')}
     </span>
     <span>
-      <span className={styles.key}>{t('live.wall.keyS')}</span> {t('live.wall.keyStop')}
+      <Kbd>{t('live.wall.keyS')}</Kbd> {t('live.wall.keyStop')}
     </span>
-  </span>
+  </Group>
 )
 
 /** The size of the tiles in this browser. `M`: as large as possible. */
@@ -151,19 +151,13 @@ export const tileSize = createPersisted<TileSize>('wheelhouse-wall-size', 'M', (
 )
 
 /** Whether the wall makes sounds. The browser allows them after the first gesture of the user only. */
-export const soundOn = createPersisted('wheelhouse-wall-sound', true, (text) => text === 'true')
+const soundOn = createPersisted('wheelhouse-wall-sound', true, (text) => text === 'true')
 
 /** A stop rises, a loss falls. */
-const TONES = {
-  stopped: [
-    [660, 180],
-    [880, 180],
-  ],
-  lost: [
-    [440, 180],
-    [294, 180],
-  ],
-} as const
+const TONES: Readonly<Record<'stopped' | 'lost', readonly (readonly [hz: number, ms: number])[]>> = {
+  stopped: [660, 880].map((hz) => [hz, 180]),
+  lost: [440, 294].map((hz) => [hz, 180]),
+}
 
 /** Sounds when a robot is newly stopped, or newly lost or blind. @param ids of those robots now; undefined until known */
 export function useSounds(ids: Readonly<Record<keyof typeof TONES, readonly string[]>> | undefined): void {

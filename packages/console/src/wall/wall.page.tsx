@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core'
-import { useElementSize } from '@mantine/hooks'
+import { useDocumentTitle, useElementSize, useWindowEvent } from '@mantine/hooks'
 import { useSearch } from '@tanstack/react-router'
 import {
   type CSSProperties,
@@ -38,9 +38,7 @@ const NONE: readonly LiveRobot[] = []
 /** Shows all live robots of the owner, those that need the owner first, each with a stop, and a stop for all of them. */
 export function WallPage() {
   useDarkPage()
-  useEffect(() => {
-    document.title = `${t('live.page.title')} · Wheelhouse`
-  }, [])
+  useDocumentTitle(`${t('live.page.title')} · Wheelhouse`)
   const query = useLiveRobotList()
   const robots = query.data?.robots ?? NONE
   const page = useRef<HTMLDivElement>(null)
@@ -167,10 +165,12 @@ function Row({ robot }: { robot: LiveRobot }) {
   return (
     <article className={styles.row} aria-label={robot.name} data-testid="live-tile" data-robot={robot.id}>
       <RobotStateLabel state={robot.state} isUnknown={isUnknown} />
-      <LinkAnchor to="/robots/$robotId" params={{ robotId: robot.id }} truncate>
+      <LinkAnchor to="/robots/$robotId" params={{ robotId: robot.id }} truncate c="var(--mantine-color-text)">
         {robot.name}
       </LinkAnchor>
-      <span className={styles.rowText}>{robot.on_hold && lineOf(robot)}</span>
+      <Text flex={1} ta="end" c="dimmed" truncate>
+        {robot.on_hold && lineOf(robot)}
+      </Text>
       {robot.battery !== null && <span data-testid="battery">{percent(robot.battery)}</span>}
     </article>
   )
@@ -230,36 +230,32 @@ const stopTargets = (robots: readonly LiveRobot[]): StopTarget[] =>
  * Runs the keys of the wall while the component is mounted: 1 to 9 do what the numbered tile offers, holding S stops the robot
  * whose tile is focused or pointed at, and / begins to find a robot. Enter opens a focused tile, because that is a link.
  */
-export function useWallKeys(wall: RefObject<HTMLElement | null>): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const { current: page } = wall
-      if (!page || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return
-      if (isTyping() || document.querySelector('[role=dialog]') !== null) return
-      const key = latinKey(event)
-      const target =
-        key === '/'
-          ? page.querySelector<HTMLElement>('[type=search]')
-          : key === 's'
-            ? page.querySelector<HTMLElement>('[data-robot]:is(:focus-within, :hover) [data-testid=stop]')
-            : page.querySelector<HTMLElement>(`[data-number="${/^[1-9]$/.test(key) ? key : ''}"]`)
-      if (!target) return
-      event.preventDefault()
-      target.focus()
-      // The button holds itself, and ends with the key.
-      if (key === 's') target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
-      else if (key !== '/') target.click()
+function useWallKeys(wall: RefObject<HTMLElement | null>): void {
+  useWindowEvent('keydown', (event) => {
+    const { current: page } = wall
+    if (!page || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return
+    if (isTyping() || document.querySelector('[role=dialog]') !== null) return
+    const key = latinKey(event)
+    const targets: Readonly<Record<string, string>> = {
+      '/': '[type=search]',
+      s: '[data-robot]:is(:focus-within, :hover) [data-testid=stop]',
     }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [wall])
+    const selector = targets[key] ?? `[data-number="${/^[1-9]$/.test(key) ? key : ''}"]`
+    const target = page.querySelector<HTMLElement>(selector)
+    if (!target) return
+    event.preventDefault()
+    target.focus()
+    // The button holds itself, and ends with the key.
+    if (key === 's') target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
+    else if (key !== '/') target.click()
+  })
 }
 
 /** A pointer that rests for longer points at nothing: a wall runs for days. */
 const RESTING_MS = 10_000
 
 /** Returns a function that returns whether somebody points at a robot, or has the focus on one by key. */
-export function watchAttention(part: HTMLElement): { isAttended(): boolean; end(): void } {
+function watchAttention(part: HTMLElement): { isAttended(): boolean; end(): void } {
   let movedMs = Number.NEGATIVE_INFINITY
   const note = () => {
     movedMs = performance.now()
