@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { EpisodeSource } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { useState } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
@@ -53,9 +54,13 @@ const texts: Readonly<Record<Reason, string>> = {
 
 export const reasonText = (reason: Reason): string => texts[reason]
 
-/** Returns a copy of a set with a value added, or removed if it was there. */
-export function toggled<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {
-  const copy = new Set(set)
-  if (!copy.delete(value)) copy.add(value)
-  return copy
+/** Returns which rows of a table are chosen, and a function that chooses a row or withdraws its choice. */
+export function useChosen(rows: readonly { readonly id: string }[]) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const toggle = (id: string) => {
+    const next = new Set(chosen)
+    if (!next.delete(id)) next.add(id)
+    setChosen(next)
+  }
+  return { ids: rows.map(({ id }) => id).filter((id) => chosen.has(id)), toggle }
 }
