@@ -17,7 +17,7 @@ import { type FormEvent, type ReactNode, useState } from 'react'
 import { fieldErrors } from '../base/form.tsx'
 import { Problem } from '../base/states.tsx'
 import { t } from '../texts/texts.ts'
-import { type NewExport, useStartExport } from './use-dataset-exports.ts'
+import { type NewExport, useStartExport } from './use-datasets.ts'
 
 const MAX_FPS = 120
 const fields = ['name', 'fps', 'cameras'] as const
