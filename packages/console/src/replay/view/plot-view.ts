@@ -103,7 +103,7 @@ function drawGaps(
     const from = Math.max(left, chart.valToPos(seconds(gap.fromMs), 'x', true))
     const to = Math.min(left + width, chart.valToPos(seconds(gap.toMs), 'x', true))
     if (to <= from) continue
-    hatch(chart.ctx, { left: from, right: to, top, bottom: top + height }, colors)
+    hatch(chart.ctx, { x: from, y: top, width: to - from, height }, colors)
   }
 }
 

@@ -39,18 +39,31 @@ export function drawTracks(
   if (!ruler || !episodes || !state || !link) return
   context.font = `550 12px ${getComputedStyle(canvas).fontFamily}`
   drawRuler(drawing, { range, startMs, rulerPx: ruler.height, height })
+  const { left, right, xOf } = drawing.axis
+  within(context, { x: left, y: 0, width: right - left, height }, () => {
+    drawEpisodes(drawing, episodes.top)
+    for (const span of tracks.states) drawSpan(drawing, span, state.top)
+    for (const span of tracks.links) drawSpan(drawing, span, link.top)
+    drawDropped(drawing, link.bottom - GAP_PX)
+    for (const { fromMs, toMs } of tracks.gaps) {
+      const box = {
+        x: xOf(fromMs),
+        y: ruler.bottom,
+        width: xOf(toMs) - xOf(fromMs),
+        height: height - ruler.bottom,
+      }
+      hatch(context, box, drawing.colors)
+    }
+  })
+}
+
+/** Draws within a box: what lies beyond it is cut off. */
+function within(context: CanvasRenderingContext2D, { x, y, width, height }: Box, draw: () => void): void {
   context.save()
   context.beginPath()
-  context.rect(drawing.axis.left, 0, drawing.axis.right - drawing.axis.left, height)
+  context.rect(x, y, width, height)
   context.clip()
-  drawEpisodes(drawing, episodes.top)
-  for (const span of tracks.states) drawSpan(drawing, span, state.top)
-  for (const span of tracks.links) drawSpan(drawing, span, link.top)
-  drawDropped(drawing, link.bottom - GAP_PX)
-  for (const { fromMs, toMs } of tracks.gaps) {
-    const [left, right] = [drawing.axis.xOf(fromMs), drawing.axis.xOf(toMs)]
-    hatch(context, { left, right, top: ruler.bottom, bottom: height }, colorsOf(canvas))
-  }
+  draw()
   context.restore()
 }
 
@@ -116,20 +129,15 @@ const patterns: Readonly<Record<SpanKind, Pattern>> = {
 /** Draws a state or a connection with its name, if there is space for it. */
 function drawSpan(
   { context, axis, colors }: DrawingContext,
-  span: TimeRange & { kind: SpanKind },
+  { kind, ...range }: TimeRange & { kind: SpanKind },
   top: number,
 ): void {
-  const box = boxOf(axis, span, top)
-  drawSwatch(context, box, span.kind, colors)
-  const ground = patterns[span.kind] === 'low' ? undefined : colors(span.kind)
+  const box = boxOf(axis, range, top)
+  drawSwatch(context, box, kind, colors)
+  const ground = patterns[kind] === 'low' ? undefined : colors(kind)
   // The sign of a stop is in the way of its name.
-  const text = spanTexts[span.kind]
-  drawLabel(context, axis, box, {
-    text,
-    ink: colors(`on-${span.kind}`),
-    ground,
-    startPx: span.kind === 'stopped' ? 22 : 6,
-  })
+  const startPx = kind === 'stopped' ? 22 : 6
+  drawLabel(context, axis, box, { text: spanTexts[kind], ink: colors(`on-${kind}`), ground, startPx })
 }
 
 interface Box {
@@ -180,28 +188,33 @@ const PATTERN_PX = 7
 
 function drawPattern(
   context: CanvasRenderingContext2D,
-  { x, y, width, height }: Box,
+  box: Box,
   pattern: 'slashes' | 'bars' | 'crosses',
   color: string,
 ): void {
-  context.save()
+  const slant = pattern === 'bars' ? 0 : box.height
+  within(context, box, () => {
+    context.strokeStyle = color
+    context.globalAlpha = 0.45
+    context.lineWidth = pattern === 'bars' ? 2.5 : 1.5
+    strokeLines(context, box, { stepPx: PATTERN_PX, fromPx: PATTERN_PX / 2 - box.height, slant })
+    if (pattern === 'crosses')
+      strokeLines(context, box, { stepPx: PATTERN_PX, fromPx: PATTERN_PX / 2, slant: -slant })
+  })
+}
+
+/** Draws parallel lines from the bottom to the top of a box. @param lines.fromPx where the first one begins, from the left */
+function strokeLines(
+  context: CanvasRenderingContext2D,
+  { x, y, width, height }: Box,
+  { stepPx, fromPx, slant }: { stepPx: number; fromPx: number; slant: number },
+): void {
   context.beginPath()
-  context.rect(x, y, width, height)
-  context.clip()
-  context.strokeStyle = color
-  context.globalAlpha = 0.45
-  context.lineWidth = pattern === 'bars' ? 2.5 : 1.5
-  context.beginPath()
-  const slant = pattern === 'bars' ? 0 : height
-  for (let at = x - height + PATTERN_PX / 2; at < x + width; at += PATTERN_PX) {
+  for (let at = x + fromPx; at < x + width + Math.max(0, -slant); at += stepPx) {
     context.moveTo(at, y + height)
     context.lineTo(at + slant, y)
-    if (pattern !== 'crosses') continue
-    context.moveTo(at, y)
-    context.lineTo(at + slant, y + height)
   }
   context.stroke()
-  context.restore()
 }
 
 /** Writes a name into a box, on its own ground, so that the pattern does not cross it. It is left out where it does not fit. */
@@ -221,18 +234,15 @@ function drawLabel(
   const { width: wanted } = context.measureText(text)
   // A long task may be cut, a word for a state may not.
   if (space < Math.min(wanted, 44)) return
-  context.save()
-  context.beginPath()
-  context.rect(left, y, startPx + space, height)
-  context.clip()
-  if (ground) {
-    context.fillStyle = ground
-    context.fillRect(left + startPx - 3, y + 1, Math.min(wanted, space) + 6, height - 2)
-  }
-  context.fillStyle = ink
-  context.textAlign = 'left'
-  context.fillText(text, left + startPx, y + height / 2 + 0.5)
-  context.restore()
+  within(context, { x: left, y, width: startPx + space, height }, () => {
+    if (ground) {
+      context.fillStyle = ground
+      context.fillRect(left + startPx - 3, y + 1, Math.min(wanted, space) + 6, height - 2)
+    }
+    context.fillStyle = ink
+    context.textAlign = 'left'
+    context.fillText(text, left + startPx, y + height / 2 + 0.5)
+  })
 }
 
 /** Marks along the lower edge of the link where commands did not reach the robot. */
@@ -266,28 +276,17 @@ export function colorsOf(element: Element): Colors {
   }
 }
 
-export function hatch(
-  context: CanvasRenderingContext2D,
-  { left, right, top, bottom }: { left: number; right: number; top: number; bottom: number },
-  colors: Colors,
-): void {
-  const end = Math.max(right, left + 2)
-  context.save()
-  context.beginPath()
-  context.rect(left, top, end - left, bottom - top)
-  context.clip()
-  context.fillStyle = colors('gap-fill')
-  context.fillRect(left, top, end - left, bottom - top)
-  context.strokeStyle = colors('gap')
-  context.lineWidth = 1.5
-  context.beginPath()
-  const first = Math.floor(left / HATCH_PX) * HATCH_PX
-  for (let x = first - (bottom - top); x < end; x += HATCH_PX) {
-    context.moveTo(x, bottom)
-    context.lineTo(x + bottom - top, top)
-  }
-  context.stroke()
-  context.restore()
+/** Fills a box with the lines of a gap. */
+export function hatch(context: CanvasRenderingContext2D, gap: Box, colors: Colors): void {
+  const box = { ...gap, width: Math.max(2, gap.width) }
+  within(context, box, () => {
+    context.fillStyle = colors('gap-fill')
+    context.fillRect(box.x, box.y, box.width, box.height)
+    context.strokeStyle = colors('gap')
+    context.lineWidth = 1.5
+    const first = Math.floor(box.x / HATCH_PX) * HATCH_PX - box.x
+    strokeLines(context, box, { stepPx: HATCH_PX, fromPx: first - box.height, slant: box.height })
+  })
 }
 
 function fillRounded(context: CanvasRenderingContext2D, { x, y, width, height }: Box, color: string): void {
