@@ -26,14 +26,6 @@ export const readSessionSearch = (raw: Record<string, unknown>): z.output<typeof
 export const readRobotSearch = (raw: Record<string, unknown>): z.output<typeof robots> => robots.parse(raw)
 export const readUserSearch = (raw: Record<string, unknown>): z.output<typeof users> => users.parse(raw)
 
-/** Returns the cursor of the next page of a response; null on the last page. */
-export const nextCursorOf = ({ response }: { response: Response }): string | null =>
-  response.headers.get('X-Next-Cursor')
-
-/** Rows per request: the maximum of the API. */
-export const PAGE_SIZE = 100
-export const REFRESH_MS = 5_000
-
 /** The filters of the audit log, as stored in the query string. */
 export interface AuditSearch {
   /** Id of the user who acted. */

@@ -251,7 +251,7 @@ const importMenu = () => import('./user-menu.tsx')
 const UserMenu = lazy(importMenu)
 
 /** Shows who is signed in, and loads the account menu when it is first opened. */
-export function AccountButton() {
+function AccountButton() {
   const [isMenu, setMenu] = useState(false)
   if (!isMenu) return <Face onClick={() => setMenu(true)} onPointerEnter={() => void importMenu()} />
   return (

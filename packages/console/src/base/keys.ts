@@ -1,7 +1,15 @@
 /** Input types that take no text. */
-const NOT_TYPED: ReadonlySet<string> = new Set(
-  'button checkbox color file image radio range reset submit'.split(' '),
-)
+const NOT_TYPED: ReadonlySet<string> = new Set([
+  'button',
+  'checkbox',
+  'color',
+  'file',
+  'image',
+  'radio',
+  'range',
+  'reset',
+  'submit',
+])
 /** Elements that use the arrow keys themselves. */
 const ARROW_USERS =
   'input, select, [role=slider], [role=tab], [role=menu], [role=menuitem], [role=listbox], [role=dialog]'

@@ -9,8 +9,7 @@ import { ExportRow } from '../list/export-row.tsx'
 import type { DatasetExport } from '../recording/recordings.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { isRunning, useDatasetExports, useRemoveExport } from './use-dataset-exports.ts'
-import { reasonText } from './use-datasets.ts'
+import { isRunning, reasonText, useDatasetExports, useRemoveExport } from './use-datasets.ts'
 
 const BYTES_PER_MB = 1_000_000
 

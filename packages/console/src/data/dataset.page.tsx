@@ -1,6 +1,5 @@
 import { Anchor, Checkbox, Code, Group, Table, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
-import { useState } from 'react'
 import { DataTable, MoreButton } from '../base/data-table.tsx'
 import { clockText, dataSize } from '../base/format.ts'
 import { LinkAnchor, LinkButton, webAddress } from '../base/links.tsx'
@@ -10,7 +9,7 @@ import { Time } from '../base/time.tsx'
 import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
 import { ExportButton } from './export-dialog.tsx'
-import { type Episode, reasonText, toggled, useDatasets, useEpisodes } from './use-datasets.ts'
+import { type Episode, reasonText, useChosen, useDatasets, useEpisodes } from './use-datasets.ts'
 
 export function DatasetPage() {
   const { datasetId } = useParams({ from: '/shell/datasets/$datasetId' })
@@ -54,8 +53,7 @@ const isRecorded = ({ recording_id }: Episode) => recording_id !== null && recor
 
 function EpisodeTable(props: { episodes: readonly Episode[]; robotName: string | undefined }) {
   const { episodes, robotName } = props
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const ids = episodes.map(({ id }) => id).filter((id) => chosen.has(id))
+  const { ids, toggle } = useChosen(episodes)
   return (
     <>
       <Group>
@@ -82,8 +80,8 @@ function EpisodeTable(props: { episodes: readonly Episode[]; robotName: string |
           <Row
             key={episode.id}
             episode={episode}
-            isChosen={chosen.has(episode.id)}
-            onChoose={() => setChosen(toggled(chosen, episode.id))}
+            isChosen={ids.includes(episode.id)}
+            onChoose={() => toggle(episode.id)}
           />
         ))}
       </DataTable>
@@ -110,10 +108,16 @@ const Row = ({ episode, ...choice }: { episode: Episode; isChosen: boolean; onCh
     <Table.Td>
       <Time at={episode.started_at} exact />
     </Table.Td>
-    <Table.Td>{length(episode)}</Table.Td>
+    <Table.Td>{clockText((Date.parse(episode.ended_at) - Date.parse(episode.started_at)) / 1_000)}</Table.Td>
     <Table.Td>{dataSize(episode.size_mb)}</Table.Td>
     <Table.Td>
-      <Outcome success={episode.success} />
+      {episode.success === null ? (
+        t('data.dataset.unknown')
+      ) : (
+        <StateLabel shape={episode.success ? 'live' : 'delayed'}>
+          {episode.success ? t('data.dataset.success') : t('data.dataset.failure')}
+        </StateLabel>
+      )}
       {episode.not_exportable && (
         <Text size="sm" c="dimmed">
           {reasonText(episode.not_exportable)}
@@ -138,18 +142,6 @@ function Content({ episode }: { episode: Episode }) {
     >
       {t('data.dataset.replay')}
     </LinkAnchor>
-  )
-}
-
-const length = ({ started_at, ended_at }: Episode): string =>
-  clockText((Date.parse(ended_at) - Date.parse(started_at)) / 1_000)
-
-function Outcome({ success }: { success: boolean | null }) {
-  if (success === null) return t('data.dataset.unknown')
-  return success ? (
-    <StateLabel shape="live">{t('data.dataset.success')}</StateLabel>
-  ) : (
-    <StateLabel shape="delayed">{t('data.dataset.failure')}</StateLabel>
   )
 }
 

@@ -1,5 +1,4 @@
 import { Checkbox, Group, Table, Text } from '@mantine/core'
-import { useState } from 'react'
 import { DataTable } from '../base/data-table.tsx'
 import { dataSize } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
@@ -8,7 +7,7 @@ import { Empty, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { language, t } from '../texts/texts.ts'
 import { ExportButton } from './export-dialog.tsx'
-import { type Dataset, reasonText, toggled, useDatasets } from './use-datasets.ts'
+import { type Dataset, reasonText, useChosen, useDatasets } from './use-datasets.ts'
 
 export const DatasetsPage = () => (
   <Page
@@ -31,8 +30,7 @@ export const DatasetsPage = () => (
 )
 
 function DatasetTable({ datasets }: { datasets: readonly Dataset[] }) {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const ids = datasets.map(({ id }) => id).filter((id) => chosen.has(id))
+  const { ids, toggle } = useChosen(datasets)
   return (
     <>
       <Group>
@@ -58,52 +56,39 @@ function DatasetTable({ datasets }: { datasets: readonly Dataset[] }) {
           t('data.datasets.lastAdded'),
         ]}
       >
-        {datasets.map((dataset) => (
-          <Row
-            key={dataset.id}
-            dataset={dataset}
-            isChosen={chosen.has(dataset.id)}
-            onChoose={() => setChosen(toggled(chosen, dataset.id))}
-          />
+        {datasets.map(({ id, robot_name, robot_type, ...dataset }) => (
+          <Table.Tr key={id}>
+            <Table.Td>
+              <Checkbox
+                aria-label={t('data.datasets.chooseLabel', { robot: robot_name })}
+                checked={ids.includes(id)}
+                onChange={() => toggle(id)}
+              />
+            </Table.Td>
+            <Table.Td>
+              <LinkAnchor to="/datasets/$datasetId" params={{ datasetId: id }} fw={600}>
+                {robot_name}
+              </LinkAnchor>
+              <Text size="sm" c="dimmed">
+                {robot_type}
+              </Text>
+            </Table.Td>
+            <Table.Td ta="right">{dataset.episode_count.toLocaleString(language)}</Table.Td>
+            <Table.Td>
+              {dataset.exportable_count.toLocaleString(language)}
+              {dataset.not_exportable.map(({ reason, count }) => (
+                <Text key={reason} size="sm" c="dimmed">
+                  {t('data.datasets.reason', { count, reason: reasonText(reason) })}
+                </Text>
+              ))}
+            </Table.Td>
+            <Table.Td ta="right">{dataSize(dataset.size_mb)}</Table.Td>
+            <Table.Td>
+              <Time at={dataset.updated_at} />
+            </Table.Td>
+          </Table.Tr>
         ))}
       </DataTable>
     </>
-  )
-}
-
-const Row = (props: { dataset: Dataset; isChosen: boolean; onChoose: () => void }) => {
-  const { id, robot_name, robot_type, episode_count, size_mb, updated_at } = props.dataset
-  const { exportable_count, not_exportable } = props.dataset
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Checkbox
-          aria-label={t('data.datasets.chooseLabel', { robot: robot_name })}
-          checked={props.isChosen}
-          onChange={props.onChoose}
-        />
-      </Table.Td>
-      <Table.Td>
-        <LinkAnchor to="/datasets/$datasetId" params={{ datasetId: id }} fw={600}>
-          {robot_name}
-        </LinkAnchor>
-        <Text size="sm" c="dimmed">
-          {robot_type}
-        </Text>
-      </Table.Td>
-      <Table.Td ta="right">{episode_count.toLocaleString(language)}</Table.Td>
-      <Table.Td>
-        {exportable_count.toLocaleString(language)}
-        {not_exportable.map(({ reason, count }) => (
-          <Text key={reason} size="sm" c="dimmed">
-            {t('data.datasets.reason', { count, reason: reasonText(reason) })}
-          </Text>
-        ))}
-      </Table.Td>
-      <Table.Td ta="right">{dataSize(size_mb)}</Table.Td>
-      <Table.Td>
-        <Time at={updated_at} />
-      </Table.Td>
-    </Table.Tr>
   )
 }

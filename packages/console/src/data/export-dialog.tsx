@@ -17,9 +17,8 @@ import { type FormEvent, type ReactNode, useState } from 'react'
 import { fieldErrors } from '../base/form.tsx'
 import { Problem } from '../base/states.tsx'
 import { t } from '../texts/texts.ts'
-import { type NewExport, useStartExport } from './use-dataset-exports.ts'
+import { type NewExport, useStartExport } from './use-datasets.ts'
 
-const DEFAULT_FPS = 30
 const MAX_FPS = 120
 const fields = ['name', 'fps', 'cameras'] as const
 type Gaps = NonNullable<NewExport['gaps']>
@@ -33,6 +32,15 @@ const alignmentOptions: readonly { readonly value: Alignment; readonly label: st
   { value: 'causal', label: t('data.export.causal') },
   { value: 'nearest', label: t('data.export.nearest') },
 ]
+
+const defaults = {
+  fps: 30 as number | string,
+  cameras: [] as string[],
+  gaps: 'leave_out' as Gaps,
+  alignment: 'causal' as Alignment,
+  unfinished: false,
+}
+type Values = typeof defaults & { readonly name: string }
 
 interface Props extends ButtonProps {
   readonly chosen: Pick<NewExport, 'episode_ids' | 'dataset_ids'>
@@ -68,30 +76,22 @@ const nameOf = (about = 'episodes'): string =>
 function ExportForm({ chosen, about, onCancel }: Pick<Props, 'chosen' | 'about'> & { onCancel: () => void }) {
   const start = useStartExport()
   const navigate = useNavigate()
-  const [name, setName] = useState(() => nameOf(about))
   const [isChecked, setChecked] = useState(false)
-  const [fps, setFps] = useState<number | string>(DEFAULT_FPS)
-  const [cameras, setCameras] = useState<string[]>([])
-  const [gaps, setGaps] = useState<Gaps>('leave_out')
-  const [alignment, setAlignment] = useState<Alignment>('causal')
-  const [unfinished, setUnfinished] = useState(false)
+  const [values, setValues] = useState<Values>(() => ({ ...defaults, name: nameOf(about) }))
+  const change = (part: Partial<Values>) => setValues((old) => ({ ...old, ...part }))
   const errors = fieldErrors(start.error, fields)
-  const missing = {
-    name: isChecked && name.trim() === '' ? t('data.export.nameMissing') : undefined,
-    fps: isChecked && !(Number(fps) >= 1) ? t('data.export.fpsMissing', { most: MAX_FPS }) : undefined,
-  }
+  const [isNamed, hasFps] = [values.name.trim() !== '', Number(values.fps) >= 1]
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setChecked(true)
-    if (name.trim() === '' || !(Number(fps) >= 1)) return
+    if (!isNamed || !hasFps) return
+    const { name, fps, cameras, ...options } = values
     start.mutate(
       {
         ...chosen,
+        ...options,
         name: name.trim(),
         fps: Number(fps),
-        gaps,
-        alignment,
-        unfinished,
         ...(cameras.length > 0 && { cameras }),
       },
       { onSuccess: () => void navigate({ to: '/datasets/exports' }) },
@@ -104,9 +104,9 @@ function ExportForm({ chosen, about, onCancel }: Pick<Props, 'chosen' | 'about'>
         <TextInput
           label={t('data.export.name')}
           description={t('data.export.nameNote')}
-          value={name}
-          error={missing.name ?? errors?.name}
-          onChange={({ currentTarget: { value } }) => setName(value)}
+          value={values.name}
+          error={isChecked && !isNamed ? t('data.export.nameMissing') : errors?.name}
+          onChange={({ currentTarget: { value: name } }) => change({ name })}
           required
           data-autofocus
         />
@@ -115,37 +115,37 @@ function ExportForm({ chosen, about, onCancel }: Pick<Props, 'chosen' | 'about'>
           description={t('data.export.fpsNote')}
           min={1}
           max={MAX_FPS}
-          value={fps}
-          error={missing.fps ?? errors?.fps}
-          onChange={setFps}
+          value={values.fps}
+          error={isChecked && !hasFps ? t('data.export.fpsMissing', { most: MAX_FPS }) : errors?.fps}
+          onChange={(fps) => change({ fps })}
           required
         />
         <TagsInput
           label={t('data.export.cameras')}
           description={t('data.export.camerasNote')}
-          value={cameras}
+          value={values.cameras}
           error={errors?.cameras}
-          onChange={setCameras}
+          onChange={(cameras) => change({ cameras })}
         />
         <Select<Gaps>
           label={t('data.export.gaps')}
           description={t('data.export.gapsNote')}
           data={gapOptions}
-          value={gaps}
-          onChange={(value) => value && setGaps(value)}
+          value={values.gaps}
+          onChange={(gaps) => gaps && change({ gaps })}
           allowDeselect={false}
         />
         <Select<Alignment>
           label={t('data.export.alignment')}
           data={alignmentOptions}
-          value={alignment}
-          onChange={(value) => value && setAlignment(value)}
+          value={values.alignment}
+          onChange={(alignment) => alignment && change({ alignment })}
           allowDeselect={false}
         />
         <Checkbox
           label={t('data.export.unfinished')}
-          checked={unfinished}
-          onChange={({ currentTarget: { checked } }) => setUnfinished(checked)}
+          checked={values.unfinished}
+          onChange={({ currentTarget: { checked: unfinished } }) => change({ unfinished })}
         />
         {!errors && <Problem error={start.error} />}
         <Group justify="flex-end">

@@ -1,8 +1,10 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { EpisodeSource } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { useState } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import type { DatasetExport } from '../recording/recordings.ts'
 import { t } from '../texts/texts.ts'
 
 export type Dataset = Schemas['Dataset']
@@ -53,9 +55,59 @@ const texts: Readonly<Record<Reason, string>> = {
 
 export const reasonText = (reason: Reason): string => texts[reason]
 
-/** Returns a copy of a set with a value added, or removed if it was there. */
-export function toggled<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {
-  const copy = new Set(set)
-  if (!copy.delete(value)) copy.add(value)
-  return copy
+/** Returns which rows of a table are chosen, and a function that chooses a row or withdraws its choice. */
+export function useChosen(rows: readonly { readonly id: string }[]) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const toggle = (id: string) => {
+    const next = new Set(chosen)
+    if (!next.delete(id)) next.add(id)
+    setChosen(next)
+  }
+  return { ids: rows.map(({ id }) => id).filter((id) => chosen.has(id)), toggle }
+}
+
+const POLL_MS = 2_000
+const PATH = '/api/client/datasets/exports'
+const queryKey = [...keys.datasets, 'exports']
+
+export interface NewExport {
+  readonly name: string
+  readonly fps: number
+  readonly cameras?: string[]
+  readonly gaps?: DatasetExport['gaps']
+  readonly alignment?: DatasetExport['alignment']
+  readonly unfinished?: boolean
+  readonly episode_ids?: string[]
+  readonly dataset_ids?: string[]
+}
+
+export const isRunning = ({ status }: DatasetExport): boolean => status === 'PENDING' || status === 'RUNNING'
+
+/** Queries the exports of datasets, newest first. Polls while one is unfinished. */
+export function useDatasetExports() {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => (await answerOf(rest.GET(PATH, { signal }))).exports,
+    refetchInterval: ({ state }) => (state.data?.some(isRunning) ? POLL_MS : false),
+  })
+}
+
+export function useStartExport() {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (wanted: NewExport) =>
+      answerOf(rest.POST(PATH, { body: { format: 'lerobot_v3', ...wanted } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey }),
+  })
+}
+
+export function useRemoveExport() {
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (id: string) => answerOf(rest.DELETE(`${PATH}/{id}`, { params: { path: { id } } })),
+    onSettled: () => queries.invalidateQueries({ queryKey }),
+  })
 }

@@ -1,7 +1,7 @@
-import { Button } from '@mantine/core'
+import { Box, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { EPISODE_TASK_MAX, type EpisodeAction } from '@wheelhouse/protocol'
-import { type ReactNode, useEffect, useId, useMemo, useRef } from 'react'
+import { useEffect, useId, useMemo, useRef } from 'react'
 import { clockText } from '../base/format.ts'
 import { messageOf } from '../base/message-of.ts'
 import { createPersisted } from '../base/persisted.ts'
@@ -10,7 +10,6 @@ import { useNow } from '../base/time.tsx'
 import type { RunningEpisode, SessionEpisodes } from '../recording/recordings.ts'
 import { episodesKey, useRecordingsApi, useSessionEpisodes } from '../recording/use-recordings.ts'
 import { t } from '../texts/texts.ts'
-import styles from './episode-panel.module.css'
 
 interface Props {
   readonly marks: Omit<EpisodeMarks, 'state'>
@@ -18,78 +17,71 @@ interface Props {
   readonly count: number
 }
 
-interface EndButton {
-  readonly action: EpisodeAction
-  readonly key: string
-  readonly text: string
-}
-
-const endButtons: readonly EndButton[] = [
-  { action: 'success', key: 'Y', text: t('drive.episodes.success') },
-  { action: 'failure', key: 'N', text: t('drive.episodes.failure') },
-  { action: 'discard', key: t('drive.keys.backspace'), text: t('drive.episodes.discard') },
+const endButtons: readonly (readonly [EpisodeAction, key: string, text: string])[] = [
+  ['success', 'Y', t('drive.episodes.success')],
+  ['failure', 'N', t('drive.episodes.failure')],
+  ['discard', t('drive.keys.backspace'), t('drive.episodes.discard')],
 ]
 
 /** Starts and ends episodes: the task, the running episode with its clock, and how many there are. */
 export function EpisodePanelView({ marks, count }: Props) {
   const { running, isBusy, error, mark } = marks
+  const button = (action: EpisodeAction, key: string, text: string) => (
+    <Button
+      size="xs"
+      variant="default"
+      key={action}
+      aria-keyshortcuts={key}
+      disabled={isBusy}
+      onClick={() => mark(action)}
+    >
+      {text}
+    </Button>
+  )
   return (
-    <section className={styles.panel} aria-label={t('drive.episodes.title')} data-testid="episodes">
-      {running ? (
-        <Row>
-          <span className={styles.running} role="status">
-            <span className={styles.dot} />
-            <Clock startedAt={running.started_at} />
-            <span className={styles.task}>{running.task ?? t('drive.episodes.noTask')}</span>
-          </span>
-          {endButtons.map(({ action, key, text }) => (
-            <Button
-              size="xs"
-              variant="default"
-              key={action}
-              aria-keyshortcuts={key}
-              disabled={isBusy}
-              onClick={() => mark(action)}
-            >
-              {text}
-            </Button>
-          ))}
-        </Row>
-      ) : (
-        <Row>
-          <TaskField marks={marks} />
-          <Button
-            size="xs"
-            variant="default"
-            aria-keyshortcuts="E"
-            disabled={isBusy}
-            onClick={() => mark('start')}
-          >
-            {t('drive.episodes.start')}
-          </Button>
-          <span className={styles.count} role="status">
-            {t('drive.episodes.count', { count })}
-          </span>
-        </Row>
-      )}
+    <Stack component="section" gap={4} aria-label={t('drive.episodes.title')} data-testid="episodes">
+      <Group gap={6}>
+        {running ? (
+          <>
+            <Group gap={6} wrap="nowrap" miw={0} maw="22rem" role="status">
+              <Box flex="none" w="0.6rem" h="0.6rem" bdrs="50%" bg="var(--accent)" />
+              <Clock startedAt={running.started_at} />
+              <Text span truncate inherit>
+                {running.task ?? t('drive.episodes.noTask')}
+              </Text>
+            </Group>
+            {endButtons.map(([action, key, text]) => button(action, key, text))}
+          </>
+        ) : (
+          <>
+            <TaskField marks={marks} />
+            {button('start', 'E', t('drive.episodes.start'))}
+            <Text span size="sm" style={{ whiteSpace: 'nowrap' }} role="status">
+              {t('drive.episodes.count', { count })}
+            </Text>
+          </>
+        )}
+      </Group>
       {error !== null && error !== undefined && (
-        <p className={styles.problem} role="alert">
+        <Text px="xs" py={2} bdrs="sm" c="#fff" bg="var(--stop)" role="alert">
           {messageOf(error)}
-        </p>
+        </Text>
       )}
-    </section>
+    </Stack>
   )
 }
-
-const Row = ({ children }: { children: ReactNode }) => <div className={styles.row}>{children}</div>
 
 function TaskField({ marks: { task, setTask } }: Pick<Props, 'marks'>) {
   const id = useId()
   return (
-    <span className={styles.field}>
-      <label htmlFor={id}>{t('drive.episodes.task')}</label>
-      <input
+    <Group gap={6} wrap="nowrap" flex="1 1 14rem" miw={0}>
+      <Text component="label" htmlFor={id} size="sm">
+        {t('drive.episodes.task')}
+      </Text>
+      <TextInput
         id={id}
+        flex={1}
+        miw="6rem"
         value={task}
         placeholder={t('drive.episodes.taskExample')}
         onChange={({ currentTarget: { value } }) => setTask(value)}
@@ -100,12 +92,14 @@ function TaskField({ marks: { task, setTask } }: Pick<Props, 'marks'>) {
           event.currentTarget.blur()
         }}
       />
-    </span>
+    </Group>
   )
 }
 
 const Clock = ({ startedAt }: { startedAt: string }) => (
-  <b className={styles.clock}>{clockText((useNow() - Date.parse(startedAt)) / 1_000)}</b>
+  <Text span inherit fw={700} flex="none" miw="2.6rem">
+    {clockText((useNow() - Date.parse(startedAt)) / 1_000)}
+  </Text>
 )
 
 /** Marks the episodes of a session; nothing for a viewer who cannot. */

@@ -29,7 +29,7 @@ interface Props {
 const DEBOUNCE_MS = 250
 
 /** Renders a combobox whose options the platform searches, for more values than a page can load. */
-export function ServerSelect({ label, placeholder, value, onChange, queryKey, load, find }: Props) {
+function ServerSelect({ label, placeholder, value, onChange, queryKey, load, find }: Props) {
   const [typed, setTyped] = useState('')
   const selected = useQuery({
     queryKey: [...queryKey, 'option', value],

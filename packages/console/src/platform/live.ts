@@ -1,28 +1,23 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { NotificationEvent, RobotStatusEvent, SessionAction } from '@wheelhouse/protocol'
 import { HubClient } from '@wheelhouse/sdk'
-import { createStore, type Store } from '../base/store.ts'
+import { createStore } from '../base/store.ts'
 import { keys } from './queries.ts'
 import type { SessionGuard } from './session-guard.ts'
 import { createSessionRoom, type QueryInvalidator, type SessionRoom } from './session-room.ts'
 
-interface SessionRooms {
-  /** Returns the shared room of a session. Call `leave` once for every `enter`. */
-  enter(sessionId: string): SessionRoom
-  leave(sessionId: string): void
-}
-
 /** Creates the rooms of the page. Each session is watched once, whatever the number of components. */
-export function createSessionRooms(hub: HubClient, queries: QueryInvalidator): SessionRooms {
+export function createSessionRooms(hub: HubClient, queries: QueryInvalidator) {
   const rooms = new Map<string, { room: SessionRoom; users: number }>()
   return {
-    enter(sessionId) {
+    /** Returns the shared room of a session. Call `leave` once for every `enter`. */
+    enter(sessionId: string): SessionRoom {
       const entry = rooms.get(sessionId) ?? { room: createSessionRoom(hub, queries, sessionId), users: 0 }
       entry.users += 1
       rooms.set(sessionId, entry)
       return entry.room
     },
-    leave(sessionId) {
+    leave(sessionId: string): void {
       const entry = rooms.get(sessionId)
       if (!entry) return
       entry.users -= 1
@@ -40,20 +35,9 @@ const MAX_RECONNECT_MS = 2_000
 export type HubConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline'
 
 /** The shared connection to the hub and the state received over it. */
-export interface Live {
-  readonly connection: Store<HubConnectionState>
-  /** Whether this page receives nothing from a gateway at present. It notices a lost network sooner than the hub does. */
-  readonly outdated: Store<boolean>
-  readonly sessions: SessionRooms
-  readonly robots: RobotStatusBoard
-  readonly notifications: NotificationFeed
-  /** Performs an action on a session that the page need not watch. See `HubClient.action` for its errors. */
-  performAction(sessionId: string, action: SessionAction, reason?: string): Promise<unknown>
-  /** Connects and reconnects until the page closes. Safe to call again. */
-  connect(): void
-}
+export type Live = ReturnType<typeof createLive>
 
-export function createLive(options: { url: string; session: SessionGuard; queries: QueryClient }): Live {
+export function createLive(options: { url: string; session: SessionGuard; queries: QueryClient }) {
   const { session, queries } = options
   const connection = createStore<HubConnectionState>('connecting')
   const markLost = () => connection.set(navigator.onLine ? 'reconnecting' : 'offline')
@@ -77,12 +61,16 @@ export function createLive(options: { url: string; session: SessionGuard; querie
   let isStarted = false
   return {
     connection,
+    /** Whether this page receives nothing from a gateway at present. It notices a lost network sooner than the hub does. */
     outdated: createStore(false),
     sessions: createSessionRooms(hub, queries),
     robots: createRobotStatusBoard(hub, queries),
     notifications: createNotificationFeed(hub, queries),
-    performAction: (sessionId, action, reason) => hub.action(sessionId, action, reason),
-    connect() {
+    /** Performs an action on a session that the page need not watch. See `HubClient.action` for its errors. */
+    performAction: (sessionId: string, action: SessionAction, reason?: string) =>
+      hub.action(sessionId, action, reason),
+    /** Connects and reconnects until the page closes. Safe to call again. */
+    connect(): void {
       if (isStarted) return
       isStarted = true
       const markLostUnlessConnected = () => {
@@ -93,15 +81,6 @@ export function createLive(options: { url: string; session: SessionGuard; querie
       hub.connect().catch(markLostUnlessConnected)
     },
   }
-}
-
-interface NotificationFeed {
-  /** The number of unread notifications, undefined until known. */
-  readonly unread: Store<number | undefined>
-  /** Follows the notifications after id `after`. Later calls are ignored. */
-  follow(after: string): void
-  /** Calls a listener once for every followed notification. Returns a function that unsubscribes. */
-  subscribe(listener: (notification: NotificationEvent) => void): () => void
 }
 
 const invalidatedKeys: Record<string, readonly (readonly string[])[]> = {
@@ -115,19 +94,21 @@ const invalidatedKeys: Record<string, readonly (readonly string[])[]> = {
   webhook: [keys.webhooks],
 }
 
-function createNotificationFeed(hub: HubClient, queries: QueryClient): NotificationFeed {
+function createNotificationFeed(hub: HubClient, queries: QueryClient) {
   const unread = createStore<number | undefined>(undefined)
   const listeners = new Set<(notification: NotificationEvent) => void>()
   let following = false
   const refresh = (queryKey: readonly string[]) => void queries.invalidateQueries({ queryKey })
   const report = (cause: unknown) => console.warn('notifications:', cause)
   return {
+    /** The number of unread notifications, undefined until known. */
     unread,
-    subscribe(listener) {
+    subscribe(listener: (notification: NotificationEvent) => void): () => void {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    follow(after) {
+    /** Follows the notifications after an id. Later calls are ignored. */
+    follow(after: string): void {
       if (following) return
       following = true
       hub
@@ -157,19 +138,14 @@ const REFRESH_MS = 1_000
 /** The last known status of every robot that the user may see, by robot id. */
 export type RobotStatuses = ReadonlyMap<string, RobotStatusEvent>
 
-interface RobotStatusBoard {
-  readonly statuses: Store<RobotStatuses | undefined>
-  /** Subscribes to robot statuses. Safe to call again. */
-  follow(): void
-}
-
-function createRobotStatusBoard(hub: HubClient, queries: QueryClient): RobotStatusBoard {
+function createRobotStatusBoard(hub: HubClient, queries: QueryClient) {
   const statuses = createStore<RobotStatuses | undefined>(undefined)
   let following = false
   const refresh = throttle(() => void queries.invalidateQueries({ queryKey: keys.robots }), REFRESH_MS)
   return {
+    /** Undefined until the first list arrives. */
     statuses,
-    follow() {
+    follow(): void {
       if (following) return
       following = true
       const subscription = hub.watchRobots((update) => {

@@ -1,36 +1,28 @@
-import { createStore, type Store } from '../base/store.ts'
+import { createStore } from '../base/store.ts'
 
 /** `unknown` before the first sign-in check, `expired` while a dialog asks the user to sign in again. */
 type SessionPhase = 'unknown' | 'signed-in' | 'expired'
 
 export const SIGN_IN_CHANNEL = 'wheelhouse-sign-in'
 
-export interface SessionGuard {
-  readonly phase: Store<SessionPhase>
-  /** Works like `fetch`, but repeats a request that got 401 after the same user has signed in again. */
-  fetch(request: Request): Promise<Response>
-  enter(userId: string): void
-  /** Marks the session as expired and asks the user to sign in again. */
-  expire(): void
-  /** Resolves at once while the session is valid, otherwise after the next sign-in. */
-  renewed(): Promise<void>
-  /** Checks whether a user has signed in again. Reloads the page for a different user. */
-  check(): Promise<void>
-}
+export type SessionGuard = ReturnType<typeof createSessionGuard>
 
 /** Guards the session of the page. The token is in an HttpOnly cookie. */
-export function createSessionGuard(page: { reload: () => void }): SessionGuard {
+export function createSessionGuard(page: { reload: () => void }) {
   const phase = createStore<SessionPhase>('unknown')
   let currentUserId: string | undefined
   let signIn = Promise.withResolvers<void>()
 
-  const renewed = () => (phase.get() === 'expired' ? signIn.promise : Promise.resolve())
+  /** Resolves at once while the session is valid, otherwise after the next sign-in. */
+  const renewed = (): Promise<void> => (phase.get() === 'expired' ? signIn.promise : Promise.resolve())
+  /** Marks the session as expired and asks the user to sign in again. */
   const expire = () => {
     if (phase.get() !== 'signed-in') return
     signIn = Promise.withResolvers<void>()
     phase.set('expired')
   }
-  const check = async () => {
+  /** Checks whether a user has signed in again. Reloads the page for a different user. */
+  const check = async (): Promise<void> => {
     if (phase.get() !== 'expired') return
     // A failed check leaves the dialog open. The next check may succeed.
     const reply = await fetch('/api/auth/profile').catch(() => undefined)
@@ -46,11 +38,12 @@ export function createSessionGuard(page: { reload: () => void }): SessionGuard {
     renewed,
     expire,
     check,
-    enter(userId) {
+    enter(userId: string): void {
       currentUserId = userId
       if (phase.get() === 'unknown') phase.set('signed-in')
     },
-    async fetch(request) {
+    /** Works like `fetch`, but repeats a request that got 401 after the same user has signed in again. */
+    async fetch(request: Request): Promise<Response> {
       for (;;) {
         const response = await fetch(request.clone())
         if (response.status !== 401 || phase.get() === 'unknown') return response

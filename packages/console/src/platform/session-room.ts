@@ -30,13 +30,7 @@ export interface LiveSessionState {
   readonly error: unknown
 }
 
-export interface SessionRoom extends Chat {
-  readonly sessionId: string
-  readonly state: Store<LiveSessionState>
-  /** Performs an action on the session, without retries. See `HubClient.action` for its errors. */
-  performAction(action: SessionAction, reason?: string): Promise<WatchedSession>
-  close(): void
-}
+export type SessionRoom = ReturnType<typeof createSessionRoom>
 
 const initialState: LiveSessionState = {
   session: undefined,
@@ -49,7 +43,7 @@ const initialState: LiveSessionState = {
 
 const statusAfter = ({ data }: SessionLogEvent) => SessionStatus.safeParse(data.status).data
 
-export function createSessionRoom(hub: HubClient, queries: QueryInvalidator, sessionId: string): SessionRoom {
+export function createSessionRoom(hub: HubClient, queries: QueryInvalidator, sessionId: string) {
   const state = createStore(initialState)
   const change = (next: Partial<LiveSessionState>) => state.update((old) => ({ ...old, ...next }))
   const typingTimers = new Map<string, ReturnType<typeof setTimeout>>()
@@ -108,12 +102,13 @@ export function createSessionRoom(hub: HubClient, queries: QueryInvalidator, ses
     ...chat,
     sessionId,
     state,
-    async performAction(action, reason) {
+    /** Performs an action on the session, without retries. See `HubClient.action` for its errors. */
+    async performAction(action: SessionAction, reason?: string): Promise<WatchedSession> {
       const session = await hub.action(sessionId, action, reason)
       change({ session })
       return session
     },
-    close() {
+    close(): void {
       for (const timer of typingTimers.values()) clearTimeout(timer)
       hub.unwatch(sessionId).catch((cause) => console.warn('unwatch:', cause))
     },
@@ -132,22 +127,9 @@ export interface OutgoingMessage {
   readonly error?: unknown
 }
 
-export interface Chat {
-  /** Sends a message. `outgoing` lists it until the event log contains it. */
-  send(body: string): void
-  /** Retries a failed message. The hub deduplicates it. */
-  retry(clientMessageId: string): void
-  discard(clientMessageId: string): void
-  /** Sends a throttled typing indicator. Call it on every key press. */
-  typing(): void
-}
+export type Chat = ReturnType<typeof createChat>
 
-interface ChatState {
-  readonly outgoing: readonly OutgoingMessage[]
-  readonly events: readonly { readonly seq: number }[]
-}
-
-function createChat<S extends ChatState>(hub: HubClient, sessionId: string, state: Store<S>): Chat {
+function createChat(hub: HubClient, sessionId: string, state: Store<LiveSessionState>) {
   let lastTypingSentAt = 0
   const updateOutgoing = (change: (old: readonly OutgoingMessage[]) => readonly OutgoingMessage[]) =>
     state.update((old) => ({ ...old, outgoing: change(old.outgoing) }))
@@ -155,7 +137,8 @@ function createChat<S extends ChatState>(hub: HubClient, sessionId: string, stat
     updateOutgoing((old) =>
       old.map((entry) => (entry.clientMessageId === id ? { ...entry, ...next } : entry)),
     )
-  const discard = (id: string) => updateOutgoing((old) => old.filter((entry) => entry.clientMessageId !== id))
+  const discard = (id: string): void =>
+    updateOutgoing((old) => old.filter((entry) => entry.clientMessageId !== id))
 
   async function transmit(id: string, body: string): Promise<void> {
     try {
@@ -170,18 +153,21 @@ function createChat<S extends ChatState>(hub: HubClient, sessionId: string, stat
 
   return {
     discard,
-    send(body) {
+    /** Sends a message. `outgoing` lists it until the event log contains it. */
+    send(body: string): void {
       const clientMessageId = crypto.randomUUID()
       updateOutgoing((old) => [...old, { clientMessageId, body, phase: 'sending' }])
       void transmit(clientMessageId, body)
     },
-    retry(id) {
+    /** Retries a failed message. The hub deduplicates it. */
+    retry(id: string): void {
       const message = state.get().outgoing.find((entry) => entry.clientMessageId === id)
       if (message?.phase !== 'failed') return
       patchMessage(id, { phase: 'sending', error: undefined })
       void transmit(id, message.body)
     },
-    typing() {
+    /** Sends a throttled typing indicator. Call it on every key press. */
+    typing(): void {
       if (performance.now() - lastTypingSentAt < TYPING_INTERVAL_MS) return
       lastTypingSentAt = performance.now()
       hub.typing(sessionId)

@@ -19,19 +19,13 @@ interface WorkerScope {
     openWindow(url: string): Promise<unknown>
   }
   skipWaiting(): Promise<void>
-  addEventListener(type: 'install', listener: () => void): void
-  addEventListener(
-    type: 'push',
-    listener: (event: ExtendableEvent & { readonly data: { text(): string } | null }) => void,
-  ): void
-  addEventListener(
-    type: 'notificationclick',
-    listener: (event: ExtendableEvent & { readonly notification: Notification }) => void,
-  ): void
-  addEventListener(
-    type: 'pushsubscriptionchange',
-    listener: (event: ExtendableEvent & { readonly oldSubscription?: PushSubscription | null }) => void,
-  ): void
+  addEventListener<K extends keyof WorkerEvents>(type: K, listener: (event: WorkerEvents[K]) => void): void
+}
+interface WorkerEvents {
+  readonly install: ExtendableEvent
+  readonly push: ExtendableEvent & { readonly data: { text(): string } | null }
+  readonly notificationclick: ExtendableEvent & { readonly notification: Notification }
+  readonly pushsubscriptionchange: ExtendableEvent & { readonly oldSubscription?: PushSubscription | null }
 }
 
 const scope = globalThis as unknown as WorkerScope

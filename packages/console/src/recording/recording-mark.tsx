@@ -1,11 +1,10 @@
-import { Group, Text } from '@mantine/core'
+import { Box, Group, Text } from '@mantine/core'
 import { RecordingMode, type RecordingStatus } from '@wheelhouse/protocol'
 import { dataSize } from '../base/format.ts'
 import type { ShapeName } from '../status/shape-name.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { gapText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import styles from './recording-mark.module.css'
 import { recordedText } from './recording-texts.ts'
 import type { Recording } from './recordings.ts'
 import { useSessionRecording } from './use-recordings.ts'
@@ -35,21 +34,42 @@ export function RecordingMarkView(props: {
   const explanation = interruption ?? t('recording.mark.explanation', { what: recordedText(recording.mode) })
   const text = isUnknown ? t('recording.mark.unknownText') : explanation
   return (
-    <span className={styles.mark} role="img" aria-label={text} title={text} data-testid="recording-mark">
+    <Group
+      component="span"
+      display="inline-flex"
+      flex="none"
+      gap={5}
+      fz="xs"
+      fw={700}
+      lh={1.4}
+      lts="0.04em"
+      style={{ whiteSpace: 'nowrap' }}
+      role="img"
+      aria-label={text}
+      title={text}
+      data-testid="recording-mark"
+    >
       {isUnknown ? (
         t('recording.mark.unknown')
       ) : (
         <>
-          <span className={styles.dot} data-interrupted={interruption !== undefined} />
+          <Box
+            component="span"
+            w="0.6rem"
+            h="0.6rem"
+            bdrs="50%"
+            bg={interruption === undefined ? '#e03131' : undefined}
+            bd={interruption === undefined ? undefined : '2px solid #f59f00'}
+          />
           {interruption === undefined ? t('recording.mark.rec') : t('recording.mark.paused')}
           {recording.mode === 'video' && interruption === undefined && (
-            <span className={styles.what} data-what>
+            <Text span inherit fw={400} lts={0} data-what>
               {t('recording.mark.video')}
-            </span>
+            </Text>
           )}
         </>
       )}
-    </span>
+    </Group>
   )
 }
 

@@ -2,7 +2,7 @@ import { ControlSchema, TelemetrySchema } from '@wheelhouse/protocol'
 import { useEffect, useState } from 'react'
 import type { Recording, RecordingParts } from '../recording/recordings.ts'
 import { BlockCache, fetchRangeWith } from './data/block-cache.ts'
-import { openPart, timedPart } from './data/part-reader.ts'
+import { openPart, timedPart } from './data/recording-source.ts'
 import { openReplay, type Replay } from './player/replay.ts'
 import { posePathOf, type RecordedSchemas } from './view/plots.tsx'
 

@@ -1,4 +1,16 @@
-import { Button, Group, MantineProvider, Menu, Modal, Stack, Table, Text } from '@mantine/core'
+import {
+  Button,
+  Group,
+  List,
+  MantineProvider,
+  Menu,
+  Modal,
+  NativeSelect,
+  Stack,
+  Switch,
+  Table,
+  Text,
+} from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useRouter } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -6,6 +18,7 @@ import 'uplot/dist/uPlot.min.css'
 import { DataTable } from '../base/data-table.tsx'
 import { IconChevronLeft } from '../base/icons.tsx'
 import { LinkButton } from '../base/links.tsx'
+import { CopyableSecret } from '../base/secret.tsx'
 import { Empty, Loading, Problem, QueryView } from '../base/states.tsx'
 import { cssVariables, theme } from '../base/theme.ts'
 import { Time } from '../base/time.tsx'
@@ -18,15 +31,18 @@ import type {
   Recording,
   RecordingDownload,
   RecordingParts,
+  RecordingShare,
 } from '../recording/recordings.ts'
 import { useRecordingParts, useRecordingsApi, useSessionEpisodes } from '../recording/use-recordings.ts'
 import { participantsOf } from '../session/event-texts.ts'
 import { FoxgloveDialog } from '../session/foxglove-dialog.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
+import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { copyMoment, readSchemas, useReplay } from './open-replay.ts'
-import { ShareDialog } from './share-dialog.tsx'
+import { copyMoment, momentAddress, readSchemas, useReplay } from './open-replay.ts'
+import type { Replay } from './player/replay.ts'
 import { IconExpand } from './view/replay-icons.tsx'
+import { preciseClock } from './view/replay-time.ts'
 import { ReplayView } from './view/replay-view.tsx'
 
 interface OpenProps {
@@ -54,8 +70,7 @@ export function OpenReplay({ session, recording, parts, atSeconds, isEmbedded = 
   const isOwner = session.client_id === me.id || me.roles.includes('admin')
   const link = { params: { sessionId: session.id } }
   const page = router.buildLocation({ to: '/sessions/$sessionId/replay', ...link }).href
-  const dialogProps = (name: typeof dialog) => ({
-    recordingId: recording.id,
+  const modalProps = (name: typeof dialog) => ({
     opened: dialog === name,
     onClose: () => setDialog(undefined),
   })
@@ -111,10 +126,12 @@ export function OpenReplay({ session, recording, parts, atSeconds, isEmbedded = 
           </>
         }
       />
-      <ShareDialog {...dialogProps('share')} replay={replay} />
-      <FoxgloveDialog {...dialogProps('foxglove')} sessionId={session.id} />
-      <DownloadsDialog {...dialogProps('downloads')} />
-      <RemoveDialog {...dialogProps('remove')} sessionId={session.id} />
+      <Modal {...modalProps('share')} title={t('replay.share.title')}>
+        {dialog === 'share' && <Shares recordingId={recording.id} replay={replay} />}
+      </Modal>
+      <FoxgloveDialog {...modalProps('foxglove')} sessionId={session.id} />
+      <DownloadsDialog {...modalProps('downloads')} recordingId={recording.id} />
+      <RemoveDialog {...modalProps('remove')} recordingId={recording.id} sessionId={session.id} />
     </>
   )
 }
@@ -260,4 +277,89 @@ function DownloadsDialog({ recordingId, opened, onClose }: DialogProps) {
       </QueryView>
     </Modal>
   )
+}
+
+const HOUR_CHOICES = [
+  ['1', t('replay.share.hour')],
+  ['24', t('replay.share.day')],
+  ['168', t('replay.share.week')],
+  ['720', t('replay.share.month')],
+] as const
+
+/** Creates links that expire, lists and revokes them. */
+function Shares({ recordingId, replay }: { recordingId: string; replay: Replay }) {
+  const api = useRecordingsApi()
+  const queries = useQueryClient()
+  const queryKey = [...keys.recordings, recordingId, 'shares']
+  const shares = useQuery({ queryKey, queryFn: () => api.shares(recordingId) })
+  const [hours, setHours] = useState<string>('24')
+  const [startsHere, setStartsHere] = useState(false)
+  const [positionMs] = useState(() => replay.clock.position.get() - replay.startMs)
+  const onSettled = () => queries.invalidateQueries({ queryKey })
+  const create = useMutation({
+    mutationFn: async () => {
+      const { url } = await api.share(recordingId, { expires_in_hours: Number(hours) })
+      return startsHere ? momentAddress(url, positionMs) : url
+    },
+    onSettled,
+  })
+  const revoke = useMutation({ mutationFn: (id: string) => api.revokeShare(recordingId, id), onSettled })
+  return (
+    <Stack>
+      <Text size="sm">{t('replay.share.explanation')}</Text>
+      <NativeSelect
+        label={t('replay.share.expires')}
+        data={HOUR_CHOICES.map(([value, label]) => ({ value, label }))}
+        value={hours}
+        onChange={({ currentTarget: { value } }) => setHours(value)}
+      />
+      <Switch
+        label={t('replay.share.startsHere', { position: preciseClock(positionMs) })}
+        checked={startsHere}
+        onChange={({ currentTarget: { checked } }) => setStartsHere(checked)}
+      />
+      <Group>
+        <Button loading={create.isPending} onClick={() => create.mutate()}>
+          {t('replay.share.create')}
+        </Button>
+      </Group>
+      <Problem error={create.error ?? revoke.error} />
+      {create.data && <CopyableSecret label={t('replay.share.link')} value={create.data} />}
+      <QueryView query={shares} isEmpty={({ shares }) => shares.length === 0} empty={null}>
+        {({ shares }) => (
+          <List listStyleType="none" aria-label={t('replay.share.links')}>
+            {shares.map((share) => (
+              <List.Item key={share.id} py={2}>
+                <Group justify="space-between" gap="xs">
+                  <Text size="sm">{shareText(share)}</Text>
+                  {isValid(share) && (
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      onClick={() => revoke.mutate(share.id)}
+                      loading={revoke.isPending && revoke.variables === share.id}
+                    >
+                      {t('replay.share.revoke')}
+                    </Button>
+                  )}
+                </Group>
+              </List.Item>
+            ))}
+          </List>
+        )}
+      </QueryView>
+    </Stack>
+  )
+}
+
+const isValid = ({ revoked_at, expires_at }: RecordingShare) =>
+  revoked_at === null && Date.parse(expires_at) > Date.now()
+
+function shareText(share: RecordingShare) {
+  const created = <Time at={share.created_at} exact />
+  if (share.revoked_at !== null) return textParts('replay.share.revoked', { created })
+  const expires = <Time at={share.expires_at} exact />
+  return isValid(share)
+    ? textParts('replay.share.valid', { created, expires })
+    : textParts('replay.share.expired', { created })
 }

@@ -11,7 +11,6 @@ import type { LiveSession } from '../platform/use-live.ts'
 import { RecordingMark } from '../recording/recording-mark.tsx'
 import { useSessionRecording } from '../recording/use-recordings.ts'
 import type { StopEntry } from '../replay/data/overview.ts'
-import replayStyles from '../replay/view/replay.module.css'
 import { drawStates } from '../replay/view/track-drawing.ts'
 import { stateSpans } from '../replay/view/tracks.ts'
 import { ChatPanel } from '../session/chat-panel.tsx'
@@ -154,7 +153,7 @@ function SessionBand(props: { session: SessionDetail; events: readonly SessionLo
       mih={44}
       c="dimmed"
     >
-      <canvas ref={canvas} className={replayStyles.colors} aria-hidden />
+      <canvas ref={canvas} aria-hidden />
       <span>{t('session.band.soFar', { time: clockText((nowMs - fromMs) / 1_000) })}</span>
       {recording && (
         <LinkButton

@@ -8,10 +8,10 @@ import {
   TicketRefusedError,
 } from '@wheelhouse/sdk'
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { createStore, type Store } from '../base/store.ts'
-import { type LinkAges, linkAgesOf, PING_MS } from '../freshness/freshness.ts'
+import { createStore } from '../base/store.ts'
+import { linkAgesOf, PING_MS } from '../freshness/freshness.ts'
 import { usePlatform } from '../platform/platform.ts'
-import { createTelemetryFeed, type SubscribeTelemetry } from '../telemetry/feed.ts'
+import { createTelemetryFeed } from '../telemetry/feed.ts'
 
 export interface ObserverState {
   /** `ended`: the client does not retry; `problem` says why. See `ObserverConnection.reconnect`. */
@@ -31,17 +31,7 @@ export interface ObserverState {
 }
 
 /** An observer's connection to the robot of a session, which can also stop the robot. */
-export interface ObserverConnection {
-  readonly state: Store<ObserverState>
-  readonly subscribe: SubscribeTelemetry
-  ages(): LinkAges
-  /** Stops the robot. Resends the stop over new connections until it is recorded. Rejects when the client gives up. */
-  stop(reason?: string): Promise<void>
-  /** Drops a stop that was recorded over another route during an outage, because it may be cleared by now. */
-  forgetStop(): void
-  reconnect(): void
-  close(): void
-}
+export type ObserverConnection = ReturnType<typeof createObserverConnection>
 
 const initialState: ObserverState = {
   connection: 'connecting',
@@ -56,7 +46,7 @@ const initialState: ObserverState = {
 
 const MAX_LOGS = 100
 
-function createObserverConnection(getTicket: GetTicket): ObserverConnection {
+function createObserverConnection(getTicket: GetTicket) {
   const state = createStore(initialState)
   const telemetry = createTelemetryFeed()
   let link = openLink()
@@ -90,6 +80,7 @@ function createObserverConnection(getTicket: GetTicket): ObserverConnection {
   }
 
   const closeLink = () => void link.close()
+  /** Opens a new connection, even after `ended`. */
   const reconnect = () => {
     closeLink()
     const { drive, battery, logs } = state.get()
@@ -102,8 +93,10 @@ function createObserverConnection(getTicket: GetTicket): ObserverConnection {
     ages,
     reconnect,
     close: closeLink,
-    stop: (reason) => link.stop(reason),
-    forgetStop() {
+    /** Stops the robot. Resends the stop over new connections until it is recorded. Rejects when the client gives up. */
+    stop: (reason?: string) => link.stop(reason),
+    /** Drops a stop that was recorded over another route during an outage, because it may be cleared by now. */
+    forgetStop(): void {
       if (link.stopPending && link.connection !== 'online') reconnect()
     },
   }

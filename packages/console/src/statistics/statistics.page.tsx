@@ -1,5 +1,6 @@
 import { SimpleGrid } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { SessionStatus } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { Chart } from '../base/chart.tsx'
 import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
@@ -10,8 +11,6 @@ import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { robotStatusTexts, sessionStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
-
-type Stats = Schemas['ClientStats']
 
 export function StatisticsPage() {
   const { rest } = usePlatform()
@@ -24,21 +23,49 @@ export function StatisticsPage() {
       <QueryView query={query}>
         {(stats) => (
           <>
-            <Headline stats={stats} />
+            <DescriptionList cols={{ base: 2, sm: 3, lg: 6 }}>
+              {headlineOf(stats).map(([label, value]) => (
+                <DescriptionItem key={label} size="xl" label={label}>
+                  {value}
+                </DescriptionItem>
+              ))}
+            </DescriptionList>
             <SimpleGrid cols={{ base: 1, md: 2 }}>
-              <Months stats={stats} />
-              <DriveTime stats={stats} />
-              <Counts
-                title={t('statistics.page.robotsNow')}
-                counts={stats.robots_by_status}
-                labels={robotStatuses}
-                unit={t('statistics.page.robots')}
+              <Chart
+                title={t('statistics.months.spending')}
+                rows={stats.months.map(({ month, spend_cents }) => ({
+                  label: monthLabel(month),
+                  value: spend_cents / 100,
+                }))}
+                unit={t('statistics.months.spent')}
+                format={(value) => money(value * 100)}
               />
-              <Counts
+              <Chart
+                title={t('statistics.months.driveTime')}
+                rows={stats.months.map(({ month, minutes }) => ({
+                  label: monthLabel(month),
+                  value: minutes,
+                }))}
+                unit={t('statistics.months.time')}
+                format={duration}
+              />
+              <Chart
+                title={t('statistics.page.robotsNow')}
+                rows={robotStatuses.map((status) => ({
+                  label: robotStatusTexts[status],
+                  value: stats.robots_by_status[status],
+                }))}
+                unit={t('statistics.page.robots')}
+                format={whole}
+              />
+              <Chart
                 title={t('statistics.page.sessions')}
-                counts={stats.sessions_by_status}
-                labels={sessionStatuses}
+                rows={SessionStatus.options.map((status) => ({
+                  label: sessionStatusTexts[status],
+                  value: stats.sessions_by_status[status],
+                }))}
                 unit={t('statistics.page.sessions')}
+                format={whole}
               />
             </SimpleGrid>
           </>
@@ -48,79 +75,23 @@ export function StatisticsPage() {
   )
 }
 
-const Headline = ({ stats }: { stats: Stats }) => (
-  <DescriptionList cols={{ base: 2, sm: 3, lg: 6 }}>
-    <DescriptionItem size="xl" label={t('statistics.headline.spentThisMonth')}>
-      {money(stats.spend_this_month_cents)}
-    </DescriptionItem>
-    <DescriptionItem size="xl" label={t('statistics.headline.totalSpent')}>
-      {money(stats.spend_total_cents)}
-    </DescriptionItem>
-    <DescriptionItem size="xl" label={t('statistics.headline.driveTime')}>
-      {duration(stats.minutes)}
-    </DescriptionItem>
-    <DescriptionItem size="xl" label={t('statistics.headline.episodes')}>
-      {stats.episodes_collected.toLocaleString(language)}
-    </DescriptionItem>
-    <DescriptionItem size="xl" label={t('statistics.headline.data')}>
-      {dataSize(stats.data_collected_mb)}
-    </DescriptionItem>
-    <DescriptionItem size="xl" label={t('statistics.headline.averageRating')}>
-      {stats.average_rating === null
-        ? t('statistics.headline.noRating')
-        : t('statistics.headline.rating', { rating: stats.average_rating })}
-    </DescriptionItem>
-  </DescriptionList>
-)
+const whole = (value: number) => value.toLocaleString(language)
 
-const Months = ({ stats: { months } }: { stats: Stats }) => (
-  <Chart
-    title={t('statistics.months.spending')}
-    rows={months.map((entry) => ({ label: monthLabel(entry.month), value: entry.spend_cents / 100 }))}
-    unit={t('statistics.months.spent')}
-    format={(value) => money(value * 100)}
-  />
-)
-
-const DriveTime = ({ stats: { months } }: { stats: Stats }) => (
-  <Chart
-    title={t('statistics.months.driveTime')}
-    rows={months.map((entry) => ({ label: monthLabel(entry.month), value: entry.minutes }))}
-    unit={t('statistics.months.time')}
-    format={duration}
-  />
-)
-
-function Counts<S extends string>(props: {
-  title: string
-  counts: Record<S, number>
-  labels: readonly (readonly [S, string])[]
-  unit: string
-}) {
-  const { title, counts, labels, unit } = props
-  return (
-    <Chart
-      title={title}
-      rows={labels.map(([status, label]) => ({ label, value: counts[status] }))}
-      unit={unit}
-      format={(value) => value.toLocaleString(language)}
-    />
-  )
-}
-
-const robotStatuses: readonly (readonly [keyof Stats['robots_by_status'], string])[] = [
-  ['AVAILABLE', robotStatusTexts.AVAILABLE],
-  ['IN_SESSION', robotStatusTexts.IN_SESSION],
-  ['OFFLINE', robotStatusTexts.OFFLINE],
+const headlineOf = (stats: Schemas['ClientStats']): readonly (readonly [string, string])[] => [
+  [t('statistics.headline.spentThisMonth'), money(stats.spend_this_month_cents)],
+  [t('statistics.headline.totalSpent'), money(stats.spend_total_cents)],
+  [t('statistics.headline.driveTime'), duration(stats.minutes)],
+  [t('statistics.headline.episodes'), whole(stats.episodes_collected)],
+  [t('statistics.headline.data'), dataSize(stats.data_collected_mb)],
+  [
+    t('statistics.headline.averageRating'),
+    stats.average_rating === null
+      ? t('statistics.headline.noRating')
+      : t('statistics.headline.rating', { rating: stats.average_rating }),
+  ],
 ]
 
-const sessionStatuses: readonly (readonly [keyof Stats['sessions_by_status'], string])[] = [
-  ['PENDING', sessionStatusTexts.PENDING],
-  ['ACTIVE', sessionStatusTexts.ACTIVE],
-  ['PAUSED', sessionStatusTexts.PAUSED],
-  ['COMPLETED', sessionStatusTexts.COMPLETED],
-  ['CANCELLED', sessionStatusTexts.CANCELLED],
-]
+const robotStatuses = ['AVAILABLE', 'IN_SESSION', 'OFFLINE'] as const
 
 /** Returns `2026-10` as "Oct 2026". */
 const monthLabel = (month: string): string => monthOf(`${month}-01T00:00:00Z`, 'short')

@@ -1,6 +1,6 @@
 import { recordingTopics } from '@wheelhouse/protocol'
-import { createRetryDelay, type RecordedMessage, type TimedPart } from './part-reader.ts'
 import type { RecordingSource } from './recording-source.ts'
+import { createRetryDelay, type RecordedMessage, type TimedPart } from './recording-source.ts'
 
 /** Messages are read in windows of this length. */
 const WINDOW_MS = 4_000

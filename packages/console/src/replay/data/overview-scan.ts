@@ -1,14 +1,13 @@
 import type { RecordingPart } from '../../recording/recordings.ts'
 import { type FetchRange, RangeRefused } from './block-cache.ts'
-import type { Overview } from './overview.ts'
 import {
   createOverviewBuilder,
   DENSE_TOPICS,
+  type Overview,
   type OverviewBuilder,
   SPARSE_TOPICS,
-} from './overview-builder.ts'
-import { createRetryDelay, timedPart } from './part-reader.ts'
-import { createRecordingSource } from './recording-source.ts'
+} from './overview.ts'
+import { createRecordingSource, createRetryDelay, timedPart } from './recording-source.ts'
 
 /** Two points for each: more than a wide screen has columns. */
 export const BUCKETS = 1_500

@@ -1,3 +1,6 @@
+import { recordingTopics } from '@wheelhouse/protocol'
+import type { RecordedMessage } from './recording-source.ts'
+
 /** The state of the session from a time on, as the gateway had it. */
 export interface StopEntry {
   readonly atMs: number
@@ -39,4 +42,208 @@ export function eachNumber(value: unknown, visit: (path: string, number: number)
     for (const [name, value] of Object.entries(inner)) visitAt(value, [...path, name])
   }
   visitAt(value, [])
+}
+
+/** More fields than anyone compares. Those that appear first are kept. */
+const MAX_SERIES = 48
+const MAX_ENTRIES = 5_000
+
+interface OverviewOptions {
+  readonly fromMs: number
+  readonly spanMs: number
+  readonly buckets: number
+  /** Whether later messages make the buckets wider; otherwise they are left out. */
+  readonly grows: boolean
+  /** Where a sample has the pose; null for nowhere. */
+  readonly posePath: readonly string[] | null
+}
+
+const { control, dropped, telemetry, latency, limits, stop, events, chat } = recordingTopics
+/** The topics of which a recording has few messages. They are read first. */
+export const SPARSE_TOPICS: readonly string[] = [stop, events, chat]
+export const DENSE_TOPICS: readonly string[] = [telemetry, control, dropped, latency, limits]
+
+/** The log repeats the messages of the chat. */
+const CHAT = 'chat.message'
+
+const text = new TextDecoder()
+
+/** Collects the messages of a recording in a limited number of buckets of the same width. */
+export function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath }: OverviewOptions) {
+  let widthMs = Math.max(1, spanMs / buckets)
+  const series = new Map<string, readonly [low: Extremes, high: Extremes]>()
+  const passed = new Uint32Array(buckets)
+  const droppedBy = new Map<string, Uint32Array<ArrayBuffer>>()
+  /** The newest pose of each bucket: time, x, y and heading. */
+  const poses = new Float64Array(4 * buckets).fill(Number.NaN)
+  const stops: StopEntry[] = []
+  const eventEntries: EventEntry[] = []
+
+  /** Returns the bucket of a time. A longer time makes the buckets wider, not more. */
+  function bucketOf(atMs: number): number | undefined {
+    const index = () => Math.floor((atMs - fromMs) / widthMs)
+    while (grows && index() >= buckets) {
+      widthMs *= 2
+      for (const extremes of [...series.values()].flat()) extremes.halve()
+      for (const counts of [passed, ...droppedBy.values()]) halveCounts(counts)
+      halvePoses(poses)
+    }
+    return index() < 0 || index() >= buckets ? undefined : index()
+  }
+
+  function addSample(topic: string, index: number, atMs: number, message: Values): void {
+    const addNumbers = (source: string, data: unknown) =>
+      eachNumber(data, (path, value) => {
+        const create = () => [new Extremes(buckets, -1), new Extremes(buckets, 1)] as const
+        for (const extremes of known(series, `${source}:${path}`, create) ?? [])
+          extremes.add(index, atMs, value)
+      })
+    if (topic === control || topic === dropped) {
+      const why = typeof message.why === 'string' ? message.why : ''
+      const counts = topic === control ? passed : known(droppedBy, why, () => new Uint32Array(buckets))
+      if (counts) counts[index] = (counts[index] ?? 0) + 1
+      addNumbers('control', message.data)
+    } else if (topic === telemetry) {
+      addNumbers('telemetry', message.data)
+      addPose(index, atMs, message.data)
+    } else addNumbers(topic.slice(1), message)
+  }
+
+  function addPose(index: number, atMs: number, data: unknown): void {
+    let value = data
+    for (const name of posePath ?? []) value = isRecord(value) ? value[name] : undefined
+    if (!posePath || !isRecord(value) || (poses[4 * index] ?? 0) > atMs) return
+    const { x_m: x, y_m: y, heading_rad: heading } = value
+    if (typeof x === 'number' && typeof y === 'number' && typeof heading === 'number')
+      poses.set([atMs, x, y, heading], 4 * index)
+  }
+
+  return {
+    /** Adds a message of any topic. A message that cannot be read is left out. */
+    add({ topic, atMs, data }: RecordedMessage): void {
+      const value = parse(data)
+      if (value === undefined) return
+      if (topic === stop) push(stops, stopEntry(atMs, value))
+      else if (topic === chat) push(eventEntries, eventEntry(atMs, { ...value, type: CHAT, data: value }))
+      else if (topic === events) {
+        if (value.type !== CHAT) push(eventEntries, eventEntry(atMs, value))
+      } else {
+        const index = bucketOf(atMs)
+        if (index !== undefined) addSample(topic, index, atMs, value)
+      }
+    },
+
+    build: (): Overview => ({
+      originMs: fromMs,
+      widthMs,
+      series: new Map([...series].map(([key, [low, high]]) => [key, pairsOf(low, high)])),
+      passed: passed.slice(),
+      dropped: new Map([...droppedBy].map(([why, counts]) => [why, counts.slice()])),
+      poses: poses.slice(),
+      stops: byTime(stops),
+      events: byTime(eventEntries),
+    }),
+  }
+}
+export type OverviewBuilder = ReturnType<typeof createOverviewBuilder>
+
+const byTime = <T extends { atMs: number }>(entries: readonly T[]) =>
+  entries.toSorted((a, b) => a.atMs - b.atMs)
+
+function push<T>(entries: T[], entry: T): void {
+  if (entries.length < MAX_ENTRIES) entries.push(entry)
+}
+
+/** Returns the value of a key, which is created unless there are too many. */
+function known<T>(values: Map<string, T>, key: string, create: () => T): T | undefined {
+  if (!values.has(key) && values.size < MAX_SERIES) values.set(key, create())
+  return values.get(key)
+}
+
+function stopEntry(atMs: number, value: Values): StopEntry {
+  const given = isRecord(value.stop) ? value.stop : null
+  return {
+    atMs,
+    status: String(value.status),
+    isConnected: value.robot_connected === true,
+    stop: given && {
+      reason: String(given.reason),
+      latched: given.latched === true,
+    },
+  }
+}
+
+const eventEntry = (atMs: number, { seq, type, data }: Values): EventEntry => ({
+  atMs,
+  seq: Number(seq),
+  type: String(type),
+  data: isRecord(data) ? data : {},
+})
+
+type Values = Readonly<Record<string, unknown>>
+
+const isRecord = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function parse(data: Uint8Array): Values | undefined {
+  try {
+    const value: unknown = JSON.parse(text.decode(data))
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The smallest (`sign` -1) or the largest value of each bucket, and when it came. */
+class Extremes {
+  readonly values: Float64Array
+  readonly times: Float64Array
+  readonly #sign: 1 | -1
+
+  constructor(count: number, sign: 1 | -1) {
+    this.values = new Float64Array(count).fill(Number.NaN)
+    this.times = new Float64Array(count)
+    this.#sign = sign
+  }
+
+  add(index: number, atMs: number, value: number): void {
+    if (this.#sign * (this.values[index] ?? Number.NaN) >= this.#sign * value) return
+    this.values[index] = value
+    this.times[index] = atMs
+  }
+
+  halve(): void {
+    const { values, times } = this
+    for (let index = 0; index < values.length; index++) {
+      const [left, right] = [values[2 * index] ?? Number.NaN, values[2 * index + 1] ?? Number.NaN]
+      const from = 2 * index + (Number.isNaN(left) || this.#sign * right > this.#sign * left ? 1 : 0)
+      values[index] = values[from] ?? Number.NaN
+      times[index] = times[from] ?? 0
+    }
+  }
+}
+
+/** Returns both extremes of each bucket in the order in which they came; NaN where nothing was sent. */
+function pairsOf(low: Extremes, high: Extremes): Float64Array<ArrayBuffer> {
+  const pairs = new Float64Array(2 * low.values.length)
+  for (const [index, value] of low.values.entries()) {
+    const both = [value, high.values[index] ?? Number.NaN]
+    const isLowFirst = (low.times[index] ?? 0) <= (high.times[index] ?? 0)
+    pairs.set(isLowFirst ? both : both.reverse(), 2 * index)
+  }
+  return pairs
+}
+
+function halveCounts(counts: Uint32Array): void {
+  for (let index = 0; index < counts.length; index++)
+    counts[index] = (counts[2 * index] ?? 0) + (counts[2 * index + 1] ?? 0)
+}
+
+/** Keeps the later one of two poses. */
+function halvePoses(poses: Float64Array): void {
+  for (let at = 0; at < poses.length; at += 4) {
+    const both = [poses.slice(2 * at + 4, 2 * at + 8), poses.slice(2 * at, 2 * at + 4)]
+    const pose = both.find(([atMs = Number.NaN]) => !Number.isNaN(atMs))
+    poses.set(pose ?? new Array(4).fill(Number.NaN), at)
+  }
 }

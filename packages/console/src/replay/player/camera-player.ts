@@ -2,19 +2,14 @@ import { createStore, type Store } from '../../base/store.ts'
 import { RangeRefused } from '../data/block-cache.ts'
 import {
   type CompressedFrame,
+  codecOf,
   createKeyframeFinder,
   decodeFrame,
   type FrameSchema,
   isKeyframe,
 } from '../data/compressed-frame.ts'
-import { createRetryDelay } from '../data/part-reader.ts'
 import type { RecordingSource } from '../data/recording-source.ts'
-import {
-  createFrameDecoder,
-  type DecodedFrame,
-  type FrameDecoder,
-  UnsupportedVideo,
-} from './frame-decoder.ts'
+import { createRetryDelay } from '../data/recording-source.ts'
 
 /** Decoded pictures that wait to be shown: they hold memory of the decoder. */
 const MAX_DECODED = 4
@@ -55,9 +50,6 @@ export class CameraPlayer {
   }
 
   readonly shown: Store<number | undefined> = createStore<number | undefined>(undefined)
-  get shownMs(): number | undefined {
-    return this.shown.get()
-  }
 
   /** Draws the pictures on a canvas too. Returns a function that ends it. */
   attach(canvas: HTMLCanvasElement): () => void {
@@ -286,4 +278,117 @@ function drawFrame(canvas: HTMLCanvasElement, frame: DecodedFrame | undefined): 
   if (canvas.width !== frame.width) canvas.width = frame.width
   if (canvas.height !== frame.height) canvas.height = frame.height
   context.drawImage(frame.picture, 0, 0)
+}
+
+const US_PER_MS = 1_000
+
+/** A decoded picture. It holds memory of the decoder until it is closed. */
+interface DecodedFrame {
+  readonly atMs: number
+  readonly picture: VideoFrame | ImageBitmap
+  readonly width: number
+  readonly height: number
+  close(): void
+}
+
+interface DecoderOptions {
+  /** Times are counted from here, because decoders count in microseconds. */
+  readonly originMs: number
+  readonly onFrame: (frame: DecodedFrame) => void
+  readonly onError: (cause: unknown) => void
+}
+
+/** Decodes the frames of one camera in order. The first frame must be a keyframe. */
+interface FrameDecoder {
+  readonly format: string
+  /** Decodes a frame. Settles when the next one may be given. */
+  decode(frame: CompressedFrame, atMs: number): Promise<void>
+  /** Returns how many frames were given and not returned yet. */
+  pending(): number
+  /** Delivers the pictures that the decoder still holds. The next frame must be a keyframe. */
+  flush(): Promise<void>
+  close(): void
+}
+
+class UnsupportedVideo extends Error {}
+
+const createFrameDecoder = (format: string, options: DecoderOptions): FrameDecoder =>
+  format === 'vp8' || format === 'h264'
+    ? createVideoDecoder(format, options)
+    : createImageDecoder(format, options)
+
+function createVideoDecoder(format: string, { originMs, onFrame, onError }: DecoderOptions): FrameDecoder {
+  // Browsers have it on secure origins only.
+  if (typeof VideoDecoder === 'undefined') throw new UnsupportedVideo()
+  let given = 0
+  let returned = 0
+  let codec: string | undefined
+  const decoder = new VideoDecoder({
+    output: (picture) => {
+      returned++
+      onFrame({
+        // Rounded as the time of the message is, so that both compare equal.
+        atMs: Math.round(originMs * US_PER_MS + picture.timestamp) / US_PER_MS,
+        picture,
+        width: picture.displayWidth,
+        height: picture.displayHeight,
+        close: () => picture.close(),
+      })
+    },
+    error: onError,
+  })
+  return {
+    format,
+    async decode(frame, atMs) {
+      const isKey = isKeyframe(format, frame.data)
+      const found = isKey ? codecOf(format, frame.data) : undefined
+      if (found !== undefined && found !== codec) {
+        codec = found
+        decoder.configure({ codec, optimizeForLatency: true })
+      }
+      // Frames before the first keyframe cannot be decoded.
+      if (codec === undefined || decoder.state !== 'configured') return
+      given++
+      decoder.decode(
+        new EncodedVideoChunk({
+          type: isKey ? 'key' : 'delta',
+          timestamp: Math.round((atMs - originMs) * US_PER_MS),
+          data: frame.data,
+        }),
+      )
+    },
+    pending: () => given - returned,
+    async flush() {
+      if (decoder.state === 'configured') await decoder.flush()
+    },
+    close() {
+      if (decoder.state !== 'closed') decoder.close()
+    },
+  }
+}
+
+function createImageDecoder(format: string, { onFrame, onError }: DecoderOptions): FrameDecoder {
+  let isClosed = false
+  let pending = 0
+  return {
+    format,
+    async decode({ data }, atMs) {
+      pending++
+      try {
+        const picture = await createImageBitmap(new Blob([new Uint8Array(data)], { type: 'image/jpeg' }))
+        const { width, height } = picture
+        if (isClosed) picture.close()
+        else onFrame({ atMs, picture, width, height, close: () => picture.close() })
+      } catch (cause) {
+        onError(cause)
+      } finally {
+        pending--
+      }
+    },
+    pending: () => pending,
+    flush: async () => undefined,
+    close() {
+      isClosed = true
+    },
+  }
 }

@@ -185,7 +185,7 @@ export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath 
     async step(direction: 1 | -1): Promise<void> {
       clock.pause()
       const [camera] = cameras.get()
-      const atMs = camera?.player.shownMs ?? clock.position.get()
+      const atMs = camera?.player.shown.get() ?? clock.position.get()
       const topic = camera?.player.topic ?? recordingTopics.telemetry
       const next =
         direction > 0

@@ -55,7 +55,7 @@ function CameraName(props: { replay: Replay; camera: ReplayCamera; isMain?: bool
   const { replay, camera, isMain = false } = props
   const time = useRef<HTMLSpanElement>(null)
   const write = (atMs: number) => {
-    const ageMs = atMs - (camera.player.shownMs ?? atMs)
+    const ageMs = atMs - (camera.player.shown.get() ?? atMs)
     const isLate = ageMs > LATE_MS && camera.player.isReady()
     const age = isLate ? t('replay.picture.age', { seconds: decimals(ageMs / 1_000, 1) }) : ''
     writeText(time.current, isMain && age === '' ? wallClock(atMs) : age)
@@ -109,7 +109,7 @@ function Picture(props: Pick<Props, 'replay' | 'gaps' | 'children'> & { camera: 
 /** Returns why there is no present picture; empty if there is one. */
 function noteOf(player: CameraPlayer, atMs: number, gaps: readonly GapSpan[]): string {
   const gap = spanAt(gaps, atMs, 0)
-  const { shownMs } = player
+  const shownMs = player.shown.get()
   // A picture that is still being read is not missing.
   const isOld = (shownMs === undefined || atMs - shownMs > OLD_MS) && player.isReady()
   if (gap && isOld) return t('replay.picture.gap', { reason: gapText(gap.reason) })

@@ -72,14 +72,25 @@ export function NowPanel({ replay, schema, states }: MapProps & { states: readon
     ...(sample ? reader.readings(sample.value.data) : []),
   ]
   return (
-    <dl className={styles.values} data-testid="values">
-      {readings.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+    <Box component="dl" m={0} py="xs" fz="sm" data-testid="values">
+      {readings.map(([name, value], index) => (
+        <Group
+          key={name}
+          justify="space-between"
+          gap="sm"
+          px={14}
+          py={4}
+          bg={index % 2 ? 'var(--surface-1)' : undefined}
+        >
+          <Text component="dt" inherit c="dimmed">
+            {name}
+          </Text>
+          <Text component="dd" inherit m={0} ta="end" style={{ overflowWrap: 'anywhere' }}>
+            {value}
+          </Text>
+        </Group>
       ))}
-    </dl>
+    </Box>
   )
 }
 

@@ -3,10 +3,11 @@ import { language } from '../../texts/texts.ts'
 import type { Overview } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
 import type { Plot } from './plots.tsx'
-import { type Colors, colorsOf, hatch } from './track-drawing.ts'
+import { colorsOf, hatch } from './track-drawing.ts'
 import { END_PX, type GapSpan } from './tracks.ts'
 
-export const LINE_COLORS = 8
+const lineColors = ['#79b8ff', '#ffb86b', '#45d39a', '#da9cf2', '#ff9c96', '#3bc9db', '#ffd43b', '#a9bcff']
+export const lineColor = (index: number) => lineColors[index % lineColors.length] ?? ''
 
 const numbers = new Intl.NumberFormat(language, { maximumSignificantDigits: 4 })
 
@@ -39,25 +40,25 @@ export function createPlotView(element: HTMLElement, { plot, startMs, gaps }: Op
           side: 1,
           size: END_PX,
           font,
-          stroke: colors('dimmed'),
+          stroke: colors('--text-2'),
           space: 26,
           gap: 6,
           ticks: { show: false },
-          grid: { stroke: colors('grid'), width: 1 },
+          grid: { stroke: colors('--line'), width: 1 },
           values: (_, ticks) => ticks.map((tick) => numbers.format(tick)),
         },
       ],
       series: [
         {},
         ...plot.lines.map((_, index) => ({
-          stroke: colors(`line-${index % LINE_COLORS}`),
+          stroke: lineColor(index),
           width: 1.75,
           // Lines are told apart without their colours.
           ...(index > 0 && { dash: [index * 3 + 2, 3] }),
           points: { show: false },
         })),
       ],
-      hooks: { drawAxes: [(self) => drawGaps(self, gaps(), seconds, colors)] },
+      hooks: { drawAxes: [(self) => drawGaps(self, gaps(), seconds)] },
     },
     [[], ...plot.lines.map(() => [])],
     element,
@@ -92,18 +93,13 @@ function rangeOf(_: uPlot, low: number | null, high: number | null): [number, nu
   return [low >= 0 && low < padding * 2 ? 0 : low - padding, high + padding]
 }
 
-function drawGaps(
-  chart: uPlot,
-  gaps: readonly GapSpan[],
-  seconds: (atMs: number) => number,
-  colors: Colors,
-): void {
+function drawGaps(chart: uPlot, gaps: readonly GapSpan[], seconds: (atMs: number) => number): void {
   const { left, top, width, height } = chart.bbox
   for (const gap of gaps) {
     const from = Math.max(left, chart.valToPos(seconds(gap.fromMs), 'x', true))
     const to = Math.min(left + width, chart.valToPos(seconds(gap.toMs), 'x', true))
     if (to <= from) continue
-    hatch(chart.ctx, { left: from, right: to, top, bottom: top + height }, colors)
+    hatch(chart.ctx, { x: from, y: top, width: to - from, height })
   }
 }
 

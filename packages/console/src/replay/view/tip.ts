@@ -4,7 +4,7 @@ import { language, t } from '../../texts/texts.ts'
 import type { Overview } from '../data/overview.ts'
 import type { TimeRange } from '../player/clock.ts'
 import type { Replay } from '../player/replay.ts'
-import { LINE_COLORS, valueNear } from './plot-view.ts'
+import { lineColor, valueNear } from './plot-view.ts'
 import type { Plot, PlotLine } from './plots.tsx'
 import { preciseClock, wallClock } from './replay-time.ts'
 import {
@@ -84,7 +84,7 @@ function plotTip(plot: Plot, atMs: number, overview: Overview | undefined): HTML
     if (!values) return []
     const element = textLine(t('replay.tip.value', { name: line.label, value: rangeText(line, values) }))
     const dot = document.createElement('i')
-    dot.style.background = `var(--replay-line-${index % LINE_COLORS})`
+    dot.style.background = lineColor(index)
     element.prepend(dot)
     return [element]
   })

@@ -39,18 +39,31 @@ export function drawTracks(
   if (!ruler || !episodes || !state || !link) return
   context.font = `550 12px ${getComputedStyle(canvas).fontFamily}`
   drawRuler(drawing, { range, startMs, rulerPx: ruler.height, height })
+  const { left, right, xOf } = drawing.axis
+  within(context, { x: left, y: 0, width: right - left, height }, () => {
+    drawEpisodes(drawing, episodes.top)
+    for (const span of tracks.states) drawSpan(drawing, span, state.top)
+    for (const span of tracks.links) drawSpan(drawing, span, link.top)
+    drawDropped(drawing, link.bottom - GAP_PX)
+    for (const { fromMs, toMs } of tracks.gaps) {
+      const box = {
+        x: xOf(fromMs),
+        y: ruler.bottom,
+        width: xOf(toMs) - xOf(fromMs),
+        height: height - ruler.bottom,
+      }
+      hatch(context, box)
+    }
+  })
+}
+
+/** Draws within a box: what lies beyond it is cut off. */
+function within(context: CanvasRenderingContext2D, { x, y, width, height }: Box, draw: () => void): void {
   context.save()
   context.beginPath()
-  context.rect(drawing.axis.left, 0, drawing.axis.right - drawing.axis.left, height)
+  context.rect(x, y, width, height)
   context.clip()
-  drawEpisodes(drawing, episodes.top)
-  for (const span of tracks.states) drawSpan(drawing, span, state.top)
-  for (const span of tracks.links) drawSpan(drawing, span, link.top)
-  drawDropped(drawing, link.bottom - GAP_PX)
-  for (const { fromMs, toMs } of tracks.gaps) {
-    const [left, right] = [drawing.axis.xOf(fromMs), drawing.axis.xOf(toMs)]
-    hatch(context, { left, right, top: ruler.bottom, bottom: height }, colorsOf(canvas))
-  }
+  draw()
   context.restore()
 }
 
@@ -79,57 +92,56 @@ function drawRuler(
     const at = (index * step) / MINOR
     const x = Math.round(axis.xOf(at + startMs)) + 0.5
     const isMajor = index % MINOR === 0
-    context.fillStyle = colors('grid')
+    context.fillStyle = colors('--line')
     context.fillRect(x, rulerPx - (isMajor ? 8 : 4), 1, isMajor ? height : 4)
     if (!isMajor) continue
-    context.fillStyle = colors('dimmed')
+    context.fillStyle = colors('--text-2')
     context.textAlign = at === 0 ? 'left' : 'center'
     context.fillText(preciseClock(at, step < 1_000 ? 1 : 0), x, 10)
   }
 }
 
-function drawEpisodes({ context, axis, colors, tracks }: DrawingContext, top: number): void {
+function drawEpisodes({ context, axis, tracks }: DrawingContext, top: number): void {
   for (const { fromMs, toMs, episode, lane } of tracks.episodes) {
-    const isRunning = episode.ended_at === null
-    const result = episode.success === null ? 'episode' : episode.success ? 'success' : 'failure'
+    const result = episode.success === null ? '#46505d' : episode.success ? '#17614a' : '#8a4a12'
     const box = boxOf(axis, { fromMs, toMs }, top + lane * LANE_PX)
-    fillRounded(context, box, colors(isRunning ? 'running' : result))
+    fillRounded(context, box, episode.ended_at === null ? '#1f6fd6' : result)
     if (episode.success === false) drawPattern(context, box, 'slashes', 'rgb(255 255 255 / 35%)')
-    drawLabel(context, axis, box, { text: episodeName(episode), ink: '#fff', ground: colors(result) })
+    drawLabel(context, axis, box, { text: episodeName(episode), ink: '#fff', ground: result })
   }
 }
 
-/** How a state looks without its colour. */
-type Pattern = 'plain' | 'slashes' | 'bars' | 'crosses' | 'low' | 'sign'
+/** How a state looks: its pattern tells it apart without its colour. A colour is a custom property or a value. */
+interface Look {
+  readonly pattern: 'plain' | 'slashes' | 'bars' | 'crosses' | 'low' | 'sign'
+  readonly fill: string
+  readonly ink: string
+}
 
-const patterns: Readonly<Record<SpanKind, Pattern>> = {
-  driving: 'plain',
-  stopped: 'sign',
-  paused: 'bars',
-  lost: 'crosses',
-  halted: 'low',
-  live: 'plain',
-  delayed: 'slashes',
-  limited: 'low',
+const looks: Readonly<Record<SpanKind, Look>> = {
+  driving: { pattern: 'plain', fill: '#28507f', ink: '#fff' },
+  stopped: { pattern: 'sign', fill: '--stop', ink: '#fff' },
+  paused: { pattern: 'bars', fill: '#3a4488', ink: '#e4e9ff' },
+  lost: { pattern: 'crosses', fill: '#343d49', ink: '#eef2f6' },
+  halted: { pattern: 'low', fill: '#6f8fb5', ink: '--text-2' },
+  live: { pattern: 'plain', fill: '#2b333d', ink: '#fff' },
+  delayed: { pattern: 'slashes', fill: '--hud-delayed', ink: '--on-delayed' },
+  limited: { pattern: 'low', fill: '--hud-delayed', ink: '--hud-delayed' },
 }
 
 /** Draws a state or a connection with its name, if there is space for it. */
 function drawSpan(
   { context, axis, colors }: DrawingContext,
-  span: TimeRange & { kind: SpanKind },
+  { kind, ...range }: TimeRange & { kind: SpanKind },
   top: number,
 ): void {
-  const box = boxOf(axis, span, top)
-  drawSwatch(context, box, span.kind, colors)
-  const ground = patterns[span.kind] === 'low' ? undefined : colors(span.kind)
+  const box = boxOf(axis, range, top)
+  drawSwatch(context, box, kind, colors)
+  const { pattern, fill, ink } = looks[kind]
+  const ground = pattern === 'low' ? undefined : colors(fill)
   // The sign of a stop is in the way of its name.
-  const text = spanTexts[span.kind]
-  drawLabel(context, axis, box, {
-    text,
-    ink: colors(`on-${span.kind}`),
-    ground,
-    startPx: span.kind === 'stopped' ? 22 : 6,
-  })
+  const startPx = kind === 'stopped' ? 22 : 6
+  drawLabel(context, axis, box, { text: spanTexts[kind], ink: colors(ink), ground, startPx })
 }
 
 interface Box {
@@ -152,15 +164,15 @@ export function drawSwatch(
   kind: SpanKind,
   colors: Colors,
 ): void {
-  const pattern = patterns[kind]
+  const { pattern, fill, ink } = looks[kind]
   const isLow = pattern === 'low'
   fillRounded(
     context,
     isLow ? { ...box, y: box.y + box.height * 0.7, height: box.height * 0.3 } : box,
-    colors(kind),
+    colors(fill),
   )
   if (pattern === 'sign') drawStopSign(context, box)
-  else if (pattern !== 'plain' && !isLow) drawPattern(context, box, pattern, colors(`on-${kind}`))
+  else if (pattern !== 'plain' && !isLow) drawPattern(context, box, pattern, colors(ink))
 }
 
 function drawStopSign(context: CanvasRenderingContext2D, { x, y, width, height }: Box): void {
@@ -180,28 +192,33 @@ const PATTERN_PX = 7
 
 function drawPattern(
   context: CanvasRenderingContext2D,
-  { x, y, width, height }: Box,
+  box: Box,
   pattern: 'slashes' | 'bars' | 'crosses',
   color: string,
 ): void {
-  context.save()
+  const slant = pattern === 'bars' ? 0 : box.height
+  within(context, box, () => {
+    context.strokeStyle = color
+    context.globalAlpha = 0.45
+    context.lineWidth = pattern === 'bars' ? 2.5 : 1.5
+    strokeLines(context, box, { stepPx: PATTERN_PX, fromPx: PATTERN_PX / 2 - box.height, slant })
+    if (pattern === 'crosses')
+      strokeLines(context, box, { stepPx: PATTERN_PX, fromPx: PATTERN_PX / 2, slant: -slant })
+  })
+}
+
+/** Draws parallel lines from the bottom to the top of a box. @param lines.fromPx where the first one begins, from the left */
+function strokeLines(
+  context: CanvasRenderingContext2D,
+  { x, y, width, height }: Box,
+  { stepPx, fromPx, slant }: { stepPx: number; fromPx: number; slant: number },
+): void {
   context.beginPath()
-  context.rect(x, y, width, height)
-  context.clip()
-  context.strokeStyle = color
-  context.globalAlpha = 0.45
-  context.lineWidth = pattern === 'bars' ? 2.5 : 1.5
-  context.beginPath()
-  const slant = pattern === 'bars' ? 0 : height
-  for (let at = x - height + PATTERN_PX / 2; at < x + width; at += PATTERN_PX) {
+  for (let at = x + fromPx; at < x + width + Math.max(0, -slant); at += stepPx) {
     context.moveTo(at, y + height)
     context.lineTo(at + slant, y)
-    if (pattern !== 'crosses') continue
-    context.moveTo(at, y)
-    context.lineTo(at + slant, y + height)
   }
   context.stroke()
-  context.restore()
 }
 
 /** Writes a name into a box, on its own ground, so that the pattern does not cross it. It is left out where it does not fit. */
@@ -221,27 +238,24 @@ function drawLabel(
   const { width: wanted } = context.measureText(text)
   // A long task may be cut, a word for a state may not.
   if (space < Math.min(wanted, 44)) return
-  context.save()
-  context.beginPath()
-  context.rect(left, y, startPx + space, height)
-  context.clip()
-  if (ground) {
-    context.fillStyle = ground
-    context.fillRect(left + startPx - 3, y + 1, Math.min(wanted, space) + 6, height - 2)
-  }
-  context.fillStyle = ink
-  context.textAlign = 'left'
-  context.fillText(text, left + startPx, y + height / 2 + 0.5)
-  context.restore()
+  within(context, { x: left, y, width: startPx + space, height }, () => {
+    if (ground) {
+      context.fillStyle = ground
+      context.fillRect(left + startPx - 3, y + 1, Math.min(wanted, space) + 6, height - 2)
+    }
+    context.fillStyle = ink
+    context.textAlign = 'left'
+    context.fillText(text, left + startPx, y + height / 2 + 0.5)
+  })
 }
 
 /** Marks along the lower edge of the link where commands did not reach the robot. */
-function drawDropped({ context, axis, colors, tracks }: DrawingContext, bottom: number): void {
+function drawDropped({ context, axis, tracks }: DrawingContext, bottom: number): void {
   if (!tracks.overview) return
   const { originMs, widthMs, passed, dropped } = tracks.overview
   const first = Math.max(0, Math.floor((axis.timeAt(axis.left) - originMs) / widthMs))
   const last = Math.min(passed.length - 1, Math.ceil((axis.timeAt(axis.right) - originMs) / widthMs))
-  context.fillStyle = colors('dropped')
+  context.fillStyle = '#ff922b'
   for (let index = first; index <= last; index++) {
     if (![...dropped.values()].some((counts) => (counts[index] ?? 0) > 0)) continue
     const width = Math.max(widthMs, Math.min(COMMAND_PAUSE_MS, 4 * axis.msPerPx))
@@ -252,42 +266,25 @@ function drawDropped({ context, axis, colors, tracks }: DrawingContext, bottom: 
 
 const HATCH_PX = 6
 
-/** Colours by the name of their custom property. */
-export type Colors = (name: string) => string
+/** Returns the value of a custom property. Any other colour is its own value. */
+export type Colors = (color: string) => string
 
-/** Returns the custom properties `--replay-…` of an element; white for one that it does not have. */
 export function colorsOf(element: Element): Colors {
   const style = getComputedStyle(element)
-  const known = new Map<string, string>()
-  return (name) => {
-    const color = known.get(name) ?? (style.getPropertyValue(`--replay-${name}`).trim() || '#fff')
-    known.set(name, color)
-    return color
-  }
+  return (color) => (color.startsWith('--') ? style.getPropertyValue(color).trim() : color)
 }
 
-export function hatch(
-  context: CanvasRenderingContext2D,
-  { left, right, top, bottom }: { left: number; right: number; top: number; bottom: number },
-  colors: Colors,
-): void {
-  const end = Math.max(right, left + 2)
-  context.save()
-  context.beginPath()
-  context.rect(left, top, end - left, bottom - top)
-  context.clip()
-  context.fillStyle = colors('gap-fill')
-  context.fillRect(left, top, end - left, bottom - top)
-  context.strokeStyle = colors('gap')
-  context.lineWidth = 1.5
-  context.beginPath()
-  const first = Math.floor(left / HATCH_PX) * HATCH_PX
-  for (let x = first - (bottom - top); x < end; x += HATCH_PX) {
-    context.moveTo(x, bottom)
-    context.lineTo(x + bottom - top, top)
-  }
-  context.stroke()
-  context.restore()
+/** Fills a box with the lines of a gap. */
+export function hatch(context: CanvasRenderingContext2D, gap: Box): void {
+  const box = { ...gap, width: Math.max(2, gap.width) }
+  within(context, box, () => {
+    context.fillStyle = 'rgb(20 24 30 / 55%)'
+    context.fillRect(box.x, box.y, box.width, box.height)
+    context.strokeStyle = 'rgb(255 255 255 / 28%)'
+    context.lineWidth = 1.5
+    const first = Math.floor(box.x / HATCH_PX) * HATCH_PX - box.x
+    strokeLines(context, box, { stepPx: HATCH_PX, fromPx: first - box.height, slant: box.height })
+  })
 }
 
 function fillRounded(context: CanvasRenderingContext2D, { x, y, width, height }: Box, color: string): void {

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, NativeSelect, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, NativeSelect, Text, Tooltip } from '@mantine/core'
 import { type FC, type ReactNode, useEffect, useRef } from 'react'
 import { decimals } from '../../base/format.ts'
 import { IconKeyboard, IconPause, IconPlay } from '../../base/icons.tsx'
@@ -141,16 +141,24 @@ const rateText = (rate: number): string =>
 
 /** Shows the position and the length. It writes its texts itself, on each frame. */
 function Position({ replay }: { replay: Replay }) {
-  const position = useRef<HTMLElement>(null)
+  const position = useRef<HTMLParagraphElement>(null)
   const { toMs } = useStore(replay.clock.limits)
   usePositionEffect(replay, (atMs) => {
     if (position.current) position.current.textContent = preciseClock(atMs - replay.startMs)
   })
   return (
-    <span className={styles.position}>
-      <b ref={position} data-testid="position" />{' '}
+    <Text span c="dimmed" pl={{ base: 4, sm: 'xs' }} style={{ whiteSpace: 'nowrap' }}>
+      <Text
+        span
+        ref={position}
+        fz={{ base: '1.25rem', sm: '1.375rem' }}
+        fw={650}
+        lts="-0.02em"
+        c="var(--mantine-color-text)"
+        data-testid="position"
+      />{' '}
       {t('replay.position.end', { end: preciseClock(toMs - replay.startMs) })}
-    </span>
+    </Text>
   )
 }
 
