@@ -62,7 +62,11 @@ test.concurrent.each(routes)('the stop is recorded when only the %s is reachable
   await using fixture = await driving()
   const { network, page, bar } = fixture
   network.cutOff(routes.filter((route) => route !== openRoute).map(addressOf))
-  if (openRoute !== 'hub') await page.getByTestId('speed').getByText(/^No connection/).waitFor()
+  if (openRoute !== 'hub')
+    await page
+      .getByTestId('speed')
+      .getByText(/^No connection/)
+      .waitFor()
   if (openRoute !== 'gateway') await page.getByText('Connection to the robot lost').waitFor()
   await fixture.trigger()
   await waitUntilRecorded(fixture)

@@ -25,8 +25,8 @@ const CODE_NAMES = /^(?:rel|className|class|style|sandbox|allow|aria-keyshortcut
 /** Several words, or one word with a capital, as opposed to names in the code. */
 const READS_LIKE_A_TEXT = /\p{L}[,.:;!?…]? \p{L}|^\p{Lu}\p{Ll}+[.:!?…]?$/u
 const HAS_LETTERS = /\p{L}/u
-/** Codes of keys, and selectors of elements. */
-const CODE = /^(?:Escape|Space|Enter|Tab)$|\[role=/
+/** Codes of keys, selectors of elements, and borders of CSS. */
+const CODE = /^(?:Escape|Space|Enter|Tab)$|\[role=|^\dpx solid /
 /** Operands of comparisons and messages of internal errors are no texts. */
 const INTERNAL = new Set(['BinaryExpression', 'NewExpression', 'ImportDeclaration', 'TSLiteralType'])
 

@@ -414,7 +414,7 @@ export function parseViews(text: string): readonly SavedView[] {
 }
 
 /** Creates the views of a list of a user, stored in this browser. Invalid content counts as none. */
-export const createSavedViews = (userId: string, list: string): Store<readonly SavedView[]> =>
+const createSavedViews = (userId: string, list: string): Store<readonly SavedView[]> =>
   createPersisted<readonly SavedView[]>(`wheelhouse-views:${list}:${userId}`, [], parseViews, JSON.stringify)
 
 /** Returns the views with one more, which replaces a view of the same name. The oldest ones give way at the limit. */
