@@ -1,6 +1,6 @@
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { type ComponentType, type ReactNode, useEffect, useId, useState } from 'react'
-import { clockText, money, timeOfDay } from '../base/format.ts'
+import { clockText, decimals, money, timeOfDay } from '../base/format.ts'
 import {
   IconBattery,
   IconChevronLeft,
@@ -21,10 +21,13 @@ import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { estimate, useBillableSeconds } from '../session/session-time.ts'
 import { Shape } from '../status/shapes.tsx'
-import { type RobotFacts, type Trust, type TrustState, trustOf, trustShapes } from '../status/trust.ts'
+import { type RobotFacts, type Trust, trustOf, trustShapes } from '../status/trust.ts'
 import { sourceTexts, trustTexts } from '../status/trust-badge.tsx'
 import { percent } from '../texts/percent.ts'
 import { t } from '../texts/texts.ts'
+import type { StreamFigures } from '../video/player.ts'
+import type { WatchedCamera } from '../video/use-cameras.ts'
+import type { VideoWatch } from '../video/watch-video.ts'
 import styles from './bar.module.css'
 import { wholeMinutes } from './figure-texts.ts'
 import type { BatteryReading } from './measurements.ts'
@@ -171,19 +174,69 @@ function LiveAge({ readAges }: { readAges: ReadAges }) {
   return shownMs === undefined ? null : ageText(shownMs)
 }
 
-/** Renders one detail of the connection. */
-export const Detail = ({ name, value }: { name: string; value: string }) => (
+/** The names and values of details. */
+export type DetailTexts = readonly (readonly [name: string, value: string])[]
+
+/** Lists details of the connection, refreshed on a timer, because they age without events. */
+export function Details({ read }: { read: () => DetailTexts }) {
+  useTicker(FIGURE_REFRESH_MS)
+  return (
+    <dl className={styles.detailList}>
+      {read().map(([name, value]) => (
+        <Detail key={name} name={name} value={value} />
+      ))}
+    </dl>
+  )
+}
+
+const Detail = ({ name, value }: { name: string; value: string }) => (
   <div>
     <dt>{name}</dt>
     <dd>{value}</dd>
   </div>
 )
 
-/** Lists details of the connection, refreshed on a timer, because they age without events. */
-export function Details({ children }: { children: () => ReactNode }) {
-  useTicker(FIGURE_REFRESH_MS)
-  return <dl className={styles.detailList}>{children()}</dl>
+const CAMERA_REFRESH_MS = 1_000
+
+/** Renders how the pictures of each camera arrive. Cameras without WebRTC have no figures. */
+export const CameraDetails = ({ cameras }: { cameras: readonly WatchedCamera[] }) => (
+  <dl className={styles.detailList}>
+    {cameras.map(({ name, ...camera }) => (
+      <OneCamera key={name} {...camera} />
+    ))}
+  </dl>
+)
+
+function OneCamera({ label, watch }: Omit<WatchedCamera, 'name'>) {
+  const figures = useStreamFigures(watch)
+  return figures && <Detail name={t('cameras.name', { camera: label })} value={figuresText(figures)} />
 }
+
+function useStreamFigures(watch: VideoWatch): StreamFigures | undefined {
+  const [figures, setFigures] = useState<StreamFigures>()
+  useEffect(() => {
+    let isClosed = false
+    const read = async () => {
+      const newest = await watch.state.get().playing.readFigures?.()
+      if (!isClosed) setFigures(newest)
+    }
+    const timer = setInterval(() => void read().catch(() => undefined), CAMERA_REFRESH_MS)
+    return () => {
+      isClosed = true
+      clearInterval(timer)
+    }
+  }, [watch])
+  return figures
+}
+
+const figuresText = ({ latencyMs, framesPerSecond, bitsPerSecond, lostShare, freezes }: StreamFigures) =>
+  [
+    ...(latencyMs === undefined ? [] : [t('drive.latency.milliseconds', { ms: Math.round(latencyMs) })]),
+    t('cameras.frames', { frames: Math.round(framesPerSecond) }),
+    t('cameras.bitrate', { megabits: decimals(bitsPerSecond / 1e6, 1) }),
+    t('cameras.lost', { share: decimals(lostShare * 100, 1) }),
+    t('cameras.freezes', { freezes }),
+  ].join(' · ')
 
 interface FiguresProps {
   readonly session: SessionDetail
@@ -317,24 +370,12 @@ export const MenuButton = (props: { waiting: number; isOpen: boolean; onOpen: ()
 )
 
 /** Lays out the bar. */
-export const Bar = (props: {
-  identity: ReactNode
-  trust: ReactNode
-  session: ReactNode
-  menu: ReactNode
-}) => (
+export const Bar = ({ children, end }: { children: ReactNode; end: ReactNode }) => (
   <>
     <div className={styles.ground} />
-    <section className={styles.status} aria-label={t('drive.topBar.status')}>
-      {props.identity}
-      {props.trust}
-      <div className={styles.right}>
-        {props.session}
-        {props.menu}
-      </div>
+    <section style={{ display: 'contents' }} aria-label={t('drive.topBar.status')}>
+      {children}
+      <div className={styles.right}>{end}</div>
     </section>
   </>
 )
-
-/** Whether the word says that the page is live. */
-export const isLiveState = (state: TrustState): boolean => state === 'LIVE' || state === 'DELAYED'

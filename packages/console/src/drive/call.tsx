@@ -1,6 +1,6 @@
 import type { ComponentProps, ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
-import { isTyping, latinKey } from '../base/keys.ts'
+import { isShortcut, latinKey } from '../base/keys.ts'
 import type { ShapeName } from '../status/shape-name.ts'
 import { Shape } from '../status/shapes.tsx'
 import type { Tone } from '../status/state-label.tsx'
@@ -74,9 +74,7 @@ export function CallButton(props: ButtonProps) {
     if (shortcut === undefined) return
     const appearedMs = performance.now()
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.repeat || event.isComposing || isTyping() || event.ctrlKey || event.metaKey || event.altKey)
-        return
-      if (latinKey(event) !== shortcut || document.querySelector('[role=dialog]') !== null) return
+      if (latinKey(event) !== shortcut || !isShortcut(event)) return
       event.preventDefault()
       if (performance.now() - appearedMs >= DEAF_MS) self.current?.click()
     }

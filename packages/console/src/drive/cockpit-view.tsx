@@ -1,15 +1,16 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Modal, Stack, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
-import { ControlSchema, type SessionStatus } from '@wheelhouse/protocol'
+import type { SessionStatus } from '@wheelhouse/protocol'
 import type { OperatorLink } from '@wheelhouse/sdk'
 import { useEffect, useState } from 'react'
+import { DialogButtons } from '../base/form.tsx'
 import { decimals } from '../base/format.ts'
 import { createPersisted } from '../base/persisted.ts'
 import { Loading } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { useEpisodeMarks } from '../episodes/episode-panel.tsx'
 import { DELAYED_MS } from '../freshness/freshness.ts'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import type { StopControl } from '../stop/stop.ts'
@@ -18,18 +19,16 @@ import { useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
 import { dropTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { useSessionCameras } from '../video/use-cameras.ts'
-import { Detail } from './bar.tsx'
 import { type Call, CallButton } from './call.tsx'
-import { ClearStop, episodeCall, extensionCall, linkCall, lostCall, pausedCall, stopCall } from './calls.tsx'
+import { linkCall, pausedCall, useCalls } from './calls.tsx'
 import { type Cockpit, openCockpit } from './cockpit.ts'
 import { CockpitFrame } from './cockpit-frame.tsx'
 import { CommandInputs, Stick } from './command-inputs.tsx'
-import { controlPlanOf, isAtRest } from './control-plan.ts'
+import { controlPlanOf, isAtRest, readControlSchema } from './control-plan.ts'
 import type { PadState } from './gamepad.ts'
 import { createHud, type Hud } from './hud.ts'
 import { useDriveActions, useHudActions, useHudKeys } from './hud-actions.ts'
 import type { LatencySample } from './measurements.ts'
-import { findLatchedStop } from './operator-stop.ts'
 import type { RobotView } from './robot-view.ts'
 import { sessionCommands } from './session-commands.ts'
 import { Sheets } from './sheets.tsx'
@@ -93,8 +92,17 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
         episodes={episodes}
         stop={stop}
         calls={[
-          ...useSafetyCalls({ cockpit, robot, session, live, actions }),
-          ...[extensionCall(live), episodeCall(episodes)].filter((call) => call !== undefined),
+          ...useCalls({
+            session,
+            live,
+            robot,
+            stop: stop.state,
+            episodes,
+            isWatching: false,
+            link: linkCall(robot.link, operatorConnection.takeOver),
+            paused: robot.drive?.status === 'PAUSED' ? pausedCall(actions) : undefined,
+            onResume: actions.resume,
+          }),
           ...(plan.drives || isRich ? [] : [noControlsCall]),
           ...inputCalls(pad, isAwaitingRest, () => hud.sheet.set('controls')),
         ]}
@@ -130,7 +138,7 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
 
 /** Returns whether a robot declares inputs beyond driving. */
 function hasInputs({ control_schema }: SessionDetail): boolean {
-  const { inputs, speeds } = controlPlanOf(ControlSchema.safeParse(control_schema).data ?? null)
+  const { inputs, speeds } = controlPlanOf(readControlSchema(control_schema))
   return inputs.length > 0 || speeds.length > 0
 }
 
@@ -162,52 +170,19 @@ const noControlsCall: Call = {
   title: t('drive.notice.noControls'),
 }
 
-/** Returns the calls that say why the robot does not move, most urgent first. */
-function useSafetyCalls(props: {
-  cockpit: Cockpit
-  robot: RobotView
-  session: SessionDetail
-  live: LiveSession
-  actions: ReturnType<typeof useDriveActions>
-}): readonly Call[] {
-  const { cockpit, robot, session, live, actions } = props
-  const request = useStore(cockpit.stopState)
-  const inForce = findLatchedStop(robot.link, robot.drive, live.events)
-  const stopped = stopCall({
-    request,
-    inForce,
-    session,
-    meId: useMe().id,
-    isWatching: false,
-    acts: inForce && <ClearStop session={session} onResume={actions.resume} />,
-  })
-  const link = linkCall(robot.link, cockpit.operatorConnection.takeOver)
-  const isLost = !link && robot.drive?.robot_connected === false
-  const isPaused = !link && !isLost && !stopped && robot.drive?.status === 'PAUSED'
-  return [
-    ...(stopped ? [stopped] : []),
-    ...(isLost ? [lostCall(session.robot_name, live, false)] : []),
-    ...(link ? [link] : []),
-    ...(isPaused ? [pausedCall(actions)] : []),
-  ]
-}
-
 function useRobotView({ operatorConnection }: Cockpit): RobotView {
+  const drive = useStore(operatorConnection.state)
+  const isRefused = useStore(operatorConnection.isPictureRefused)
   return {
     link: useStore(operatorConnection.link),
-    drive: useStore(operatorConnection.state),
+    drive,
     limits: useStore(operatorConnection.limits),
     congestion: useStore(operatorConnection.congestion),
     battery: useStore(operatorConnection.battery),
-    isPictureHeld: useIsPictureHeld(operatorConnection),
+    isPictureHeld: drive?.stop?.reason === 'video_stale' || isRefused,
     readLinkAges: operatorConnection.ages,
     subscribe: operatorConnection.telemetry.subscribe,
   }
-}
-
-function useIsPictureHeld({ isPictureRefused, state }: Cockpit['operatorConnection']): boolean {
-  const isRefused = useStore(isPictureRefused)
-  return useStore(state)?.stop?.reason === 'video_stale' || isRefused
 }
 
 /** Releases the inputs while a sheet covers the picture: what the operator does then is meant for the sheet. */
@@ -241,7 +216,7 @@ function connectionDetails({ operatorConnection }: Cockpit) {
   const { command, operator, robot, held, dropped, lastDrop } = operatorConnection.latencyStats.read()
   const lastMs = operatorConnection.telemetry.lastMs()
   const isConnected = operatorConnection.state.get()?.robot_connected
-  const details: readonly (readonly [name: string, value: string])[] = [
+  return [
     [t('drive.latency.robot'), isConnected ? t('drive.latency.connected') : t('drive.latency.offline')],
     [t('drive.latency.roundTrip'), latencyText(command)],
     [
@@ -257,8 +232,7 @@ function connectionDetails({ operatorConnection }: Cockpit) {
         ? '0'
         : t('drive.latency.notDelivered', { held, dropped, reason: dropTexts[lastDrop] }),
     ],
-  ]
-  return details.map(([name, value]) => <Detail key={name} name={name} value={value} />)
+  ] as const
 }
 
 const latencyText = ({ lastMs, p95Ms }: LatencySample) =>
@@ -292,14 +266,15 @@ function LeaveGuard({ cockpit, robotName }: { cockpit: Cockpit; robotName: strin
     >
       <Stack>
         <Text>{t('drive.leave.consequence')}</Text>
-        <Group justify="flex-end">
-          <Button variant="default" data-autofocus onClick={() => reset?.()}>
-            {t('drive.leave.keep')}
-          </Button>
-          <Button color="red.9" onClick={() => proceed?.()}>
-            {t('drive.leave.confirm')}
-          </Button>
-        </Group>
+        <DialogButtons
+          onCancel={() => reset?.()}
+          cancelLabel={t('drive.leave.keep')}
+          isCancelFirst
+          color="red.9"
+          onClick={() => proceed?.()}
+        >
+          {t('drive.leave.confirm')}
+        </DialogButtons>
       </Stack>
     </Modal>
   )
@@ -313,7 +288,13 @@ function useCockpit(session: SessionDetail, { room }: LiveSession) {
   // As text: a refetch returns a new object, which must not open another cockpit.
   const schemaText = JSON.stringify(control_schema)
   useEffect(() => {
-    const opened = openCockpit({ rest, room, robotId, robotType, controlSchema: schemaOf(schemaText) })
+    const opened = openCockpit({
+      rest,
+      room,
+      robotId,
+      robotType,
+      controlSchema: readControlSchema(JSON.parse(schemaText)),
+    })
     setCockpit(opened)
     return () => {
       opened.close()
@@ -321,12 +302,6 @@ function useCockpit(session: SessionDetail, { room }: LiveSession) {
     }
   }, [rest, room, robotId, robotType, schemaText])
   return cockpit
-}
-
-/** Returns a control schema; null without one, and for one that this page does not understand. */
-function schemaOf(text: string): ControlSchema | null {
-  const { data } = ControlSchema.safeParse(JSON.parse(text))
-  return data ?? null
 }
 
 const PERIOD_MS = 400

@@ -1,4 +1,4 @@
-import type { ControlField, ControlSchema } from '@wheelhouse/protocol'
+import { type ControlField, ControlSchema } from '@wheelhouse/protocol'
 import type { DriveCommand } from '@wheelhouse/sdk'
 
 /** The direction of an input: forward and left from -1 to 1, 0 at rest. */
@@ -103,6 +103,10 @@ const differentialDrive: ControlPlan = {
     angularRadps: numberOf(angular_radps),
   }),
 }
+
+/** Returns a declared control schema; null without one, and for one that this page does not understand. */
+export const readControlSchema = (declared: unknown): ControlSchema | null =>
+  ControlSchema.safeParse(declared).data ?? null
 
 export function controlPlanOf(schema: ControlSchema | null): ControlPlan {
   if (schema === null) return differentialDrive

@@ -4,7 +4,7 @@ import { flushSync } from 'react-dom'
 import { isTyping, latinKey, leaveField } from '../base/keys.ts'
 import type { EpisodeMarks } from '../episodes/episode-panel.tsx'
 import { type SessionDetail, usePerforming, useSessionAction } from '../session/session-query.ts'
-import { CHAT_ID, type Hud, toggle, toggleDock } from './hud.ts'
+import { CHAT_ID, type Hud, toggle } from './hud.ts'
 import type { DrivePreferences } from './preferences.ts'
 
 interface Options {
@@ -16,36 +16,37 @@ interface Options {
   readonly episodes: Pick<EpisodeMarks, 'mark'>
 }
 
+const performers = {
+  pause: ({ actions }) => actions.pause(),
+  resume: ({ actions }) => actions.resume(),
+  slower: ({ preferences }) => preferences.stepLimit(-1),
+  faster: ({ preferences }) => preferences.stepLimit(1),
+  fullScreen: ({ toggleFullScreen }) => toggleFullScreen(),
+  overlay: ({ hud }) => toggle(hud.isBare),
+  swap: ({ hud }) => hud.mainView.update((view) => (view === 'camera' ? 'map' : 'camera')),
+  camera: ({ nextCamera }) => nextCamera(),
+  listen: ({ hud }) => toggle(hud.isListening),
+  values: ({ hud: { dock } }) => dock.update((open) => (open === 'values' ? '' : 'values')),
+  dock: ({ hud: { dock } }) => dock.update((open) => (open === '' ? 'messages' : '')),
+  menu: ({ hud }) => hud.sheet.set('menu'),
+  chat: ({ hud }) => openChat(hud),
+  keys: ({ hud }) => hud.sheet.set('keys'),
+  episode: ({ episodes }) => episodes.mark('start'),
+  episodeSuccess: ({ episodes }) => episodes.mark('success'),
+  episodeFailure: ({ episodes }) => episodes.mark('failure'),
+  episodeDiscard: ({ episodes }) => episodes.mark('discard'),
+} satisfies Readonly<Record<string, (options: Options) => void>>
+
+/** The action of a key that neither drives nor stops. */
+export type HudAction = keyof typeof performers
+
 /** Returns a function that performs the actions of keys and tools, stable between renders. */
 export function useHudActions(options: Options): (action: HudAction) => void {
   const latest = useRef(options)
   useEffect(() => {
     latest.current = options
   })
-  return useCallback((action) => {
-    const { hud, preferences, actions, toggleFullScreen, nextCamera, episodes } = latest.current
-    const performed: Record<HudAction, () => void> = {
-      pause: actions.pause,
-      resume: actions.resume,
-      slower: () => preferences.stepLimit(-1),
-      faster: () => preferences.stepLimit(1),
-      fullScreen: toggleFullScreen,
-      overlay: () => toggle(hud.isBare),
-      swap: () => hud.mainView.update((view) => (view === 'camera' ? 'map' : 'camera')),
-      camera: nextCamera,
-      listen: () => toggle(hud.isListening),
-      values: () => toggleDock(hud, 'values'),
-      dock: () => hud.dock.update((open) => (open === '' ? 'messages' : '')),
-      menu: () => hud.sheet.set('menu'),
-      chat: () => openChat(hud),
-      keys: () => hud.sheet.set('keys'),
-      episode: () => episodes.mark('start'),
-      episodeSuccess: () => episodes.mark('success'),
-      episodeFailure: () => episodes.mark('failure'),
-      episodeDiscard: () => episodes.mark('discard'),
-    }
-    performed[action]()
-  }, [])
+  return useCallback((action) => performers[action](latest.current), [])
 }
 
 /** Opens the chat and focuses its field at once: the next key must be text, and not drive the robot. */
@@ -104,27 +105,6 @@ export function useDriveActions(session: SessionDetail, status: SessionStatus): 
     end: () => action.mutateAsync('end'),
   }
 }
-
-/** The action of a key that neither drives nor stops. */
-export type HudAction =
-  | 'pause'
-  | 'resume'
-  | 'slower'
-  | 'faster'
-  | 'fullScreen'
-  | 'overlay'
-  | 'swap'
-  | 'camera'
-  | 'listen'
-  | 'values'
-  | 'dock'
-  | 'menu'
-  | 'chat'
-  | 'keys'
-  | 'episode'
-  | 'episodeSuccess'
-  | 'episodeFailure'
-  | 'episodeDiscard'
 
 /** By the character, wherever the layout has it. */
 const BY_KEY: Readonly<Record<string, HudAction>> = {

@@ -49,7 +49,3 @@ export const createHud = ({ hasInputs = false } = {}): Hud => ({
 
 /** Switches a value between on and off. */
 export const toggle = (store: Store<boolean>): void => store.update((isOn) => !isOn)
-
-/** Opens a tab of the dock, or closes it if it is open. */
-export const toggleDock = ({ dock }: Hud, tab: DockTab): void =>
-  dock.update((open) => (open === tab ? '' : tab))

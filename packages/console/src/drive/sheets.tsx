@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { Modal, Stack, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { DialogButtons } from '../base/form.tsx'
 import { KeyTable, type KeyTexts } from '../base/key-table.tsx'
 import { Problem } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
@@ -42,27 +43,20 @@ export function Sheets({ cockpit, hud, onEnd }: Props) {
 
 /** Asks before the session ends, because nothing brings it back. */
 function EndSession({ onEnd, onCancel }: { onEnd: () => Promise<unknown>; onCancel: () => void }) {
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
-  const end = () => {
-    setBusy(true)
-    onEnd().then(onCancel, (cause: unknown) => {
-      setError(cause)
-      setBusy(false)
-    })
-  }
+  const end = useMutation({ mutationFn: onEnd, onSuccess: onCancel })
   return (
     <Stack>
       <Text>{t('drive.bar.endConsequence')}</Text>
-      <Problem error={error} />
-      <Group justify="flex-end">
-        <Button variant="default" data-autofocus onClick={onCancel}>
-          {t('common.cancel')}
-        </Button>
-        <Button color="red" loading={isBusy} onClick={end}>
-          {t('drive.bar.endConfirm')}
-        </Button>
-      </Group>
+      <Problem error={end.error} />
+      <DialogButtons
+        onCancel={onCancel}
+        isCancelFirst
+        color="red"
+        loading={end.isPending}
+        onClick={() => end.mutate()}
+      >
+        {t('drive.bar.endConfirm')}
+      </DialogButtons>
     </Stack>
   )
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { IconMicrophone, IconVolume, IconVolumeOff } from '../base/icons.tsx'
-import { isTyping, latinKey } from '../base/keys.ts'
+import { isShortcut, isTyping, latinKey } from '../base/keys.ts'
 import { useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
 import { createRobotSound, type RobotSound } from '../video/audio.ts'
@@ -52,9 +52,7 @@ function useTalkKey(sound: RobotSound, isOperator: boolean): void {
     if (!isOperator) return
     let held: string | undefined
     const onKeyDown = (event: KeyboardEvent) => {
-      if (latinKey(event) !== 'b' || event.repeat || event.isComposing || isTyping()) return
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
-      if (document.querySelector('[role=dialog]') !== null) return
+      if (latinKey(event) !== 'b' || event.defaultPrevented || !isShortcut(event)) return
       event.preventDefault()
       held = event.code
       void sound.speak()

@@ -58,31 +58,25 @@ const bar = (id: string, label: string, options: BarOptions) => {
     label,
     { height: 60 },
     <Bar
-      identity={
-        <Identity
-          session={session}
-          holder={holder}
-          isLive={!isSilent && isConnected}
-          isWatching={isWatching}
-        />
+      end={
+        <>
+          <SessionFiguresView
+            session={session}
+            battery={battery}
+            isSilent={isSilent}
+            isLost={!isConnected}
+            recording={null}
+            billedSeconds={session.billable_seconds}
+          />
+          <MenuButton waiting={options.waiting ?? 0} isOpen={false} onOpen={doNothing} />
+        </>
       }
-      trust={
-        <TrustChip readAges={() => all} robot={{ ...driving, isConnected }} linkText="Connected">
-          {null}
-        </TrustChip>
-      }
-      session={
-        <SessionFiguresView
-          session={session}
-          battery={battery}
-          isSilent={isSilent}
-          isLost={!isConnected}
-          recording={null}
-          billedSeconds={session.billable_seconds}
-        />
-      }
-      menu={<MenuButton waiting={options.waiting ?? 0} isOpen={false} onOpen={doNothing} />}
-    />,
+    >
+      <Identity session={session} holder={holder} isLive={!isSilent && isConnected} isWatching={isWatching} />
+      <TrustChip readAges={() => all} robot={{ ...driving, isConnected }} linkText="Connected">
+        {null}
+      </TrustChip>
+    </Bar>,
     session.robot_name,
   )
 }

@@ -6,7 +6,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { isTyping, latinKey } from '../base/keys.ts'
+import { isShortcut, latinKey } from '../base/keys.ts'
 import styles from './hold-button.module.css'
 
 interface Props extends Omit<ComponentProps<'button'>, 'onClick'> {
@@ -87,9 +87,7 @@ function usePageKey(pageKey: string | undefined, hold: () => void, release: () =
     const listening = new AbortController()
     const options = { signal: listening.signal }
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || latinKey(event) !== pageKey)
-        return
-      if (isTyping() || document.querySelector('[role=dialog]') !== null) return
+      if (latinKey(event) !== pageKey || !isShortcut(event)) return
       event.preventDefault()
       latest.current.hold()
     }
