@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core'
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { type ComponentType, type ReactNode, useEffect, useId, useState } from 'react'
 import { clockText, decimals, money, timeOfDay } from '../base/format.ts'
@@ -136,9 +137,8 @@ export function TrustChip(props: {
           </span>
         </span>
       </button>
-      <span className={styles.unseen} role="status">
-        {linkText}
-      </span>
+      {/* For screen readers: the chip shows a connection that is lost. */}
+      <VisuallyHidden role="status">{linkText}</VisuallyHidden>
       <div id={id} className={styles.details} hidden={!isOpen}>
         {isOpen && children}
       </div>
@@ -360,7 +360,7 @@ export const MenuButton = (props: { waiting: number; isOpen: boolean; onOpen: ()
     aria-keyshortcuts="Control+K"
     onClick={props.onOpen}
   >
-    <span className={styles.unseen}>{t('drive.menu.open')}</span>
+    <VisuallyHidden>{t('drive.menu.open')}</VisuallyHidden>
     {props.waiting > 0 && <span className={styles.waiting}>{props.waiting}</span>}
     <IconMenu size="1.4em" />
     <span className={styles.key} aria-hidden="true">

@@ -30,9 +30,8 @@ import { useSessionRecording } from '../recording/use-recordings.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { type Trust, type TrustState, trustOf } from '../status/trust.ts'
 import type { StopControl } from '../stop/stop.ts'
-import { createSampleReader } from '../telemetry/sample-reader.ts'
 import type { Predict } from '../telemetry/surroundings.ts'
-import { useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { congestionText, speedLimitText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { type Cameras, useShownCameras } from '../video/use-cameras.ts'
@@ -58,7 +57,7 @@ import { CameraInsets, Picture } from './picture.tsx'
 import plates from './plates.module.css'
 import type { DrivePreferences, Hand } from './preferences.ts'
 import { factsOf, holderOf, type RobotView } from './robot-view.ts'
-import { SideDock } from './side-dock.tsx'
+import { DockSpace, SideDock } from './side-dock.tsx'
 import { SoundMark, useRobotSound, useSoundCommands } from './sound.tsx'
 import { SpeedPlate } from './speed-plate.tsx'
 import { StopButton, type StopPhase, StopSpace } from './stop-button.tsx'
@@ -136,8 +135,7 @@ export function CockpitFrame(props: Props) {
   })
   const recording = useSessionRecording(session.id).data
   const dock = useStore(hud.dock)
-  const schema = useTelemetrySchema(session.telemetry_schema)
-  const isArm = useMemo(() => schema !== null && createSampleReader(schema).hasArm, [schema])
+  const { hasArm } = useSampleReader(session.telemetry_schema)
   useDarkPage()
   useAlerts(trust.state, facts.isStopped)
   useFavicon(faviconOf(trust, facts.isStopped))
@@ -194,7 +192,7 @@ export function CockpitFrame(props: Props) {
               </TrustChip>
             </Bar>
             <CallSlot calls={calls} />
-            <CameraInsets cameras={cameras} isArm={isArm} onWatches={onSmallWatches} />
+            <CameraInsets cameras={cameras} isArm={hasArm} onWatches={onSmallWatches} />
             <MessageLine
               live={live}
               session={session}
@@ -237,7 +235,7 @@ export function CockpitFrame(props: Props) {
             {driving?.stick && <div className={`${styles.stick} ${styles.stickSpace}`} />}
           </div>
         </div>
-        {dock !== '' && <div className={styles.dockSpace} />}
+        {dock !== '' && <DockSpace />}
       </div>
       <CommandMenu
         hud={hud}

@@ -14,8 +14,7 @@ import { usePlatform } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import type { StopControl } from '../stop/stop.ts'
-import { createSampleReader } from '../telemetry/sample-reader.ts'
-import { useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { dropTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { useSessionCameras } from '../video/use-cameras.ts'
@@ -311,10 +310,9 @@ const NEAR_M = 0.8
 
 /** Lets gamepad and phone vibrate while the operator drives towards something near, or with data that is late. */
 function useHaptics(cockpit: Cockpit, session: SessionDetail): void {
-  const schema = useTelemetrySchema(session.telemetry_schema)
+  const reader = useSampleReader(session.telemetry_schema)
   useEffect(() => {
     const { operatorConnection, preferences, gamepad, axes } = cockpit
-    const reader = createSampleReader(schema)
     let newest: unknown
     const unsubscribe = operatorConnection.telemetry.subscribe(({ data }) => {
       newest = data
@@ -332,7 +330,7 @@ function useHaptics(cockpit: Cockpit, session: SessionDetail): void {
       clearInterval(timer)
       unsubscribe()
     }
-  }, [cockpit, schema])
+  }, [cockpit, reader])
 }
 
 /** Returns how near an obstacle is: 0 from `NEAR_M` on, 1 for contact. */

@@ -1,6 +1,7 @@
 import { Button, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import { type KeyboardEvent, type PointerEvent, useEffect, useId, useRef } from 'react'
 import { decimals } from '../base/format.ts'
+import { Note } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
 import type { Cockpit } from './cockpit.ts'
@@ -39,33 +40,27 @@ export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
           ))}
         </SimpleGrid>
         {plan.inputs.length > 0 && (
-          <Button
-            variant="default"
-            disabled={values.size === 0}
-            onPointerDown={({ currentTarget }) => {
-              currentTarget.focus() // while a text field has the focus, nothing is sent
-              hold()
-            }}
-            onPointerUp={release}
-            onPointerLeave={release}
-            onPointerCancel={release}
-            onKeyDown={onEnter}
-            onKeyUp={release}
-            onBlur={release}
-          >
-            {t('drive.inputs.hold')}
-          </Button>
+          <>
+            <Button
+              variant="default"
+              disabled={values.size === 0}
+              onPointerDown={({ currentTarget }) => {
+                currentTarget.focus() // while a text field has the focus, nothing is sent
+                hold()
+              }}
+              onPointerUp={release}
+              onPointerLeave={release}
+              onPointerCancel={release}
+              onKeyDown={onEnter}
+              onKeyUp={release}
+              onBlur={release}
+            >
+              {t('drive.inputs.hold')}
+            </Button>
+            <Note>{t('drive.inputs.holdNote')}</Note>
+          </>
         )}
-        {plan.inputs.length > 0 && (
-          <Text size="sm" c="dimmed">
-            {t('drive.inputs.holdNote')}
-          </Text>
-        )}
-        {plan.speeds.length > 0 && (
-          <Text size="sm" c="dimmed">
-            {t('drive.inputs.speedNote')}
-          </Text>
-        )}
+        {plan.speeds.length > 0 && <Note>{t('drive.inputs.speedNote')}</Note>}
       </Stack>
     </section>
   )
@@ -85,23 +80,23 @@ const SWITCH = [
 function Input({ input, value, onChange }: InputProps) {
   const { label, description, required, field } = input
   const shown = { label, description, withAsterisk: required }
-  if (field.type === 'boolean') {
-    const text = value === undefined ? null : value ? 'on' : 'off'
-    const change = (next: string | null) => onChange(next === null ? undefined : next === 'on')
-    return <Select {...shown} data={SWITCH} value={text} onChange={change} clearable />
-  }
-  if (field.type === 'string') {
-    const change = (next: string | null) => onChange(next ?? undefined)
-    return (
-      <Select
-        {...shown}
-        data={field.enum}
-        value={value === undefined ? null : String(value)}
-        onChange={change}
-        clearable
-      />
-    )
-  }
+  const choice = (
+    data: string[] | typeof SWITCH,
+    text: string | null,
+    read: (text: string) => InputValue,
+  ) => (
+    <Select
+      {...shown}
+      data={data}
+      value={text}
+      onChange={(next) => onChange(next === null ? undefined : read(next))}
+      clearable
+    />
+  )
+  if (field.type === 'boolean')
+    return choice(SWITCH, value === undefined ? null : value ? 'on' : 'off', (text) => text === 'on')
+  if (field.type === 'string')
+    return choice(field.enum, value === undefined ? null : String(value), (text) => text)
   return (
     <NumberInput
       {...shown}

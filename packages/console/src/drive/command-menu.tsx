@@ -1,4 +1,4 @@
-import { Modal, TextInput } from '@mantine/core'
+import { Kbd, Modal, TextInput } from '@mantine/core'
 import { type ComponentType, type KeyboardEvent, type MouseEvent, useState } from 'react'
 import { IconSearch } from '../base/icons.tsx'
 import { useStore } from '../base/store.ts'
@@ -117,9 +117,9 @@ export function CommandList({ groups, note, onClose }: Omit<Props, 'hud'> & { on
                   {command.note && <span className={styles.reason}>{command.note}</span>}
                 </span>
                 {command.hint && (
-                  <span className={styles.key} aria-hidden="true">
+                  <Kbd className={styles.key} aria-hidden>
                     {command.hint}
-                  </span>
+                  </Kbd>
                 )}
               </button>
             ))}

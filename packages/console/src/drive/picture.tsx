@@ -7,7 +7,7 @@ import { ageText, BLIND_MS } from '../freshness/freshness.ts'
 import { FreshnessOverlay } from '../freshness/freshness-overlay.tsx'
 import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
-import type { SubscribeTelemetry, TelemetrySample } from '../telemetry/feed.ts'
+import { drawNewest, type SubscribeTelemetry, type TelemetrySample } from '../telemetry/feed.ts'
 import { drawFloorPath, type PictureArea } from '../telemetry/floor-path.ts'
 import { createSampleReader } from '../telemetry/sample-reader.ts'
 import { type Predict, relativeTo } from '../telemetry/surroundings.ts'
@@ -114,14 +114,9 @@ function FloorPath(props: {
   useEffect(() => {
     const element = canvas.current
     if (!element || isBlind) return
-    let newest: TelemetrySample | undefined
     let drawn: TelemetrySample | undefined
     let before: PosePrediction | null = null
-    const unsubscribe = subscribe((sample) => {
-      newest = sample
-    })
-    function draw(): void {
-      request = requestAnimationFrame(draw)
+    const end = drawNewest(subscribe, (newest) => {
       const pose = newest && reader.pose(newest.data)
       const reported = pose && newest ? { ...pose, atMs: newest.atMs } : null
       const prediction = predict?.(reported, performance.now()) ?? null
@@ -138,11 +133,9 @@ function FloorPath(props: {
         around: reader.sightings(isOld ? undefined : newest?.data),
         isLate,
       })
-    }
-    let request = requestAnimationFrame(draw)
+    })
     return () => {
-      cancelAnimationFrame(request)
-      unsubscribe()
+      end()
       const area = fitCanvas(element)
       area?.context.clearRect(0, 0, area.width, area.height)
     }

@@ -93,6 +93,9 @@ export function SideDock(props: Props) {
   )
 }
 
+/** Keeps the place of the dock on the layer of the stop. */
+export const DockSpace = () => <div className={styles.space} />
+
 function Content({
   tab,
   hud,

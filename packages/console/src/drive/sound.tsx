@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { IconMicrophone, IconVolume, IconVolumeOff } from '../base/icons.tsx'
 import { isShortcut, isTyping, latinKey } from '../base/keys.ts'
@@ -84,7 +85,7 @@ export function SoundMark({ sound, hud }: { sound: RobotSound; hud: Hud }) {
       {isListening && (
         <span className={styles.figure} data-testid="sound" data-heard={isHeard} title={word}>
           {isHeard ? <IconVolume size="1.2em" /> : <IconVolumeOff size="1.2em" />}
-          <span className={styles.unseen}>{word}</span>
+          <VisuallyHidden>{word}</VisuallyHidden>
         </span>
       )}
       <span

@@ -53,6 +53,32 @@ export function createTelemetryFeed(): TelemetryFeed {
   }
 }
 
+/**
+ * Draws the newest sample before every picture of the display, outside of React.
+ * @param add receives every sample
+ * @returns a function that stops it
+ */
+export function drawNewest(
+  subscribe: SubscribeTelemetry,
+  draw: (newest: TelemetrySample | undefined, frameMs: number) => void,
+  add?: TelemetryListener,
+): () => void {
+  let newest: TelemetrySample | undefined
+  const unsubscribe = subscribe((sample) => {
+    newest = sample
+    add?.(sample)
+  })
+  function next(frameMs: number): void {
+    frame = requestAnimationFrame(next)
+    draw(newest, frameMs)
+  }
+  let frame = requestAnimationFrame(next)
+  return () => {
+    cancelAnimationFrame(frame)
+    unsubscribe()
+  }
+}
+
 /** For a robot that sends more often, every longer gap is a delay. */
 const RARE_MS = 300
 /** A gap that is longer than the others is a delay, so that the shortest of these counts. */

@@ -2,7 +2,7 @@ import type { PosePrediction, ReportedPose } from '@wheelhouse/sdk'
 import { decimals } from '../base/format.ts'
 import { BLIND_MS } from '../freshness/freshness.ts'
 import { t } from '../texts/texts.ts'
-import type { SubscribeTelemetry, TelemetrySample } from './feed.ts'
+import { drawNewest, type SubscribeTelemetry, type TelemetrySample } from './feed.ts'
 import { formatGhost, type Reading, type SampleReader } from './sample-reader.ts'
 import { drawSurroundings, type Predict, relativeTo } from './surroundings.ts'
 import { TrailMap } from './trail-map.ts'
@@ -48,15 +48,14 @@ export function runTelemetryPanel({
   let written: TelemetrySample | undefined
   let wrotePrediction = false
 
-  const unsubscribe = subscribe((sample) => {
+  function add(sample: TelemetrySample): void {
     newest = sample
     const pose = reader.pose(sample.data)
     reported = pose ? { ...pose, atMs: sample.atMs } : null
     if (pose) map.addPose(pose)
-  })
+  }
 
   function draw(frameMs: number): void {
-    frame = requestAnimationFrame(draw)
     const nowMs = performance.now()
     const before = predicted
     predicted = predict?.(reported, nowMs) ?? null
@@ -92,11 +91,7 @@ export function runTelemetryPanel({
     show(ghost ? [...readings, [t('telemetry.reading.predicted'), formatGhost(ghost)]] : readings)
   }
 
-  let frame = requestAnimationFrame(draw)
-  return () => {
-    cancelAnimationFrame(frame)
-    unsubscribe()
-  }
+  return drawNewest(subscribe, (_, frameMs) => draw(frameMs), add)
 }
 
 const mapText = ({ xM, yM, headingRad }: ReportedPose) =>

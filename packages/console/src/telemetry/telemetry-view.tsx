@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from 'react'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import type { SubscribeTelemetry } from './feed.ts'
-import { createSampleReader } from './sample-reader.ts'
+import { createSampleReader, type SampleReader } from './sample-reader.ts'
 import type { Predict } from './surroundings.ts'
 import styles from './telemetry.module.css'
 import { runTelemetryPanel } from './telemetry-panel.ts'
@@ -74,4 +74,10 @@ export function useTelemetrySchema(declared: Record<string, unknown> | null): Te
   // As text: a refetch returns a new object.
   const text = JSON.stringify(declared)
   return useMemo(() => TelemetrySchema.safeParse(JSON.parse(text)).data ?? null, [text])
+}
+
+/** Returns the reader of the samples of a robot. Stable while its schema is equal. */
+export function useSampleReader(declared: Record<string, unknown> | null): SampleReader {
+  const schema = useTelemetrySchema(declared)
+  return useMemo(() => createSampleReader(schema), [schema])
 }
