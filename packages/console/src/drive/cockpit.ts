@@ -1,14 +1,12 @@
 import { type ControlSchema, limitSpeed } from '@wheelhouse/protocol'
-import { type DriveCommand, PosePredictor, type RestClient } from '@wheelhouse/sdk'
+import { PosePredictor, type RestClient } from '@wheelhouse/sdk'
 import { isAttended, isTyping } from '../base/keys.ts'
-import { createStore, type Store } from '../base/store.ts'
+import { createStore } from '../base/store.ts'
 import type { SessionRoom } from '../platform/session-room.ts'
 import { ticketsFor } from '../session/observer-connection.ts'
-import type { StopControl } from '../stop/stop.ts'
 import type { Predict } from '../telemetry/surroundings.ts'
-import { type CommandSender, createCommandSender } from './command-sender.ts'
+import { createCommandSender } from './command-sender.ts'
 import {
-  type Axes,
   atRest,
   type ControlData,
   type ControlInput,
@@ -19,11 +17,11 @@ import {
   withSpeeds,
   withValues,
 } from './control-plan.ts'
-import { createGamepadInput, type GamepadInput } from './gamepad.ts'
+import { createGamepadInput } from './gamepad.ts'
 import { createKeyboard } from './keyboard.ts'
 import { createOperatorConnection, type OperatorConnection } from './operator-connection.ts'
 import { createOperatorStop } from './operator-stop.ts'
-import { type DrivePreferences, loadPreferences } from './preferences.ts'
+import { loadPreferences } from './preferences.ts'
 
 interface ReleaseOnBlurOptions {
   /** Releases all inputs. */
@@ -50,32 +48,7 @@ function releaseOnBlur({ release, onFocus, onPageHide, onPageShow }: ReleaseOnBl
 }
 
 /** The parts of the cockpit that run outside of React. */
-export interface Cockpit {
-  readonly operatorConnection: OperatorConnection
-  readonly commandSender: CommandSender
-  /** The inputs that the robot declares. */
-  readonly plan: ControlPlan
-  /** The values of these inputs that the operator has set. */
-  readonly inputValues: Store<ReadonlyMap<ControlInput, InputValue>>
-  /** The deflections of the inputs of speeds. */
-  readonly deflections: Store<Deflections>
-  /** Predicts the pose of the robot from the commands of this page. */
-  readonly predict: Predict
-  /** The state of the stop that was requested on this page. */
-  readonly stopState: StopControl['state']
-  readonly gamepad: GamepadInput
-  readonly preferences: DrivePreferences
-  /** The sum of all inputs. */
-  readonly axes: Store<Axes>
-  /** Whether an input must have been at rest before it drives again. */
-  readonly isAwaitingRest: Store<boolean>
-  /** Releases all inputs and stops the robot. */
-  stop(): void
-  /** Releases all inputs, and so halts the robot. */
-  release(): void
-  /** Releases all inputs and closes the connection. */
-  close(): void
-}
+export type Cockpit = ReturnType<typeof openCockpit>
 
 interface CockpitOptions {
   readonly rest: RestClient
@@ -86,7 +59,7 @@ interface CockpitOptions {
   readonly controlSchema: ControlSchema | null
 }
 
-export function openCockpit({ rest, room, robotId, robotType, controlSchema }: CockpitOptions): Cockpit {
+export function openCockpit({ rest, room, robotId, robotType, controlSchema }: CockpitOptions) {
   const preferences = loadPreferences(robotId, robotType)
   const axes = createStore(atRest)
   const isAwaitingRest = createStore(false)
@@ -97,11 +70,7 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
   const operatorConnection = createOperatorConnection(ticketsFor(rest, room.sessionId, 'control'))
   // It outlives the page: a requested stop is retried until it is recorded.
   const operatorStop = createOperatorStop({ operatorConnection, room, rest })
-  const prediction = createPrediction({
-    driveCommandOf: plan.driveCommandOf,
-    speedScale: () => operatorConnection.limits.get().speed_scale,
-    delayMs: operatorConnection.latencyStats.commandDelayMs,
-  })
+  const prediction = createPrediction(plan.driveCommandOf, operatorConnection)
   const commandSender = createCommandSender({
     send: (command, urgent) => {
       if (operatorConnection.control(command, urgent)) prediction.sent(command)
@@ -157,17 +126,22 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
     operatorConnection,
     commandSender,
     plan,
+    /** The values of the inputs that the operator has set. */
     inputValues,
     deflections,
     predict: prediction.predict,
     gamepad,
     preferences,
+    /** The sum of all inputs. */
     axes,
+    /** Whether an input must have been at rest before it drives again. */
     isAwaitingRest,
+    /** Releases all inputs and stops the robot. */
     stop,
+    /** Releases all inputs, and so halts the robot. */
     release,
     stopState: operatorStop.state,
-    close() {
+    close(): void {
       release()
       for (const dispose of disposers) dispose()
       operatorConnection.close()
@@ -192,37 +166,26 @@ const DRIVING_MS = 1_000
 /** How far the predicted path reaches: a camera in the middle of a robot sees the floor from about a metre on. */
 const AHEAD_MS = 4_000
 
-interface PredictionOptions {
-  /** Returns the speeds of a command. */
-  readonly driveCommandOf: (data: ControlData) => DriveCommand
-  /** Returns the allowed share of full speed. */
-  readonly speedScale: () => number
-  /** Returns the round trip of commands; undefined while it is unknown. */
-  readonly delayMs: () => number | undefined
-}
-
 /** Predicts the pose of the robot from the commands of this page. */
-interface Prediction {
-  /** Notes a command that was sent. */
-  sent(data: ControlData): void
-  readonly predict: Predict
-}
-
-function createPrediction({ driveCommandOf, speedScale, delayMs }: PredictionOptions): Prediction {
+function createPrediction(
+  driveCommandOf: ControlPlan['driveCommandOf'],
+  { limits, latencyStats }: OperatorConnection,
+) {
   const predictor = new PosePredictor()
   let droveMs = Number.NEGATIVE_INFINITY
+  const predict: Predict = (reported, nowMs) => {
+    const delayMs = latencyStats.commandDelayMs()
+    if (delayMs === undefined || nowMs - droveMs > DRIVING_MS + delayMs) return null
+    return predictor.predict({ reported, delayMs, nowMs, aheadMs: AHEAD_MS })
+  }
   return {
-    sent(data) {
+    sent(data: ControlData): void {
       const nowMs = performance.now()
-      const limited = limitSpeed({ data }, speedScale()).data as ControlData
+      const limited = limitSpeed({ data }, limits.get().speed_scale).data as ControlData
       const command = driveCommandOf(limited)
       predictor.command(command, nowMs)
       if (command.linearMps !== 0 || command.angularRadps !== 0) droveMs = nowMs
     },
-    predict(reported, nowMs) {
-      const delay = delayMs()
-      if (delay === undefined || nowMs - droveMs > DRIVING_MS + delay) return null
-      return predictor.predict({ reported, delayMs: delay, nowMs, aheadMs: AHEAD_MS })
-    },
+    predict,
   }
 }

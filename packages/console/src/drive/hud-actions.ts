@@ -65,19 +65,9 @@ export function leaveChat(hud: Hud): void {
 }
 
 /** The actions of the operator on the session, and the error of the last one. */
-export interface DriveActions {
-  readonly isPaused: boolean
-  readonly canResume: boolean
-  readonly isBusy: boolean
-  /** Why the last action failed; undefined otherwise. */
-  readonly error: unknown
-  pause(): void
-  /** Resumes the session; while a stop is being cleared, after that. */
-  resume(): void
-  end(): Promise<unknown>
-}
+export type DriveActions = ReturnType<typeof useDriveActions>
 
-export function useDriveActions(session: SessionDetail, status: SessionStatus): DriveActions {
+export function useDriveActions(session: SessionDetail, status: SessionStatus) {
   const action = useSessionAction(session.id)
   const { stop, connected } = session.control
   const isPaused = status === 'PAUSED'
@@ -99,6 +89,7 @@ export function useDriveActions(session: SessionDetail, status: SessionStatus): 
     pause: () => {
       if (!isPaused) mutate('pause')
     },
+    /** Resumes the session; while a stop is being cleared, after that. */
     resume: () => {
       if (isPaused) setResumesNext(true)
     },

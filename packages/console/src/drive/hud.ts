@@ -14,35 +14,26 @@ const DOCK_TABS: readonly string[] = ['messages', 'log', 'values', 'episodes', '
 const isDockTab = (text: string): text is DockTab => DOCK_TABS.includes(text)
 
 /** The state of everything that lies on the picture. */
-export interface Hud {
-  /** Whether the instruments are hidden; the stop, the bar, calls and messages are not. */
-  readonly isBare: Store<boolean>
-  /** The view that fills the window. */
-  readonly mainView: Store<'camera' | 'map'>
-  /** Whether the picture fills its place and loses its edges, instead of being shown as a whole. Stored in this browser. */
-  readonly isFilled: Store<boolean>
-  /** Whether the robot is heard. Stored in this browser. */
-  readonly isListening: Store<boolean>
-  /** The tab of the open dock; empty while it is closed. Stored in this browser. */
-  readonly dock: Store<DockTab | ''>
-  /** Whether the dock was opened for one message, and closes after it. */
-  readonly isForMessage: Store<boolean>
-  readonly sheet: Store<HudSheet | undefined>
-}
+export type Hud = ReturnType<typeof createHud>
 
 /** On a phone, the whole picture would be too small. The same as in the style sheets. */
 const PHONE = '(aspect-ratio <= 3/4), (height <= 480px)'
 
 /** @param options.hasInputs whether the robot declares inputs beyond driving, which the dock then shows where it has space */
-export const createHud = ({ hasInputs = false } = {}): Hud => ({
+export const createHud = ({ hasInputs = false } = {}) => ({
+  /** Whether the instruments are hidden; the stop, the bar, calls and messages are not. */
   isBare: createStore(false),
   mainView: createStore<'camera' | 'map'>('camera'),
+  /** Whether the picture fills its place and loses its edges, instead of being shown as a whole. */
   isFilled: createPersisted('wheelhouse-fill-picture', matchMedia(PHONE).matches, (text) => text === 'true'),
+  /** Whether the robot is heard. */
   isListening: createPersisted('wheelhouse-listen', false, (text) => text === 'true'),
+  /** The tab of the open dock; empty while it is closed. */
   dock:
     hasInputs && !matchMedia(PHONE).matches
       ? createStore<DockTab | ''>('inputs')
       : createPersisted<DockTab | ''>('wheelhouse-dock', '', (text) => (isDockTab(text) ? text : '')),
+  /** Whether the dock was opened for one message, and closes after it. */
   isForMessage: createStore(false),
   sheet: createStore<HudSheet | undefined>(undefined),
 })

@@ -25,14 +25,8 @@ interface KeyboardOptions {
   readonly stop: () => void
 }
 
-interface Keyboard {
-  /** Forgets all held keys. */
-  release(): void
-  close(): void
-}
-
 /** Drives with the held keys, unless the focused element uses them. */
-export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keyboard {
+export function createKeyboard({ steer, canStop, stop }: KeyboardOptions) {
   const held = new Map<string, Axes>()
   const listening = new AbortController()
   /** Stop keys that are down. Their keyup must not click the focused button. */

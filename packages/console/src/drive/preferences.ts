@@ -7,29 +7,23 @@ const DEFAULT_LIMIT = 0.5
 export const LIMIT_STEP = 0.05
 
 /** The operator's drive settings, stored in this browser. */
-export interface DrivePreferences {
-  /** The allowed share of full speed for this robot: `MIN_SPEED_LIMIT` to 1. */
-  readonly limit: Store<number>
-  /** Changes the limit by this number of steps of 5 %. */
-  stepLimit(steps: number): void
-  /** How a gamepad drives robots of this type. */
-  readonly controls: Store<ControlProfile>
-  /** The hand that holds the stick on a phone. */
-  readonly hand: Store<Hand>
-}
+export type DrivePreferences = ReturnType<typeof loadPreferences>
 
 export type Hand = 'right' | 'left'
 
-export function loadPreferences(robotId: string, robotType: string): DrivePreferences {
+export function loadPreferences(robotId: string, robotType: string) {
   const limit = createPersisted(`wheelhouse-speed-limit:${robotId}`, DEFAULT_LIMIT, (text) => {
     const stored = Number(text)
     return stored >= MIN_SPEED_LIMIT && stored <= 1 ? stored : DEFAULT_LIMIT
   })
   const clamp = (share: number) => Math.min(1, Math.max(MIN_SPEED_LIMIT, share))
   return {
+    /** The allowed share of full speed for this robot: `MIN_SPEED_LIMIT` to 1. */
     limit,
-    stepLimit: (steps) =>
+    /** Changes the limit by this number of steps of 5 %. */
+    stepLimit: (steps: number) =>
       limit.update((share) => clamp((Math.round(share / LIMIT_STEP) + steps) * LIMIT_STEP)),
+    /** How a gamepad drives robots of this type. */
     controls: loadControlProfile(robotType),
     hand: loadHand(),
   }
