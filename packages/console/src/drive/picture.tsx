@@ -71,7 +71,6 @@ export function Picture({ robot, predict, session, cameras, hud, readAges, rim, 
         <VideoView
           source={cameras.main?.source}
           title={t('drive.picture.camera', { robot: session.robot_name })}
-          layout="fill"
           readLinkAges={isMap ? undefined : robot.readLinkAges}
           onWatch={onWatch}
           isHeld={robot.isPictureHeld}
@@ -224,7 +223,7 @@ function SmallPicture(props: {
   return (
     <>
       <div className={styles.insetPicture}>
-        <VideoView source={source} title={label} layout="fill" onWatch={setWatch} />
+        <VideoView source={source} title={label} onWatch={setWatch} />
       </div>
       <p className={styles.insetName}>
         {label}

@@ -115,7 +115,6 @@ function Picture(props: ConnectedProps & { showsCamera: boolean; isStopped: bool
         <VideoView
           source={cameras.main?.source}
           title={t('session.live.camera', { robot: session.robot_name })}
-          layout="fill"
           readLinkAges={observerConnection?.ages}
           onWatch={setWatch}
         />

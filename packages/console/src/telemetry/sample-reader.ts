@@ -20,21 +20,7 @@ export interface Joint {
   readonly max: number | undefined
 }
 
-/** Reads samples of one robot. The platform does not check them, so every value may be missing or of another type. */
-export interface SampleReader {
-  pose(data: unknown): Pose | undefined
-  sightings(data: unknown): Sightings
-  /** Returns the speed forwards, in metres per second. */
-  speedMps(data: unknown): number | undefined
-  /** Returns the nearest obstacle or return of the lidar. */
-  nearest(data: unknown): Sighting | undefined
-  /** Whether the robot declares the joints of an arm. */
-  readonly hasArm: boolean
-  /** Returns the joints of an arm, in the order of the schema; without those of a gripper, unless `part` asks for them. */
-  joints(data: unknown, part: 'arm' | 'gripper'): readonly Joint[]
-  /** Returns the values with labels and units, up to 40. */
-  readings(data: unknown): readonly Reading[]
-}
+export type SampleReader = ReturnType<typeof createSampleReader>
 
 const PoseValue = z
   .object({ x_m: z.number(), y_m: z.number(), heading_rad: z.number() })
@@ -62,8 +48,11 @@ const undeclaredPose = ['pose']
 const undeclaredVelocity = ['velocity']
 const undeclaredObstacle = ['nearest_obstacle']
 
-/** Creates a reader. @param schema the telemetry that the robot declares; null for none */
-export function createSampleReader(schema: TelemetrySchema | null): SampleReader {
+/**
+ * Creates a reader of the samples of one robot. The platform does not check them, so every value may be missing or of another type.
+ * @param schema the telemetry that the robot declares; null for none
+ */
+export function createSampleReader(schema: TelemetrySchema | null) {
   const fields = schema ? [...kindsOf(schema)] : []
   const pathsOf = (kind: TelemetryKind) =>
     fields.filter((field) => field.kind === kind).map(({ path }) => path)
@@ -75,17 +64,27 @@ export function createSampleReader(schema: TelemetrySchema | null): SampleReader
     paths.flatMap((path) => Obstacles.safeParse(valueAt(data, path)).data ?? [])
   const scanOf = (data: unknown) => scanPaths.flatMap((path) => returnsOf(valueAt(data, path)))
   return {
-    pose: (data) => posePath && PoseValue.safeParse(valueAt(data, posePath)).data,
-    sightings: (data) => ({ obstacles: obstaclesAt(data, obstaclePaths), scan: scanOf(data) }),
-    speedMps: (data) => velocityPath && VelocityValue.safeParse(valueAt(data, velocityPath)).data?.linear_mps,
-    nearest: (data) =>
+    pose: (data: unknown): Pose | undefined => posePath && PoseValue.safeParse(valueAt(data, posePath)).data,
+    sightings: (data: unknown): Sightings => ({
+      obstacles: obstaclesAt(data, obstaclePaths),
+      scan: scanOf(data),
+    }),
+    /** Returns the speed forwards, in metres per second. */
+    speedMps: (data: unknown): number | undefined =>
+      velocityPath && VelocityValue.safeParse(valueAt(data, velocityPath)).data?.linear_mps,
+    /** Returns the nearest obstacle or return of the lidar. */
+    nearest: (data: unknown): Sighting | undefined =>
       nearestOf([...obstaclesAt(data, schema ? obstaclePaths : [undeclaredObstacle]), ...scanOf(data)]),
+    /** Whether the robot declares the joints of an arm. */
     hasArm: joints.some(({ path }) => !isGripper(path)),
-    joints: (data, part) =>
+    /** Returns the joints of an arm, in the order of the schema; without those of a gripper, unless `part` asks for them. */
+    joints: (data: unknown, part: 'arm' | 'gripper'): readonly Joint[] =>
       joints
         .filter(({ path }) => isGripper(path) === (part === 'gripper'))
         .flatMap(({ path, field }) => jointsOf(field, path, valueAt(data, path))),
-    readings: (data) => (schema ? declaredReadings(data, schema) : readingsOf(data)),
+    /** Returns the values with labels and units, up to 40. */
+    readings: (data: unknown): readonly Reading[] =>
+      schema ? declaredReadings(data, schema) : readingsOf(data),
   }
 }
 
