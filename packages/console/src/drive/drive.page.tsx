@@ -1,16 +1,15 @@
 import { Stack, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import type { ComponentType, ReactNode } from 'react'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage } from '../base/section.tsx'
 import { Empty, Loading } from '../base/states.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { useMe } from '../platform/platform.ts'
 import { useLiveSession } from '../platform/use-live.ts'
 import { EndedStrip } from '../session/ended-strip.tsx'
-import { isOpen, type SessionDetail, sessionQuery } from '../session/session-query.ts'
+import { isOpen, type SessionDetail, useSession } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
 import { CockpitView } from './cockpit-view.tsx'
 import { WatchView } from './watch-view.tsx'
@@ -31,8 +30,7 @@ interface ViewProps {
 }
 
 function SessionPage({ sessionId, View }: { sessionId: string; View: ComponentType<ViewProps> }) {
-  const { rest } = usePlatform()
-  const query = useQuery(sessionQuery(rest, sessionId))
+  const query = useSession(sessionId)
   return (
     <ResourcePage
       query={query}

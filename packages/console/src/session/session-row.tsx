@@ -1,5 +1,5 @@
 import { Group, Paper, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { duration, money } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
@@ -7,6 +7,7 @@ import { Time } from '../base/time.tsx'
 import { useListPages } from '../list/list-pages.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
@@ -116,12 +117,10 @@ export function useSessionList(search: SessionSearch) {
 
 /** Counts the user's sessions for each status, under the other filters of a search. */
 export function useSessionCounts(search: SessionSearch) {
-  const { rest } = usePlatform()
   const query = filterOf({ ...search, status: undefined })
-  return useQuery({
-    queryKey: [...keys.sessions, 'counts', query],
-    queryFn: ({ signal }) => answerOf(rest.GET('/api/session-counts', { params: { query }, signal })),
-    placeholderData: keepPreviousData,
-    refetchInterval: COUNTS_POLL_MS,
-  })
+  return useRead(
+    [...keys.sessions, 'counts', query],
+    (rest, { signal }) => rest.GET('/api/session-counts', { params: { query }, signal }),
+    { placeholderData: keepPreviousData, refetchInterval: COUNTS_POLL_MS },
+  )
 }

@@ -2,8 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { SessionLogEvent, SessionStatus } from '@wheelhouse/protocol'
 import { useEffect, useRef, useState } from 'react'
 import { useNow } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
-import { type SessionDetail, sessionQuery } from './session-query.ts'
+import { type SessionDetail, sessionKey } from './session-query.ts'
 
 /** The billed time as the page knows it at one moment. */
 interface BillableReading {
@@ -48,17 +47,16 @@ export function useBillableSeconds(props: {
 
 /** Loads the session again after a silence. Returns the end of the last silence in Unix milliseconds, 0 without one. */
 function useLoadAfterSilence(sessionId: string, isSilent: boolean): number {
-  const { rest } = usePlatform()
   const queries = useQueryClient()
   const wasSilent = useRef(false)
   const [endedMs, setEndedMs] = useState(0)
   useEffect(() => {
     if (wasSilent.current && !isSilent) {
       setEndedMs(Date.now())
-      void queries.invalidateQueries({ queryKey: sessionQuery(rest, sessionId).queryKey })
+      void queries.invalidateQueries({ queryKey: sessionKey(sessionId) })
     }
     wasSilent.current = isSilent
-  }, [isSilent, queries, rest, sessionId])
+  }, [isSilent, queries, sessionId])
   return endedMs
 }
 

@@ -1,8 +1,8 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { useEffect, useMemo, useState } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import type { VideoSource, VideoWatch } from './watch-video.ts'
 import { createWhepPlayer, type WhepOptions } from './whep.ts'
 
@@ -11,25 +11,6 @@ type Camera = CameraList['cameras'][number]
 
 /** Cameras begin and end at the robot, without an event. */
 const REFRESH_MS = 2_000
-
-/** Queries the cameras of a session's robot. */
-const sessionCamerasQuery = (rest: RestClient, sessionId: string) =>
-  queryOptions({
-    // Not below the sessions: a log entry does not change cameras.
-    queryKey: [...keys.cameras, 'session', sessionId],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/sessions/{id}/cameras', { params: { path: { id: sessionId } }, signal })),
-    refetchInterval: REFRESH_MS,
-  })
-
-/** Queries the cameras of a robot for its owner. */
-const robotCamerasQuery = (rest: RestClient, robotId: string) =>
-  queryOptions({
-    queryKey: [...keys.cameras, 'robot', robotId],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/client/robots/{id}/cameras', { params: { path: { id: robotId } }, signal })),
-    refetchInterval: REFRESH_MS,
-  })
 
 /** Waits between attempts are short: a restarted media server must not leave an operator without a picture. */
 const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [250, 1_000]
@@ -65,16 +46,24 @@ export function useSessionCameras(
   part: 'control' | 'watch',
 ): Cameras {
   const { rest } = usePlatform()
-  const { data } = useQuery(sessionCamerasQuery(rest, session.id))
   const { id } = session
+  const { data } = useRead(
+    [...keys.cameras, 'session', id], // not below the sessions: a log entry does not change cameras
+    (rest, { signal }) => rest.GET('/api/sessions/{id}/cameras', { params: { path: { id } }, signal }),
+    { refetchInterval: REFRESH_MS },
+  )
   const getToken = useMemo(() => () => ticketFor(rest, id, part), [rest, id, part])
   return useCameras(data, session.stream_url ?? '', getToken, part === 'control')
 }
 
 /** Returns the cameras of a robot for its owner, whose cookie is the credential. */
 export function useRobotCameras(robot: { readonly id: string; readonly stream_url: string }): Cameras {
-  const { rest } = usePlatform()
-  const { data } = useQuery(robotCamerasQuery(rest, robot.id))
+  const { id } = robot
+  const { data } = useRead(
+    [...keys.cameras, 'robot', id],
+    (rest, { signal }) => rest.GET('/api/client/robots/{id}/cameras', { params: { path: { id } }, signal }),
+    { refetchInterval: REFRESH_MS },
+  )
   return useCameras(data, robot.stream_url, undefined)
 }
 
