@@ -20,7 +20,7 @@ import { useNow, useTicker } from '../base/time.tsx'
 import { ageText, type Freshness } from '../freshness/freshness.ts'
 import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
-import { estimate, useBillableSeconds } from '../session/session-time.ts'
+import { amountOf, useBillableSeconds } from '../session/session-time.ts'
 import { Shape } from '../status/shapes.tsx'
 import { type RobotFacts, type Trust, trustOf, trustShapes } from '../status/trust.ts'
 import { sourceTexts, trustTexts } from '../status/trust-badge.tsx'
@@ -39,24 +39,14 @@ const ICON_SIZE = '1.2em'
 
 type Icon = ComponentType<{ size?: string }>
 
-const holderIcons: Record<Holder, Icon> = {
-  driving: IconSteeringWheel,
-  held: IconLock,
-  stopping: IconHandStop,
-  stopped: IconHandStop,
-  paused: IconPause,
-  unconnected: IconUnplugged,
-  elsewhere: IconDevice,
-}
-
-const holderTexts: Record<Holder, string> = {
-  driving: t('drive.holder.driving'),
-  held: t('drive.holder.held'),
-  stopping: t('drive.holder.stopping'),
-  stopped: t('drive.holder.stopped'),
-  paused: t('drive.holder.paused'),
-  unconnected: t('drive.holder.unconnected'),
-  elsewhere: t('drive.holder.elsewhere'),
+const holders: Record<Holder, readonly [Icon, text: string]> = {
+  driving: [IconSteeringWheel, t('drive.holder.driving')],
+  held: [IconLock, t('drive.holder.held')],
+  stopping: [IconHandStop, t('drive.holder.stopping')],
+  stopped: [IconHandStop, t('drive.holder.stopped')],
+  paused: [IconPause, t('drive.holder.paused')],
+  unconnected: [IconUnplugged, t('drive.holder.unconnected')],
+  elsewhere: [IconDevice, t('drive.holder.elsewhere')],
 }
 
 /** Shows the robot, the way back, and who or what holds control. */
@@ -71,7 +61,8 @@ export function Identity(props: {
 }) {
   const { session, holder, isLive, isWatching, gamepad } = props
   const drivingIcon = isWatching ? IconEye : gamepad === undefined ? IconSteeringWheel : IconGamepad
-  const HolderIcon = holder === 'driving' ? drivingIcon : holderIcons[holder]
+  const [icon, text] = holders[holder]
+  const HolderIcon = holder === 'driving' ? drivingIcon : icon
   return (
     <div className={styles.identity} data-hud="identity">
       <LinkAnchor
@@ -94,7 +85,7 @@ export function Identity(props: {
         <HolderIcon size={ICON_SIZE} />
         {isWatching && holder === 'driving'
           ? t('drive.holder.operator', { operator: session.operator_name })
-          : holderTexts[holder]}
+          : text}
       </span>
     </div>
   )
@@ -331,20 +322,18 @@ function timeTitle({ planned_end }: SessionDetail, clock: SessionClock | undefin
 }
 
 function Earnings(props: { session: SessionDetail; seconds: number; isSilent: boolean }) {
-  const { session, seconds, isSilent } = props
-  const rateCents = session.rate_cents_per_minute
-  if (rateCents === null) return null
-  const { cents } = estimate(seconds, rateCents)
-  const share = 'operator_share_percent' in session ? (session.operator_share_percent ?? 0) : undefined
+  const amount = amountOf(props.session, props.seconds)
   return (
-    <span
-      className={styles.figure}
-      data-testid="earnings"
-      data-stale={isSilent || undefined}
-      title={share === undefined ? t('drive.time.cost') : t('drive.time.earned')}
-    >
-      {money(share === undefined ? cents : Math.floor((cents * share) / 100))}
-    </span>
+    amount && (
+      <span
+        className={styles.figure}
+        data-testid="earnings"
+        data-stale={props.isSilent || undefined}
+        title={amount.isEarned ? t('drive.time.earned') : t('drive.time.cost')}
+      >
+        {money(amount.cents)}
+      </span>
+    )
   )
 }
 

@@ -8,7 +8,7 @@ import type { EpisodeMarks } from '../episodes/episode-panel.tsx'
 import { useMe } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { ExtensionPanel, newestExtension } from '../session/extension-panel.tsx'
-import { lostUntil } from '../session/notices.tsx'
+import { Countdown, lostUntil } from '../session/notices.tsx'
 import { type SessionDetail, useSessionAction } from '../session/session-query.ts'
 import { HoldButton } from '../stop/hold-button.tsx'
 import type { StopControl, StopRequestState } from '../stop/stop.ts'
@@ -264,16 +264,9 @@ export const abandonedCall = ({ ends_at }: SessionDetail, release: ReactNode): C
   tone: 'paused',
   testId: 'abandoned',
   title: t('session.abandoned.title'),
-  text: ends_at === null ? t('session.abandoned.text') : <AbandonedCountdown endsAt={ends_at} />,
+  text: ends_at === null ? t('session.abandoned.text') : <Countdown endsAt={ends_at} />,
   acts: release,
 })
-
-const AbandonedCountdown = ({ endsAt }: { endsAt: string }) =>
-  textParts('session.abandoned.countdown', {
-    time: (
-      <span data-testid="countdown">{clockText(Math.max(0, Date.parse(endsAt) - useNow()) / 1_000)}</span>
-    ),
-  })
 
 /** Returns the call of a request to extend the session; undefined without one. */
 function extensionCall(live: LiveSession): Call | undefined {

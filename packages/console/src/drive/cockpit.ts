@@ -23,30 +23,6 @@ import { createOperatorConnection, type OperatorConnection } from './operator-co
 import { createOperatorStop } from './operator-stop.ts'
 import { loadPreferences } from './preferences.ts'
 
-interface ReleaseOnBlurOptions {
-  /** Releases all inputs. */
-  readonly release: () => void
-  /** Runs when the user returns to the window: until then, gamepads may report another position than they have. */
-  readonly onFocus: () => void
-  /** Runs when the user leaves the page. */
-  readonly onPageHide: () => void
-  /** Runs when the browser restores the page from its back/forward cache. */
-  readonly onPageShow: () => void
-}
-
-/** Releases the inputs on every event that can hide a keyup. @returns a function that removes the listeners */
-function releaseOnBlur({ release, onFocus, onPageHide, onPageShow }: ReleaseOnBlurOptions): () => void {
-  const listening = new AbortController()
-  const options = { signal: listening.signal }
-  window.addEventListener('blur', release, options)
-  window.addEventListener('focus', onFocus, options)
-  document.addEventListener('visibilitychange', () => document.hidden && release(), options)
-  document.addEventListener('focusin', () => isTyping() && release(), options)
-  window.addEventListener('pagehide', onPageHide, options)
-  window.addEventListener('pageshow', ({ persisted }) => persisted && onPageShow(), options)
-  return () => listening.abort()
-}
-
 /** The parts of the cockpit that run outside of React. */
 export type Cockpit = ReturnType<typeof openCockpit>
 
@@ -106,16 +82,23 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
   const releaseIfIdle = () => {
     if (!operatorConnection.canDrive()) release()
   }
+  // The inputs are released on every event that can hide a keyup.
+  const listening = new AbortController()
+  const options = { signal: listening.signal }
+  window.addEventListener('blur', release, options)
+  // Until the user returns to the window, gamepads may report another position than they have.
+  window.addEventListener('focus', gamepad.release, options)
+  document.addEventListener('visibilitychange', () => document.hidden && release(), options)
+  document.addEventListener('focusin', () => isTyping() && release(), options)
+  const onPageHide = () => {
+    release()
+    operatorConnection.close()
+  }
+  window.addEventListener('pagehide', onPageHide, options)
+  // The browser restores the page from its back/forward cache.
+  window.addEventListener('pageshow', ({ persisted }) => persisted && operatorConnection.takeOver(), options)
   const disposers = [
-    releaseOnBlur({
-      release,
-      onFocus: gamepad.release,
-      onPageHide: () => {
-        release()
-        operatorConnection.close()
-      },
-      onPageShow: operatorConnection.takeOver,
-    }),
+    () => listening.abort(),
     operatorConnection.state.subscribe(releaseIfIdle),
     operatorConnection.link.subscribe(releaseIfIdle),
     onCleared(room, () => operatorStop.state.get().phase !== 'requested' && operatorConnection.forgetStop()),

@@ -7,12 +7,6 @@ export interface Axes {
   readonly left: number
 }
 
-/** The `data` of a control frame for a differential-drive robot. */
-interface DriveControlData {
-  readonly linear_mps: number
-  readonly angular_radps: number
-}
-
 /** The speeds at a speed limit of 100 %. A slower robot drives at its own maximum. */
 const FULL_LINEAR_MPS = 1
 const FULL_ANGULAR_RADPS = 1.5
@@ -45,14 +39,6 @@ export function pastDeadZone(value: number, deadZone: number): number {
 /** Bends a deflection by a power, which makes it finer near the middle. @param exponent 1 for a straight line */
 export const curved = (value: number, exponent: number): number =>
   Math.sign(value) * Math.abs(value) ** exponent
-
-/** @param limit the allowed share of full speed, 0 to 1 */
-function commandOf({ forward, left }: Axes, limit: number): DriveControlData {
-  return {
-    linear_mps: forward * limit * FULL_LINEAR_MPS,
-    angular_radps: left * limit * FULL_ANGULAR_RADPS,
-  }
-}
 
 /** The `data` of a control frame. */
 export type ControlData = Readonly<Record<string, unknown>>
@@ -97,7 +83,10 @@ const differentialDrive: ControlPlan = {
   fullSpeed: { linearMps: FULL_LINEAR_MPS, angularRadps: FULL_ANGULAR_RADPS },
   inputs: [],
   speeds: [],
-  drive: (axes, limit) => ({ ...commandOf(axes, limit) }),
+  drive: ({ forward, left }, limit) => ({
+    linear_mps: forward * limit * FULL_LINEAR_MPS,
+    angular_radps: left * limit * FULL_ANGULAR_RADPS,
+  }),
   driveCommandOf: ({ linear_mps, angular_radps }) => ({
     linearMps: numberOf(linear_mps),
     angularRadps: numberOf(angular_radps),

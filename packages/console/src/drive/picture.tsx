@@ -62,8 +62,8 @@ export function Picture({ robot, predict, session, cameras, hud, readAges, rim, 
       {isMap && (
         <TelemetryView
           subscribe={robot.subscribe}
-          schema={schema}
-          {...(predict && { predict })}
+          telemetrySchema={session.telemetry_schema}
+          predict={predict}
           classNames={mapClassNames}
         />
       )}

@@ -11,7 +11,7 @@ import { ExtensionPanel } from '../session/extension-panel.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
 import type { SubscribeTelemetry } from '../telemetry/feed.ts'
 import type { Predict } from '../telemetry/surroundings.ts'
-import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
 import { CHAT_ID, type DockTab, type Hud } from './hud.ts'
 import { leaveChat } from './hud-actions.ts'
@@ -96,18 +96,8 @@ export function SideDock(props: Props) {
 /** Keeps the place of the dock on the layer of the stop. */
 export const DockSpace = () => <div className={styles.space} />
 
-function Content({
-  tab,
-  hud,
-  live,
-  session,
-  subscribe,
-  predict,
-  episodes,
-  quickReplies,
-  inputs,
-}: Props & { tab: DockTab }) {
-  const schema = useTelemetrySchema(session.telemetry_schema)
+function Content(props: Props & { tab: DockTab }) {
+  const { tab, hud, live, session, subscribe, predict, episodes, quickReplies, inputs } = props
   switch (tab) {
     case 'messages':
       return (
@@ -132,7 +122,9 @@ function Content({
         </Stack>
       )
     case 'values':
-      return <TelemetryView subscribe={subscribe} schema={schema} {...(predict && { predict })} />
+      return (
+        <TelemetryView subscribe={subscribe} telemetrySchema={session.telemetry_schema} predict={predict} />
+      )
     case 'episodes':
       return <EpisodePanel marks={episodes} />
     case 'inputs':

@@ -251,7 +251,6 @@ function SessionOverview(props: {
   const { robot, live, detail, room, activity } = props
   const observer = useObserverConnection(detail.id, true)
   const observerState = useObserverState(observer)
-  const telemetrySchema = useTelemetrySchema(detail.telemetry_schema)
   const stop = useStop(room.room, observer)
   const recordedStopText = useStopText(detail)
   const isOutdated = useIsSilent(observer?.ages)
@@ -281,7 +280,9 @@ function SessionOverview(props: {
       />
       <Columns of="minmax(0, 26rem) minmax(0, 1fr)">
         <Card withBorder>
-          {observer && <TelemetryView subscribe={observer.subscribe} schema={telemetrySchema} />}
+          {observer && (
+            <TelemetryView subscribe={observer.subscribe} telemetrySchema={detail.telemetry_schema} />
+          )}
         </Card>
         <Stack>
           <AbandonedNotice session={detail} />

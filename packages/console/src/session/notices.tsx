@@ -34,7 +34,8 @@ export function AbandonedNotice({ session }: { session: SessionDetail }) {
   )
 }
 
-function Countdown({ endsAt }: { endsAt: string }) {
+/** Shows when the session of an operator who is gone ends. */
+export function Countdown({ endsAt }: { endsAt: string }) {
   const seconds = Math.max(0, Math.ceil((Date.parse(endsAt) - useNow()) / 1_000))
   return textParts('session.abandoned.countdown', {
     time: <span data-testid="countdown">{clockText(seconds)}</span>,

@@ -69,10 +69,15 @@ export function statusSince(events: readonly SessionLogEvent[], status: SessionS
 }
 
 /**
- * Returns the charge of a session if it ended now: started minutes times the rate. This is an estimate, because only
- * the platform knows all outages. The charge is final at the end of the session.
+ * Returns what the viewer would earn in a session or pay for it if it ended now: started minutes times the rate, undefined without
+ * one. This is an estimate, because only the platform knows all outages. The charge is final at the end of the session.
  */
-export function estimate(billableSeconds: number, rateCentsPerMinute: number) {
+export function amountOf(session: SessionDetail, billableSeconds: number) {
+  const { rate_cents_per_minute: rate } = session
+  if (rate === null) return undefined
   const minutes = Math.ceil(Math.max(0, billableSeconds) / 60)
-  return { minutes, cents: minutes * rateCentsPerMinute }
+  const isEarned = 'operator_share_percent' in session
+  const charge = minutes * rate
+  const cents = isEarned ? Math.floor((charge * (session.operator_share_percent ?? 0)) / 100) : charge
+  return { rate, minutes, isEarned, cents }
 }
