@@ -56,7 +56,6 @@ export function Identity(props: {
   /** Whether what the page shows is live. */
   isLive: boolean
   isWatching: boolean
-  /** The gamepad that drives; undefined without one. */
   gamepad?: string | undefined
 }) {
   const { session, holder, isLive, isWatching, gamepad } = props
@@ -165,7 +164,6 @@ function LiveAge({ readAges }: { readAges: ReadAges }) {
   return shownMs === undefined ? null : ageText(shownMs)
 }
 
-/** The names and values of details. */
 export type DetailTexts = readonly (readonly [name: string, value: string])[]
 
 /** Lists details of the connection, refreshed on a timer, because they age without events. */
@@ -231,16 +229,13 @@ const figuresText = ({ latencyMs, framesPerSecond, bitsPerSecond, lostShare, fre
 
 interface FiguresProps {
   readonly session: SessionDetail
-  /** The newest known status. */
   readonly status: SessionStatus
-  /** When the session was loaded, in Unix milliseconds. */
   readonly fetchedAtMs: number
   readonly battery: BatteryReading | undefined
   /** Whether nothing has arrived for a second, so that the figures are only the last known ones. */
   readonly isSilent: boolean
   /** Whether the robot is lost, so that its charge is only the last known one. */
   readonly isLost: boolean
-  /** The mark of a session that is recorded. */
   readonly recording: ReactNode
   /** The mark of the sound, and what it says about speech. */
   readonly sound?: ReactNode
@@ -251,7 +246,6 @@ export const SessionFigures = (props: FiguresProps) => (
   <SessionFiguresView {...props} billedSeconds={useBillableSeconds(props)} />
 )
 
-/** Renders the figures of a session. */
 export const SessionFiguresView = ({
   session,
   battery,
@@ -358,7 +352,6 @@ export const MenuButton = (props: { waiting: number; isOpen: boolean; onOpen: ()
   </button>
 )
 
-/** Lays out the bar. */
 export const Bar = ({ children, end }: { children: ReactNode; end: ReactNode }) => (
   <>
     <div className={styles.ground} />

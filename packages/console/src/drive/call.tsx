@@ -46,7 +46,6 @@ export function CallSlot({ calls }: { calls: readonly Call[] }) {
   )
 }
 
-/** Shows the key that does the same as a button. */
 export const KeyHint = ({ children }: { children: ReactNode }) => (
   <span className={styles.keyHint} aria-hidden="true">
     {children}
@@ -62,11 +61,9 @@ interface ButtonProps extends ComponentProps<'button'> {
   readonly shortcut?: string
   /** The key that does the same and that the cockpit handles. */
   readonly hint?: string
-  /** Whether it is what the viewer does next. */
   readonly isPrimary?: boolean
 }
 
-/** Renders the button of a call, with its key. */
 export function CallButton(props: ButtonProps) {
   const { children, shortcut, hint, isPrimary = false, className = '', ...button } = props
   const self = useRef<HTMLButtonElement>(null)

@@ -22,7 +22,6 @@ import { findLatchedStop, type LatchedStop } from './operator-stop.ts'
 import styles from './plates.module.css'
 import type { RobotView } from './robot-view.ts'
 
-/** How long the held answer to a stop is held. */
 const CLEAR_MS = 1_000
 
 interface StopCallOptions {
@@ -31,7 +30,6 @@ interface StopCallOptions {
   readonly session: SessionDetail
   readonly meId: string
   readonly isWatching: boolean
-  /** What answers it. */
   readonly acts: ReactNode
 }
 
@@ -173,9 +171,7 @@ interface CallsOptions {
   readonly stop: StopControl['state']
   readonly episodes: EpisodeMarks
   readonly isWatching: boolean
-  /** The call of a connection that is missing. */
   readonly link: Call | undefined
-  /** The call of a session that is paused. */
   readonly paused: Call | undefined
   readonly onResume: (() => void) | undefined
 }

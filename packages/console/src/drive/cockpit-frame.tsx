@@ -65,9 +65,7 @@ import { canFloat, toggleFloating } from './window.ts'
 
 interface Props {
   readonly session: SessionDetail
-  /** The newest known status of the session. */
   readonly status: SessionStatus
-  /** When the session was loaded, in Unix milliseconds. */
   readonly fetchedAtMs: number
   readonly live: LiveSession
   readonly robot: RobotView
@@ -85,7 +83,6 @@ interface Props {
   readonly details: () => DetailTexts
   /** Messages that one press sends. */
   readonly quickReplies: readonly string[]
-  /** The speed at a limit of 100 %. */
   readonly fullSpeed: { readonly linearMps: number; readonly angularRadps: number }
   /** Receives the ages of the shown picture. Stable between renders. */
   readonly onPicture?: (watch: ReturnType<typeof useShownCameras>['watch']) => void
@@ -95,7 +92,6 @@ interface Props {
     readonly preferences: DrivePreferences
     readonly axes: Store<Axes>
     readonly stick: ReactNode
-    /** The gamepad that drives; undefined without one. */
     readonly gamepad: string | undefined
     readonly inputs: ReactNode
     /** How to drive, until the robot was driven once. */
@@ -310,7 +306,6 @@ function useCause(
   )
 }
 
-/** How long a notification of another session is shown. */
 const NEWS_MS = 8_000
 
 /** Shows the newest message in one line, or how to drive. It opens the messages. News of other sessions take its place for a moment. */

@@ -33,12 +33,10 @@ import { sessionCommands } from './session-commands.ts'
 import { Sheets } from './sheets.tsx'
 import { useFullScreen, useSafeArea, useWakeLock } from './window.ts'
 
-/** Messages that an operator often sends. */
 const OPERATOR_REPLIES = [t('drive.chat.onIt'), t('drive.chat.stopped'), t('drive.chat.isClear')]
 
 interface Props {
   readonly session: SessionDetail
-  /** When the session was loaded, in Unix milliseconds. */
   readonly fetchedAtMs: number
   readonly live: LiveSession
   readonly status: SessionStatus
@@ -135,7 +133,6 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
   )
 }
 
-/** Returns whether a robot declares inputs beyond driving. */
 function hasInputs({ control_schema }: SessionDetail): boolean {
   const { inputs, speeds } = controlPlanOf(readControlSchema(control_schema))
   return inputs.length > 0 || speeds.length > 0

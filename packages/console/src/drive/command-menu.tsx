@@ -6,12 +6,10 @@ import { t } from '../texts/texts.ts'
 import styles from './command-menu.module.css'
 import type { Hud } from './hud.ts'
 
-/** One command of the cockpit. */
 export interface Command {
   readonly id: string
   readonly icon: ComponentType<{ size?: number }>
   readonly label: string
-  /** The key that does the same. */
   readonly hint?: string
   readonly isDisabled?: boolean
   /** Why it is disabled, or what happened to it. */
@@ -54,7 +52,6 @@ export function CommandMenu({ hud, ...props }: Props) {
   )
 }
 
-/** Renders the commands that a search finds. */
 export function CommandList({ groups, note, onClose }: Omit<Props, 'hud'> & { onClose: () => void }) {
   const [search, setSearch] = useState('')
   const [active, setActive] = useState(0)

@@ -21,7 +21,6 @@ interface CommandSenderOptions {
   readonly limit: () => number
   /** Receives the sum of all inputs whenever it changes. */
   readonly onAxes?: (axes: Axes) => void
-  /** Receives the deflections of the inputs of speeds whenever they change. */
   readonly onDeflections?: (deflections: Deflections) => void
   /** Receives whether an input must have been at rest before it drives again, whenever that changes. */
   readonly onAwaitingRest?: (isAwaiting: boolean) => void

@@ -40,7 +40,6 @@ export function pastDeadZone(value: number, deadZone: number): number {
 export const curved = (value: number, exponent: number): number =>
   Math.sign(value) * Math.abs(value) ** exponent
 
-/** The `data` of a control frame. */
 export type ControlData = Readonly<Record<string, unknown>>
 export type InputValue = number | boolean | string
 

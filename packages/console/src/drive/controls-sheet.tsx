@@ -145,7 +145,6 @@ const LabeledSlider = ({ label, text, ...slider }: LabeledSliderProps) => (
 
 type Assignment = 'forwardAxis' | 'turnAxis' | 'stopButton' | 'holdButton'
 
-/** How far an axis must move to be chosen. */
 const CHOSEN_TRAVEL = 0.6
 
 const texts: Record<Assignment, { label: string; detect: string }> = {

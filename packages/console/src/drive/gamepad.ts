@@ -90,7 +90,6 @@ export function createGamepadInput({ steer, stop, profile }: GamepadOptions) {
   let frame = requestAnimationFrame(poll)
   return {
     state,
-    /** The names of all gamepads. */
     names,
     /** Returns what the gamepad that drives reports now; undefined without one. */
     snapshot(): PadSnapshot | undefined {

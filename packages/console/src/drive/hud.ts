@@ -1,13 +1,11 @@
 import { createPersisted } from '../base/persisted.ts'
 import { createStore, type Store } from '../base/store.ts'
 
-/** The id of the messages in the dock. */
 export const CHAT_ID = 'cockpit-chat'
 
 /** A sheet that covers a part of the picture. The inputs are released while it is open. */
 export type HudSheet = 'menu' | 'keys' | 'controls' | 'end'
 
-/** A tab of the dock beside the picture. */
 export type DockTab = 'messages' | 'log' | 'values' | 'episodes' | 'inputs'
 
 const DOCK_TABS: readonly string[] = ['messages', 'log', 'values', 'episodes', 'inputs'] satisfies DockTab[]
@@ -38,5 +36,4 @@ export const createHud = ({ hasInputs = false } = {}) => ({
   sheet: createStore<HudSheet | undefined>(undefined),
 })
 
-/** Switches a value between on and off. */
 export const toggle = (store: Store<boolean>): void => store.update((isOn) => !isOn)

@@ -71,7 +71,6 @@ function createSampleRing() {
       lastMs = ms
       values[at++ % SAMPLES] = ms
     },
-    /** Returns the median of the newest values. */
     medianMs(count: number): number | undefined {
       const newest = Array.from(
         { length: Math.min(count, at) },

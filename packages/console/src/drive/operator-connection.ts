@@ -12,7 +12,6 @@ import { type BatteryReading, createBatteryTrend, createLatencyStats } from './m
 /** The longest delay between two attempts to connect, because a robot waits for its operator. */
 const MAX_RECONNECT_MS = 1_000
 
-/** The state of the connection to the gateway. */
 export interface LinkView {
   readonly phase: 'connecting' | 'online' | 'offline' | 'ended'
   /** Why the last attempt failed; undefined while online. */

@@ -1,6 +1,14 @@
 import type { CameraView, TelemetrySchema } from '@wheelhouse/protocol'
 import type { PosePrediction } from '@wheelhouse/sdk'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type Dispatch,
+  type RefObject,
+  type SetStateAction,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { useStore } from '../base/store.ts'
 import { useTicker } from '../base/time.tsx'
 import { ageText, BLIND_MS } from '../freshness/freshness.ts'
@@ -24,7 +32,6 @@ import type { RobotView } from './robot-view.ts'
 
 interface Props {
   readonly robot: RobotView
-  /** Predicts the pose of a robot that the viewer drives. */
   readonly predict: Predict | undefined
   readonly session: SessionDetail
   readonly cameras: Cameras
@@ -102,7 +109,7 @@ function FloorPath(props: {
   view: CameraView
   predict: Predict | undefined
   readAges: ReadAges
-  frame: React.RefObject<HTMLDivElement | null>
+  frame: RefObject<HTMLDivElement | null>
 }) {
   const { subscribe, schema, view, predict, readAges, frame } = props
   const canvas = useRef<HTMLCanvasElement>(null)
@@ -146,7 +153,6 @@ function FloorPath(props: {
   )
 }
 
-/** Returns the part of the frame that its picture fills. */
 function pictureArea(frame: HTMLElement): PictureArea | undefined {
   const medium = frame.querySelector<HTMLElement>('video, img, canvas[role=img]')
   if (!medium) return undefined
@@ -188,14 +194,14 @@ export function CameraInsets(props: {
   if (shown.length === 0) return null
   return (
     <ul className={styles.insets} data-hud="camera" aria-label={t('cameras.label')}>
-      {shown.map(({ name, label, source }) => (
-        <li key={name} className={`${plates.plate} ${styles.inset}`}>
-          <SmallPicture name={name} label={label} source={source} onChange={setWatches} />
+      {shown.map((camera) => (
+        <li key={camera.name} className={`${plates.plate} ${styles.inset}`}>
+          <SmallPicture camera={camera} onChange={setWatches} />
           <button
             type="button"
             className={styles.choose}
-            aria-label={t('cameras.show', { camera: label })}
-            onClick={() => cameras.choose(name)}
+            aria-label={t('cameras.show', { camera: camera.label })}
+            onClick={() => cameras.choose(camera.name)}
           />
         </li>
       ))}
@@ -203,16 +209,13 @@ export function CameraInsets(props: {
   )
 }
 
-type ChangeWatches = (change: (before: readonly WatchedCamera[]) => readonly WatchedCamera[]) => void
-
 /** Shows one camera with its age, and adds its viewer to a list while it is open. */
 function SmallPicture(props: {
-  name: string
-  label: string
-  source: Cameras['others'][number]['source']
-  onChange: ChangeWatches
+  camera: Cameras['others'][number]
+  onChange: Dispatch<SetStateAction<readonly WatchedCamera[]>>
 }) {
-  const { name, label, source, onChange } = props
+  const { onChange } = props
+  const { name, label, source } = props.camera
   const [watch, setWatch] = useState<VideoWatch>()
   useEffect(() => {
     if (!watch) return

@@ -2,7 +2,6 @@ import { IconDoorExit, IconPause, IconPlay } from '../base/icons.tsx'
 import { t } from '../texts/texts.ts'
 import type { CommandGroup } from './command-menu.tsx'
 
-/** Returns the commands that pause, resume and end a session. */
 export const sessionCommands = (options: {
   readonly isPaused: boolean
   readonly isBusy: boolean

@@ -13,7 +13,6 @@ interface Props {
   /** Undefined for a viewer who watches. */
   readonly cockpit: Cockpit | undefined
   readonly hud: Hud
-  /** Ends the session. */
   readonly onEnd: () => Promise<unknown>
 }
 
@@ -61,14 +60,12 @@ function EndSession({ onEnd, onCancel }: { onEnd: () => Promise<unknown>; onCanc
   )
 }
 
-/** The keys that mark episodes. */
 const episodeKeyTexts: KeyTexts = [
   [['E'], t('drive.keys.episodeStart')],
   [['Y', 'N'], t('drive.keys.episodeEnd')],
   [[t('drive.keys.backspace')], t('drive.keys.episodeDiscard')],
 ]
 
-/** The keys of the picture and of what lies on it. */
 const viewKeyTexts: KeyTexts = [
   [[t('drive.menu.key')], t('drive.keys.menu')],
   [[t('drive.keys.enter')], t('drive.keys.chat')],
@@ -82,7 +79,6 @@ const viewKeyTexts: KeyTexts = [
   [['?'], t('drive.keys.keys')],
 ]
 
-/** The keys of the cockpit and what they do. */
 const keyTexts: KeyTexts = [
   [[t('drive.keys.space'), t('drive.keys.escape')], t('drive.keys.stop')],
   [['↑', '↓', '←', '→'], t('drive.keys.drive')],
@@ -95,7 +91,6 @@ const keyTexts: KeyTexts = [
   ...viewKeyTexts,
 ]
 
-/** The keys of a viewer who watches. */
 const watchKeyTexts: KeyTexts = [
   [[t('drive.keys.escape')], t('drive.watch.stopHint')],
   ...episodeKeyTexts,

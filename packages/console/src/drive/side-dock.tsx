@@ -26,7 +26,6 @@ interface Props {
   readonly episodes: EpisodeMarks
   /** Messages that one press sends. */
   readonly quickReplies: readonly string[]
-  /** The inputs that the robot declares beyond driving. */
   readonly inputs: ReactNode
 }
 

@@ -20,13 +20,11 @@ interface FullSpeed {
 
 interface Props {
   readonly subscribe: SubscribeTelemetry
-  /** The telemetry that the robot declares. */
   readonly telemetrySchema: Record<string, unknown> | null
   /** The speed limit that the viewer sets; undefined for a viewer who does not drive. */
   readonly preferences: Pick<DrivePreferences, 'limit' | 'stepLimit'> | undefined
   /** What the viewer commands; undefined for a viewer who does not drive. */
   readonly axes: Store<Axes> | undefined
-  /** The speed at a limit of 100 %. */
   readonly fullSpeed: FullSpeed
   /** The share of the limit that is available: latency or an old picture may lower it. */
   readonly speedScale: number
@@ -175,7 +173,6 @@ function useJoints(subscribe: SubscribeTelemetry, reader: SampleReader): readonl
 /** From this share of the travel on, a joint is near its end. */
 const NEAR_END = 0.92
 
-/** Shows the joints of an arm, each within its travel. */
 const Joints = ({ joints }: { joints: readonly Joint[] }) => (
   <div className={styles.joints}>
     {joints.map(({ name, value, unit, min, max }) => {

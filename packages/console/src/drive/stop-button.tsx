@@ -7,7 +7,6 @@ export type StopPhase = 'ready' | 'requested' | 'stopped'
 
 interface Props {
   readonly phase: StopPhase
-  /** Whether the viewer watches the session and does not drive. */
   readonly isWatching: boolean
   readonly onStop: () => void
 }

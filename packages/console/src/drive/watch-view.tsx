@@ -36,7 +36,6 @@ const OWNER_REPLIES = [t('drive.watch.person'), t('drive.watch.obstacle'), t('dr
 
 interface Props {
   readonly session: SessionDetail
-  /** When the session was loaded, in Unix milliseconds. */
   readonly fetchedAtMs: number
   readonly live: LiveSession
 }

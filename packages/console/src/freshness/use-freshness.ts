@@ -46,7 +46,6 @@ export function useReportOutdated(isOutdated: boolean): void {
   }, [live, isOutdated])
 }
 
-/** Returns the ages at the time of the call. */
 export type ReadAges = () => FreshnessAges
 
 /** Runs a callback before the next picture of the display. Returns a function that cancels it. */

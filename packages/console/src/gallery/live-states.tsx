@@ -92,7 +92,7 @@ const marks = {
   task: 'Pick up the red cube',
   setTask: doNothing,
   isBusy: false,
-  error: undefined,
+  error: null,
   mark: doNothing,
 }
 const runningMarks = { ...marks, running: { started_at: ago(42), task: 'Pick up the red cube' } }

@@ -36,7 +36,6 @@ const COUNT_LIMIT = 10_000
 export const SessionsPage = () =>
   isOnlyAdmin(useMe()) ? <Navigate to="/admin/sessions" replace /> : <OwnSessions />
 
-/** Lists the user's sessions. The query string holds search, filters and order. */
 function OwnSessions() {
   const search = useSearch({ from: '/shell/sessions' })
   const navigate = useNavigate({ from: '/sessions' })
@@ -258,11 +257,6 @@ const kilobytes = new Intl.NumberFormat(language, {
   maximumFractionDigits: 1,
 })
 
-interface ExportFile {
-  readonly name: string
-  readonly content: Blob
-}
-
 /**
  * Downloads the sessions that match a filter.
  * @param onProgress receives the number of bytes so far; the total is unknown
@@ -272,7 +266,7 @@ async function exportSessions(
   rest: RestClient,
   job: { format: 'csv' | 'json'; filter: ReturnType<typeof filterOf>; signal: AbortSignal },
   onProgress: (bytes: number) => void,
-): Promise<ExportFile> {
+): Promise<{ name: string; content: Blob }> {
   const { format, filter, signal } = job
   const request = rest.POST('/api/sessions/export', {
     body: { format, ...filter },
@@ -301,7 +295,7 @@ async function exportSessions(
 const nameIn = (response: Response) =>
   /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1]
 
-function saveFile({ name, content }: ExportFile): void {
+function saveFile({ name, content }: Awaited<ReturnType<typeof exportSessions>>): void {
   const url = URL.createObjectURL(content)
   const link = document.createElement('a')
   link.href = url

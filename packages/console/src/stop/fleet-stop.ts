@@ -7,10 +7,8 @@ import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
 import { createStop, type StopControl, type StopRoute, stopOverRest } from './stop.ts'
 
-/** Older results are dropped. */
 const MAX_RESULTS = 1_000
 
-/** An open session whose robot is stopped. */
 export interface StopTarget {
   readonly sessionId: string
   readonly robotName: string
@@ -85,7 +83,6 @@ export function useFleetStop(): FleetStop {
   return fleetStop
 }
 
-/** Returns the result of a stop as a sentence. */
 export function stopResultText(result: StopResult): string {
   if (result.phase === 'rejected') return t('live.stop.rejected', { error: messageOf(result.error) })
   return result.phase === 'requested' ? t('live.stop.requested') : t('live.stop.recorded')

@@ -10,7 +10,6 @@ import { isShortcut, latinKey } from '../base/keys.ts'
 import styles from './hold-button.module.css'
 
 interface Props extends Omit<ComponentProps<'button'>, 'onClick'> {
-  /** How long it must be held. */
   readonly holdMs: number
   readonly onHold: () => void
   /** A letter that holds it like the space bar, while it has the focus. */

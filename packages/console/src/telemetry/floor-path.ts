@@ -3,7 +3,6 @@ import type { Pose, PosePrediction } from '@wheelhouse/sdk'
 import type { Sightings } from './sample-reader.ts'
 import { type Pixels, trace } from './trail-map.ts'
 
-/** The part of a canvas that a picture fills. */
 export interface PictureArea {
   readonly left: number
   readonly top: number

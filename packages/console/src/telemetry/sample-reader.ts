@@ -234,14 +234,12 @@ const UNITS: readonly [ending: string, unit: string][] = [
   ['_c', '°C'],
 ]
 
-/** Returns the values of a sample with labels and units, which it takes from the names of the fields. */
 function readingsOf(data: unknown): Reading[] {
   const readings: Reading[] = []
   collectReadings(data, [], readings)
   return readings
 }
 
-/** Adds the values below a path to the readings, up to `MAX_READINGS`. */
 function collectReadings(value: unknown, path: readonly string[], readings: Reading[]): void {
   if (readings.length >= MAX_READINGS) return
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && path.length < MAX_DEPTH) {
@@ -269,11 +267,9 @@ export function labelOf(names: readonly string[]): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** Returns a share of 0 to 1 as `83 %`. */
 const shareText = (share: number): string =>
   t('telemetry.reading.share', { percent: Math.round(share * 100) })
 
-/** Returns a value as text, with its unit. */
 export const withUnit = (value: unknown, unit = ''): string => `${formatValue(value)} ${unit}`.trim()
 
 function formatValue(value: unknown): string {

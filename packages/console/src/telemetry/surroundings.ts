@@ -101,7 +101,6 @@ function rangeOf(sightings: readonly Sighting[]): number {
   return Math.min(farthestM, MAX_RANGE_M)
 }
 
-/** Draws a circle for every metre. */
 function drawRings(context: CanvasRenderingContext2D, [x, y]: Pixels, scale: number, rangeM: number): void {
   context.globalAlpha = 0.15
   context.lineWidth = 1

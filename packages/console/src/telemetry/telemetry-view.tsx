@@ -16,7 +16,6 @@ interface Props {
   readonly subscribe: SubscribeTelemetry
   /** The telemetry that the robot declares; null for none. */
   readonly telemetrySchema: Record<string, unknown> | null
-  /** Stable between renders. */
   readonly predict?: Predict | undefined
   /** Class names that replace those of the panel, for a page that places its parts itself. */
   readonly classNames?: Readonly<Record<'panel' | 'age' | 'map' | 'proximity' | 'values', string | undefined>>
@@ -186,7 +185,6 @@ function bytesReadings(bytes: Uint8Array): Reading[] {
   ]
 }
 
-/** Writes names and values into a `<dl>` and changes only the affected elements. */
 function createValueList(list: HTMLElement): (readings: readonly Reading[]) => void {
   const rows = new Map<string, { row: HTMLElement; value: HTMLElement }>()
   return (readings) => {

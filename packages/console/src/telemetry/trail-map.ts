@@ -80,7 +80,6 @@ export function drawPath(context: CanvasRenderingContext2D, points: readonly Pix
   context.globalAlpha = 1
 }
 
-/** Makes a line through points the path of a canvas. */
 export function trace(context: CanvasRenderingContext2D, points: readonly Pixels[]): void {
   context.beginPath()
   for (const [x, y] of points) context.lineTo(x, y)

@@ -19,7 +19,6 @@ interface SoundState {
 /** The sound of a robot at the loudspeaker, and the microphone at the robot. */
 export type RobotSound = ReturnType<typeof createRobotSound>
 
-/** The devices of the browser. */
 interface SoundDevices {
   readonly speaker: Pick<HTMLAudioElement, 'play' | 'pause' | 'muted' | 'srcObject'>
   openMicrophone(): Promise<MediaStreamTrack>

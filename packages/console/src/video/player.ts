@@ -105,7 +105,6 @@ export async function inTime<T>(promise: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** How a WebRTC video arrives. */
 export interface StreamFigures {
   /** Time from the capture of the newest frame to its display; undefined if the server does not send the capture times. */
   readonly latencyMs: number | undefined
@@ -117,7 +116,6 @@ export interface StreamFigures {
   readonly freezes: number
 }
 
-/** Counters of a video since it began. */
 interface Counters {
   readonly atMs: number
   readonly bytes: number

@@ -17,7 +17,6 @@ const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [250, 1_000]
 /** A camera of the platform that sends nothing for this time is opened again. */
 const SILENT_LIMIT_MS = 1_500
 
-/** A camera that can be shown. */
 interface ShownCamera {
   readonly name: string
   readonly label: string
@@ -28,17 +27,7 @@ interface ShownCamera {
 type ListedCamera = Pick<Camera, 'name' | 'label' | 'whep_url' | 'stream_url' | 'live' | 'audio'>
 
 /** The cameras of a robot, and which one is the large picture. */
-export interface Cameras {
-  /** The live cameras that are not the large picture. */
-  readonly others: readonly ShownCamera[]
-  /** The first camera that is live, then it remains. Undefined for a robot without cameras. */
-  readonly main: ShownCamera | undefined
-  /** The names of the cameras that send sound; as text, separated by commas. */
-  readonly sounding: string
-  choose(name: string): void
-  /** Chooses the camera after the present one. */
-  next(): void
-}
+export type Cameras = ReturnType<typeof useCameras>
 
 /** Returns the cameras of a session: for its operator with a ticket to control, for others with one to watch. */
 export function useSessionCameras(
@@ -83,7 +72,7 @@ function useCameras(
   streamUrl: string,
   getToken: (() => Promise<string>) | undefined,
   canSpeak = false,
-): Cameras {
+) {
   const [chosen, choose] = useState<string>()
   const cameras: readonly ListedCamera[] = list?.cameras ?? initialCameras(streamUrl)
   // As text: a refetch returns new objects, which must not interrupt the video.
@@ -108,13 +97,16 @@ function useCameras(
   // The address of a robot that publishes cameras usually is one of them.
   const live = shown.filter(isLive).filter((camera, _, all) => isPublished(camera) || !all.some(isPublished))
   return {
+    /** The live cameras that are not the large picture. */
     others: live.filter(({ name }) => name !== main?.name),
+    /** The first camera that is live, then it remains. Undefined for a robot without cameras. */
     main,
+    /** The names of the cameras that send sound; as text, separated by commas. */
     sounding: cameras
       .filter(({ audio }) => audio)
       .map(({ name }) => name)
       .join(','),
-    choose,
+    choose: (name: string) => choose(name),
     next: () => choose(live[(live.findIndex(({ name }) => name === main?.name) + 1) % live.length]?.name),
   }
 }
@@ -141,7 +133,6 @@ async function ticketFor(rest: RestClient, id: string, part: 'control' | 'watch'
   return (await answerOf(request)).ticket
 }
 
-/** A camera that is shown. */
 export interface WatchedCamera {
   readonly name: string
   readonly label: string

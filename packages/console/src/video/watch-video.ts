@@ -4,7 +4,6 @@ import { t } from '../texts/texts.ts'
 import { playersFor } from './find-player.ts'
 import { type Player, type Playing, SilentCameraError } from './player.ts'
 
-/** Where a video is. */
 export interface VideoSource {
   readonly url: string
   /** Plays it; without one, the response of the address decides. */
@@ -32,7 +31,6 @@ type PictureAges = Pick<
   'pictureMs' | 'pictureDelayMs' | 'isPictureAwaited' | 'isCameraUnreachable'
 >
 
-/** One viewer of one video. */
 export type VideoWatch = ReturnType<typeof watchVideo>
 
 const MIN_BACKOFF_MS = 1_000
@@ -167,7 +165,6 @@ export function watchVideo(source: VideoSource, title: string, host: HTMLElement
   }
 }
 
-/** Host names of the local machine. */
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
