@@ -92,7 +92,7 @@ const sessionColumns: readonly ListColumn<Session>[] = [
   },
   {
     header: t('admin.sessions.operator'),
-    width: 'minmax(0, 2fr)',
+    width: 'minmax(5.5rem, 2fr)',
     cell: ({ operator_id, operator_name }) => <UserLink id={operator_id} name={operator_name} />,
   },
   {
@@ -109,8 +109,9 @@ const sessionColumns: readonly ListColumn<Session>[] = [
   },
   {
     header: t('admin.sessions.reason'),
-    width: 'minmax(0, 2fr)',
+    width: 'minmax(5rem, 2fr)',
     card: 'none',
+    from: 'lg',
     cell: ({ stopped, pause_reason }) =>
       stopped ? (
         <StateLabel shape="blind">{t('admin.sessions.stopped')}</StateLabel>

@@ -40,7 +40,7 @@ const columns: readonly ListColumn<Robot>[] = [
   },
   {
     header: t('robots.list.operator'),
-    width: 'minmax(0, 1.2fr)',
+    width: 'minmax(5.5rem, 1.2fr)',
     cell: ({ id }) => <OfLiveRobot id={id} read={({ session }) => session?.operator_name} />,
   },
   {
