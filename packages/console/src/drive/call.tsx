@@ -1,8 +1,7 @@
 import type { ComponentProps, ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
 import { isShortcut, latinKey } from '../base/keys.ts'
-import type { ShapeName } from '../status/shape-name.ts'
-import { Shape } from '../status/shapes.tsx'
+import { Shape, type ShapeName } from '../status/shapes.tsx'
 import type { Tone } from '../status/state-label.tsx'
 import styles from './plates.module.css'
 

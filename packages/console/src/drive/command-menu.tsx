@@ -1,6 +1,6 @@
 import { Kbd, Modal, TextInput } from '@mantine/core'
 import { type ComponentType, type KeyboardEvent, type MouseEvent, useState } from 'react'
-import { IconSearch } from '../base/icons.tsx'
+import { IconDoorExit, IconPause, IconPlay, IconSearch } from '../base/icons.tsx'
 import { useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
 import styles from './command-menu.module.css'
@@ -142,3 +142,35 @@ const holdHandlers = ({ begin, end }: NonNullable<Command['hold']>) => ({
   // A finger that rests would open the menu of the browser.
   onContextMenu: (event: MouseEvent) => event.preventDefault(),
 })
+
+export const sessionCommands = (options: {
+  readonly isPaused: boolean
+  readonly isBusy: boolean
+  readonly onPause: () => void
+  /** Undefined for a viewer, whom the session does not wait for. */
+  readonly onResume: { readonly isPossible: boolean; readonly run: () => void } | undefined
+  readonly onEnd: () => void
+  readonly endLabel: string
+}): CommandGroup['commands'] => {
+  const { isPaused, isBusy, onPause, onResume, onEnd, endLabel } = options
+  return [
+    isPaused && onResume
+      ? {
+          id: 'pause',
+          icon: IconPlay,
+          label: t('drive.bar.resume'),
+          hint: 'R',
+          isDisabled: isBusy || !onResume.isPossible,
+          run: onResume.run,
+        }
+      : {
+          id: 'pause',
+          icon: IconPause,
+          label: t('drive.bar.pause'),
+          hint: 'P',
+          isDisabled: isBusy || isPaused,
+          run: onPause,
+        },
+    { id: 'end', icon: IconDoorExit, label: endLabel, run: onEnd },
+  ]
+}

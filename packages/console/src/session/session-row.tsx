@@ -3,6 +3,7 @@ import { keepPreviousData } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { duration, money } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { Note } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useListPages } from '../list/list-pages.ts'
 import { usePlatform } from '../platform/platform.ts'
@@ -27,11 +28,11 @@ export function SessionRow({ session }: { session: ListedSession }) {
             </LinkAnchor>
             <SessionStatusLabel status={status} />
           </Group>
-          <Text size="sm" c="dimmed">
+          <Note>
             {isOperated(session)
               ? robot_type
               : t('session.row.operatedBy', { type: robot_type, operator: operator_name })}
-          </Text>
+          </Note>
           <Text size="sm">
             <When session={session} />
           </Text>

@@ -1,5 +1,7 @@
 import type { ReactElement } from 'react'
-import type { ShapeName } from './shape-name.ts'
+
+/** The state that a shape stands for. Each is told apart without its colour. */
+export type ShapeName = 'live' | 'delayed' | 'blind' | 'stopped' | 'paused' | 'lost' | 'off' | 'request'
 
 const RING = { fill: 'none', stroke: 'currentColor', strokeWidth: 3.5 } as const
 

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ShapeName } from './shape-name.ts'
-import { Shape } from './shapes.tsx'
+import { Shape, type ShapeName } from './shapes.tsx'
 import styles from './state-label.module.css'
 
 /** The colours of states. `blind` is that of everything that must not be missed: blind, stopped, lost. */
