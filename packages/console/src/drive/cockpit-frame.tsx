@@ -116,11 +116,10 @@ export function CockpitFrame(props: Props) {
   const request = useStore(stop.state)
   const phase: StopPhase = request.phase === 'requested' ? 'requested' : facts.isStopped ? 'stopped' : 'ready'
   const holder = holderOf(facts, {
-    link: robot.link,
+    phase: robot.link.phase,
     isSilent,
     isHeld: robot.isPictureHeld || trust.state === 'BLIND',
     isStopping: request.phase === 'requested',
-    isElsewhere: robot.link.phase === 'ended',
   })
   const sound = useRobotSound({
     hud,

@@ -112,6 +112,19 @@ function Input({ input, value, onChange }: InputProps) {
   )
 }
 
+/** Returns what follows a pointer from its press until it is released or lost. */
+const whileHeld = (follow: (event: PointerEvent) => void, release: () => void) => ({
+  onPointerDown: (event: PointerEvent) => {
+    event.currentTarget.setPointerCapture(event.pointerId)
+    follow(event)
+  },
+  onPointerMove: (event: PointerEvent) =>
+    event.currentTarget.hasPointerCapture(event.pointerId) && follow(event),
+  onPointerUp: release,
+  onPointerCancel: release,
+  onLostPointerCapture: release,
+})
+
 const KEYS: Readonly<Record<string, number>> = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }
 
 /**
@@ -119,15 +132,13 @@ const KEYS: Readonly<Record<string, number>> = { ArrowUp: 1, ArrowRight: 1, Arro
  * it loses the pointer or the focus. Its value is sent only while it is held.
  */
 function SpeedInput({ cockpit, input }: { cockpit: Cockpit; input: ControlInput }) {
-  const track = useRef<HTMLDivElement>(null)
   const { commandSender, deflections, preferences } = cockpit
   const deflection = useStore(deflections).get(input) ?? 0
   const limit = useStore(preferences.limit)
   const id = useId()
   const release = () => commandSender.deflect(input, 0)
-  const held = (event: PointerEvent) => track.current?.hasPointerCapture(event.pointerId) === true
-  const deflect = ({ clientX }: PointerEvent) => {
-    const { left, width } = (track.current as HTMLDivElement).getBoundingClientRect()
+  const deflect = ({ clientX, currentTarget }: PointerEvent) => {
+    const { left, width } = currentTarget.getBoundingClientRect()
     const position = ((clientX - left) / width) * 2 - 1
     commandSender.deflect(input, Math.min(Math.max(position, -1), 1))
   }
@@ -144,7 +155,6 @@ function SpeedInput({ cockpit, input }: { cockpit: Cockpit; input: ControlInput 
         {input.label}: {text}
       </Text>
       <div
-        ref={track}
         className={styles.speed}
         role="slider"
         tabIndex={0}
@@ -154,15 +164,9 @@ function SpeedInput({ cockpit, input }: { cockpit: Cockpit; input: ControlInput 
         aria-valuemax={100}
         aria-valuenow={Math.round(deflection * 100)}
         aria-valuetext={text}
-        onPointerDown={(event) => {
-          event.currentTarget.focus() // while a text field has the focus, nothing is sent
-          event.currentTarget.setPointerCapture(event.pointerId)
-          deflect(event)
-        }}
-        onPointerMove={(event) => held(event) && deflect(event)}
-        onPointerUp={release}
-        onPointerCancel={release}
-        onLostPointerCapture={release}
+        // While a text field has the focus, nothing is sent.
+        onPointerDownCapture={({ currentTarget }) => currentTarget.focus()}
+        {...whileHeld(deflect, release)}
         onKeyDown={onKeyDown}
         onKeyUp={release}
         onBlur={release}
@@ -186,7 +190,6 @@ const TRAVEL = 68
  * as usual.
  */
 export function Stick({ cockpit }: { cockpit: Cockpit }) {
-  const base = useRef<HTMLDivElement>(null)
   const knob = useRef<HTMLDivElement>(null)
   const { axes, commandSender, operatorConnection } = cockpit
   useStore(operatorConnection.state)
@@ -200,18 +203,15 @@ export function Stick({ cockpit }: { cockpit: Cockpit }) {
     return axes.subscribe(show)
   }, [axes])
 
-  const held = (event: PointerEvent) => base.current?.hasPointerCapture(event.pointerId) === true
-  const steer = ({ clientX, clientY }: PointerEvent) => {
-    const { left, top, width, height } = (base.current as HTMLDivElement).getBoundingClientRect()
+  const steer = ({ clientX, clientY, currentTarget }: PointerEvent) => {
+    const { left, top, width, height } = currentTarget.getBoundingClientRect()
     const [x, y] = [(clientX - left) / (width / 2) - 1, (clientY - top) / (height / 2) - 1]
     // Outside the rim only the direction counts.
     const over = Math.max(1, Math.hypot(x, y))
     commandSender.steer('stick', { forward: -y / over, left: -x / over })
   }
-  const releaseStick = () => commandSender.steer('stick', atRest)
   return (
     <div
-      ref={base}
       className={styles.stick}
       data-hud="stick"
       data-off={!operatorConnection.canDrive()}
@@ -219,14 +219,7 @@ export function Stick({ cockpit }: { cockpit: Cockpit }) {
       aria-label={t('drive.stick.label')}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: while it has the focus, no other element uses the arrow keys
       tabIndex={0}
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId)
-        steer(event)
-      }}
-      onPointerMove={(event) => held(event) && steer(event)}
-      onPointerUp={releaseStick}
-      onPointerCancel={releaseStick}
-      onLostPointerCapture={releaseStick}
+      {...whileHeld(steer, () => commandSender.steer('stick', atRest))}
     >
       <div ref={knob} className={styles.knob} />
     </div>

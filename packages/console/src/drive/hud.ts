@@ -6,10 +6,8 @@ export const CHAT_ID = 'cockpit-chat'
 /** A sheet that covers a part of the picture. The inputs are released while it is open. */
 export type HudSheet = 'menu' | 'keys' | 'controls' | 'end'
 
-export type DockTab = 'messages' | 'log' | 'values' | 'episodes' | 'inputs'
-
-const DOCK_TABS: readonly string[] = ['messages', 'log', 'values', 'episodes', 'inputs'] satisfies DockTab[]
-const isDockTab = (text: string): text is DockTab => DOCK_TABS.includes(text)
+const DOCK_TABS = ['messages', 'log', 'values', 'episodes', 'inputs'] as const
+export type DockTab = (typeof DOCK_TABS)[number]
 
 /** The state of everything that lies on the picture. */
 export type Hud = ReturnType<typeof createHud>
@@ -30,7 +28,11 @@ export const createHud = ({ hasInputs = false } = {}) => ({
   dock:
     hasInputs && !matchMedia(PHONE).matches
       ? createStore<DockTab | ''>('inputs')
-      : createPersisted<DockTab | ''>('wheelhouse-dock', '', (text) => (isDockTab(text) ? text : '')),
+      : createPersisted<DockTab | ''>(
+          'wheelhouse-dock',
+          '',
+          (text) => DOCK_TABS.find((tab) => tab === text) ?? '',
+        ),
   /** Whether the dock was opened for one message, and closes after it. */
   isForMessage: createStore(false),
   sheet: createStore<HudSheet | undefined>(undefined),

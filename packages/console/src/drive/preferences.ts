@@ -41,14 +41,9 @@ export const MAX_BUTTONS = 32
 /** How much of a gamepad's name is stored. */
 export const MAX_PAD_NAME = 200
 
-const axis = z
-  .int()
-  .min(0)
-  .max(MAX_AXES - 1)
-const button = z
-  .int()
-  .min(0)
-  .max(MAX_BUTTONS - 1)
+const indexBelow = (count: number) => z.int().nonnegative().lt(count)
+const axis = indexBelow(MAX_AXES)
+const button = indexBelow(MAX_BUTTONS)
 
 /** The assignments of a gamepad and how it drives. Numbers of axes and buttons are those of the Gamepad API. */
 export const ControlProfile = z.object({

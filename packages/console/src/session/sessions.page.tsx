@@ -4,7 +4,7 @@ import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { SessionStatus } from '@wheelhouse/protocol'
 import { answerOf, type RestClient } from '@wheelhouse/sdk'
 import { useRef, useState } from 'react'
-import { duration, money } from '../base/format.ts'
+import { dataSize, duration, money } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { messageOf } from '../base/message-of.ts'
 import { Page } from '../base/page.tsx'
@@ -17,7 +17,7 @@ import { keys } from '../platform/queries.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
-import { language, t } from '../texts/texts.ts'
+import { t } from '../texts/texts.ts'
 import { Stars } from './ended-strip.tsx'
 import { filterOf, readSessionSearch, type SessionSearch } from './list-search.ts'
 import {
@@ -196,10 +196,10 @@ function ExportButtons({ search }: { search: SessionSearch }) {
         {t('session.export.exports')}
       </LinkButton>
       <Text size="sm" role="status" c={run.error ? 'red.9' : undefined}>
-        {run.isPending && t('session.export.progress', { size: kilobytes.format(bytes / 1_000) })}
+        {run.isPending && t('session.export.progress', { size: dataSize(bytes / 1_000_000) })}
         {run.isSuccess &&
           run.data === undefined &&
-          t('session.export.saved', { size: kilobytes.format(bytes / 1_000) })}
+          t('session.export.saved', { size: dataSize(bytes / 1_000_000) })}
         {run.data !== undefined &&
           textParts('session.export.background', {
             link: (
@@ -249,13 +249,6 @@ function useExport(search: SessionSearch) {
     wasCancelled: () => abort.current.signal.aborted,
   }
 }
-
-const kilobytes = new Intl.NumberFormat(language, {
-  style: 'unit',
-  unit: 'kilobyte',
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1,
-})
 
 /**
  * Downloads the sessions that match a filter.
