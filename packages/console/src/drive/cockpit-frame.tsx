@@ -136,6 +136,7 @@ export function CockpitFrame(props: Props) {
   useFavicon(faviconOf(trust, facts.isStopped))
   const shared = { 'data-hand': useStore(hand), 'data-docked': dock !== '', 'data-watching': isWatching }
   const predict = driving?.predict
+  const telemetry = { subscribe: robot.subscribe, telemetrySchema: session.telemetry_schema }
   return (
     <>
       <div ref={root} className={styles.cockpit} {...shared} data-bare={useStore(hud.isBare)}>
@@ -196,19 +197,14 @@ export function CockpitFrame(props: Props) {
             />
             <StopSpace phase={phase} isWatching={isWatching} />
             <SpeedPlate
-              subscribe={robot.subscribe}
-              telemetrySchema={session.telemetry_schema}
+              {...telemetry}
               preferences={driving?.preferences}
               axes={driving?.axes}
               fullSpeed={props.fullSpeed}
               speedScale={robot.link.phase === 'online' ? robot.limits.speed_scale : 1}
               cause={useCause(robot, isSilent ? undefined : interruptionText(recording))}
             />
-            <Nearby
-              subscribe={robot.subscribe}
-              telemetrySchema={session.telemetry_schema}
-              predict={predict}
-            />
+            <Nearby {...telemetry} predict={predict} />
             {driving?.stick && <div className={styles.stick}>{driving.stick}</div>}
           </div>
         </main>

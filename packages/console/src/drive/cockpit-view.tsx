@@ -8,7 +8,6 @@ import { decimals } from '../base/format.ts'
 import { createPersisted } from '../base/persisted.ts'
 import { Loading } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
-import { useEpisodeMarks } from '../episodes/episode-panel.tsx'
 import { DELAYED_MS } from '../freshness/freshness.ts'
 import { usePlatform } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
@@ -17,7 +16,6 @@ import type { StopControl } from '../stop/stop.ts'
 import { useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { dropTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { useSessionCameras } from '../video/use-cameras.ts'
 import { type Call, CallButton } from './call.tsx'
 import { linkCall, pausedCall, useCalls } from './calls.tsx'
 import { type Cockpit, openCockpit } from './cockpit.ts'
@@ -27,11 +25,11 @@ import { sessionCommands } from './command-menu.tsx'
 import { controlPlanOf, isAtRest, readControlSchema } from './control-plan.ts'
 import type { PadState } from './gamepad.ts'
 import { createHud, type Hud } from './hud.ts'
-import { useDriveActions, useHudActions, useHudKeys } from './hud-actions.ts'
+import { useDriveActions, useHudParts } from './hud-actions.ts'
 import type { LatencySample } from './measurements.ts'
 import type { RobotView } from './robot-view.ts'
 import { Sheets } from './sheets.tsx'
-import { useFullScreen, useSafeArea, useWakeLock } from './window.ts'
+import { useSafeArea, useWakeLock } from './window.ts'
 
 const OPERATOR_REPLIES = [t('drive.chat.onIt'), t('drive.chat.stopped'), t('drive.chat.isClear')]
 
@@ -53,24 +51,13 @@ export function CockpitView(props: Props) {
 function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
   const { session, fetchedAtMs, live, status, cockpit, hud } = props
   const { operatorConnection, preferences, plan } = cockpit
-  const cameras = useSessionCameras(session, 'control')
   const actions = useDriveActions(session, status)
-  const { toggle: toggleFullScreen } = useFullScreen(cockpit.stop)
-  const episodes = useEpisodeMarks(session.id, session.robot_id)
-  const perform = useHudActions({
-    hud,
-    preferences,
-    actions,
-    toggleFullScreen,
-    nextCamera: cameras.next,
-    episodes,
-  })
-  useHudKeys(perform)
+  const parts = useHudParts(session, { part: 'control', hud, preferences, actions, onEscape: cockpit.stop })
   useWakeLock(status === 'ACTIVE')
   useHaptics(cockpit, session)
   useReleaseBelowSheets(cockpit, hud)
   const [stop] = useState((): StopControl => ({ state: cockpit.stopState, request: cockpit.stop }))
-  const robot = useRobotView(cockpit)
+  const view = { session, live, robot: useRobotView(cockpit), ...parts }
   const hasDriven = useHasDriven(cockpit)
   const pad = useStore(cockpit.gamepad.state)
   const isAwaitingRest = useStore(cockpit.isAwaitingRest)
@@ -78,32 +65,23 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
   return (
     <>
       <CockpitFrame
-        session={session}
+        {...view}
         status={status}
         fetchedAtMs={fetchedAtMs}
-        live={live}
-        robot={robot}
-        cameras={cameras}
-        hud={hud}
         hand={preferences.hand}
-        episodes={episodes}
         stop={stop}
         calls={[
           ...useCalls({
-            session,
-            live,
-            robot,
+            ...view,
             stop: stop.state,
-            episodes,
             isWatching: false,
-            link: linkCall(robot.link, operatorConnection.takeOver),
-            paused: robot.drive?.status === 'PAUSED' ? pausedCall(actions) : undefined,
+            link: linkCall(view.robot.link, operatorConnection.takeOver),
+            paused: view.robot.drive?.status === 'PAUSED' ? pausedCall(actions) : undefined,
             onResume: actions.resume,
           }),
           ...(plan.drives || isRich ? [] : [noControlsCall]),
           ...inputCalls(pad, isAwaitingRest, () => hud.sheet.set('controls')),
         ]}
-        perform={perform}
         commands={sessionCommands({
           isPaused: actions.isPaused,
           isBusy: actions.isBusy,

@@ -2,10 +2,12 @@ import type { SessionStatus } from '@wheelhouse/protocol'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { isTyping, latinKey, leaveField } from '../base/keys.ts'
-import type { EpisodeMarks } from '../episodes/episode-panel.tsx'
+import { type EpisodeMarks, useEpisodeMarks } from '../episodes/episode-panel.tsx'
 import { type SessionDetail, usePerforming, useSessionAction } from '../session/session-query.ts'
+import { useSessionCameras } from '../video/use-cameras.ts'
 import { CHAT_ID, type Hud, toggle } from './hud.ts'
 import type { DrivePreferences } from './preferences.ts'
+import { useFullScreen } from './window.ts'
 
 interface Options {
   readonly hud: Hud
@@ -40,13 +42,25 @@ const performers = {
 /** The action of a key that neither drives nor stops. */
 export type HudAction = keyof typeof performers
 
-/** Returns a function that performs the actions of keys and tools, stable between renders. */
-export function useHudActions(options: Options): (action: HudAction) => void {
-  const latest = useRef(options)
+interface PartsOptions extends Pick<Options, 'hud' | 'preferences' | 'actions'> {
+  readonly part: 'control' | 'watch'
+  /** Stable between renders. */
+  readonly onEscape: () => void
+}
+
+/** Returns what the cockpit of an operator and that of a viewer share: cameras, episodes, and what keys and tools perform. */
+export function useHudParts(session: SessionDetail, { part, onEscape, ...options }: PartsOptions) {
+  const cameras = useSessionCameras(session, part)
+  const episodes = useEpisodeMarks(session.id, session.robot_id)
+  const { toggle: toggleFullScreen } = useFullScreen(onEscape)
+  const all: Options = { ...options, episodes, toggleFullScreen, nextCamera: cameras.next }
+  const latest = useRef(all)
   useEffect(() => {
-    latest.current = options
+    latest.current = all
   })
-  return useCallback((action) => performers[action](latest.current), [])
+  const perform = useCallback((action: HudAction) => performers[action](latest.current), [])
+  useHudKeys(perform)
+  return { hud: options.hud, cameras, episodes, perform }
 }
 
 /** Opens the chat and focuses its field at once: the next key must be text, and not drive the robot. */
@@ -137,7 +151,7 @@ function hudActionOf(event: KeyboardEvent): HudAction | undefined {
 }
 
 /** Performs actions by key while the component is mounted. @param perform stable between renders */
-export function useHudKeys(perform: (action: HudAction) => void): void {
+function useHudKeys(perform: (action: HudAction) => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const action = event.defaultPrevented ? undefined : hudActionOf(event)

@@ -4,7 +4,6 @@ import { NO_CONGESTION } from '@wheelhouse/sdk'
 import { useEffect, useMemo, useState } from 'react'
 import { isShortcut, latinKey } from '../base/keys.ts'
 import { Loading } from '../base/states.tsx'
-import { useEpisodeMarks } from '../episodes/episode-panel.tsx'
 import type { LiveSession } from '../platform/use-live.ts'
 import { ReleaseRobot } from '../session/notices.tsx'
 import {
@@ -16,7 +15,6 @@ import {
 import { type SessionDetail, useSessionAction } from '../session/session-query.ts'
 import { useStop, useStopKey } from '../session/stop-bar.tsx'
 import { t } from '../texts/texts.ts'
-import { useSessionCameras } from '../video/use-cameras.ts'
 import type { Call } from './call.tsx'
 import { abandonedCall, useCalls } from './calls.tsx'
 import { CockpitFrame } from './cockpit-frame.tsx'
@@ -24,12 +22,12 @@ import { sessionCommands } from './command-menu.tsx'
 import { controlPlanOf, readControlSchema } from './control-plan.ts'
 import { latencyMs } from './figure-texts.ts'
 import { createHud } from './hud.ts'
-import { useHudActions, useHudKeys } from './hud-actions.ts'
+import { useHudParts } from './hud-actions.ts'
 import { type BatteryReading, createBatteryTrend } from './measurements.ts'
 import { loadHand } from './preferences.ts'
 import type { RobotView } from './robot-view.ts'
 import { Sheets } from './sheets.tsx'
-import { useFullScreen, useSafeArea, useWakeLock } from './window.ts'
+import { useSafeArea, useWakeLock } from './window.ts'
 
 /** What an owner often has to tell an operator, mostly after a stop. */
 const OWNER_REPLIES = [t('drive.watch.person'), t('drive.watch.obstacle'), t('drive.watch.wait')]
@@ -57,51 +55,32 @@ interface ViewerProps extends Props {
 function ViewerCockpit({ session, fetchedAtMs, live, observerConnection, observerState }: ViewerProps) {
   const [hud] = useState(() => createHud())
   const [hand] = useState(loadHand)
-  const cameras = useSessionCameras(session, 'watch')
   const { control_schema } = session
   const { fullSpeed } = useMemo(() => controlPlanOf(readControlSchema(control_schema)), [control_schema])
   const stop = useStop(live.room, observerConnection)
   useStopKey(stop)
   useLeaveKey(session.id)
-  const { toggle: toggleFullScreen } = useFullScreen(stop.request)
-  const episodes = useEpisodeMarks(session.id, session.robot_id)
   const action = useSessionAction(session.id)
-  const perform = useHudActions({
-    hud,
-    toggleFullScreen,
-    nextCamera: cameras.next,
-    episodes,
-    ...NO_DRIVING,
-  })
-  useHudKeys(perform)
+  const parts = useHudParts(session, { part: 'watch', hud, onEscape: stop.request, ...NO_DRIVING })
   useWakeLock(session.status === 'ACTIVE')
-  const robot = useRobotView(observerConnection, observerState)
-  const { phase } = robot.link
+  const view = { session, live, robot: useRobotView(observerConnection, observerState), ...parts }
+  const { phase } = view.robot.link
   return (
     <>
       <CockpitFrame
-        session={session}
+        {...view}
         status={session.status}
         fetchedAtMs={fetchedAtMs}
-        live={live}
-        robot={robot}
-        cameras={cameras}
-        hud={hud}
         hand={hand}
-        episodes={episodes}
         stop={stop}
         calls={useCalls({
-          session,
-          live,
-          robot,
+          ...view,
           stop: stop.state,
-          episodes,
           isWatching: true,
           link: phase === 'online' ? undefined : linkCall(phase === 'ended', observerState.problem),
           paused: session.status === 'PAUSED' ? pausedCall(session) : undefined,
           onResume: undefined,
         })}
-        perform={perform}
         commands={sessionCommands({
           isPaused: session.status === 'PAUSED',
           isBusy: action.isPending,
