@@ -44,9 +44,7 @@ const Scan = z.object({
 const MAX_JOINTS = 8
 
 /** Without a schema a sample has a pose if it has the field `pose` of the simulated robot; and so on. */
-const undeclaredPose = ['pose']
-const undeclaredVelocity = ['velocity']
-const undeclaredObstacle = ['nearest_obstacle']
+const undeclared = { pose: ['pose'], velocity: ['velocity'], obstacle: ['nearest_obstacle'] }
 
 /**
  * Creates a reader of the samples of one robot. The platform does not check them, so every value may be missing or of another type.
@@ -56,8 +54,8 @@ export function createSampleReader(schema: TelemetrySchema | null) {
   const fields = schema ? [...kindsOf(schema)] : []
   const pathsOf = (kind: TelemetryKind) =>
     fields.filter((field) => field.kind === kind).map(({ path }) => path)
-  const [posePath] = schema ? pathsOf('pose') : [undeclaredPose]
-  const [velocityPath] = schema ? pathsOf('velocity') : [undeclaredVelocity]
+  const [posePath] = schema ? pathsOf('pose') : [undeclared.pose]
+  const [velocityPath] = schema ? pathsOf('velocity') : [undeclared.velocity]
   const joints = fields.filter(({ kind }) => kind === 'joints')
   const [obstaclePaths, scanPaths] = [pathsOf('obstacles'), pathsOf('scan')]
   const obstaclesAt = (data: unknown, paths: readonly (readonly string[])[]) =>
@@ -74,7 +72,7 @@ export function createSampleReader(schema: TelemetrySchema | null) {
       velocityPath && VelocityValue.safeParse(valueAt(data, velocityPath)).data?.linear_mps,
     /** Returns the nearest obstacle or return of the lidar. */
     nearest: (data: unknown): Sighting | undefined =>
-      nearestOf([...obstaclesAt(data, schema ? obstaclePaths : [undeclaredObstacle]), ...scanOf(data)]),
+      nearestOf([...obstaclesAt(data, schema ? obstaclePaths : [undeclared.obstacle]), ...scanOf(data)]),
     /** Whether the robot declares the joints of an arm. */
     hasArm: joints.some(({ path }) => !isGripper(path)),
     /** Returns the joints of an arm, in the order of the schema; without those of a gripper, unless `part` asks for them. */

@@ -116,21 +116,12 @@ export interface StreamFigures {
   readonly freezes: number
 }
 
-interface Counters {
-  readonly atMs: number
-  readonly bytes: number
-  readonly packets: number
-  readonly lost: number
-  readonly frames: number
-  readonly freezes: number
-}
-
 /** Returns a function that reads the figures since its last call; undefined on the first one. */
 export function createFigureReader(
   peer: Pick<RTCPeerConnection, 'getStats'>,
   latencyMs: () => number | undefined,
 ): () => Promise<StreamFigures | undefined> {
-  let before: Counters | undefined
+  let before: ReturnType<typeof countersOf>
   return async () => {
     const now = countersOf(await peer.getStats())
     const last = before
@@ -149,7 +140,8 @@ export function createFigureReader(
   }
 }
 
-function countersOf(report: RTCStatsReport): Counters | undefined {
+/** Returns the counters of a video since it began. */
+function countersOf(report: RTCStatsReport) {
   const all = [...report.values()] as readonly (RTCInboundRtpStreamStats & { freezeCount?: number })[]
   const stats = all.find(({ type, kind }) => type === 'inbound-rtp' && kind === 'video')
   return (
