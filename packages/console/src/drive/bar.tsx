@@ -1,4 +1,4 @@
-import { VisuallyHidden } from '@mantine/core'
+import { Box, Group, Stack, VisuallyHidden } from '@mantine/core'
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { type ComponentType, type ReactNode, useEffect, useId, useState } from 'react'
 import { clockText, decimals, money, timeOfDay } from '../base/format.ts'
@@ -53,7 +53,6 @@ const holders: Record<Holder, readonly [Icon, text: string]> = {
 export function Identity(props: {
   session: SessionDetail
   holder: Holder
-  /** Whether what the page shows is live. */
   isLive: boolean
   isWatching: boolean
   gamepad?: string | undefined
@@ -170,30 +169,40 @@ export type DetailTexts = readonly (readonly [name: string, value: string])[]
 export function Details({ read }: { read: () => DetailTexts }) {
   useTicker(FIGURE_REFRESH_MS)
   return (
-    <dl className={styles.detailList}>
+    <DetailList>
       {read().map(([name, value]) => (
         <Detail key={name} name={name} value={value} />
       ))}
-    </dl>
+    </DetailList>
   )
 }
 
+const DetailList = ({ children }: { children: ReactNode }) => (
+  <Stack component="dl" gap="0.3rem" m={0} fz="0.875rem">
+    {children}
+  </Stack>
+)
+
 const Detail = ({ name, value }: { name: string; value: string }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{value}</dd>
-  </div>
+  <Group justify="space-between" align="stretch" gap="1rem" wrap="nowrap">
+    <Box component="dt" c="var(--ink-2)">
+      {name}
+    </Box>
+    <Box component="dd" m={0} ta="end">
+      {value}
+    </Box>
+  </Group>
 )
 
 const CAMERA_REFRESH_MS = 1_000
 
 /** Renders how the pictures of each camera arrive. Cameras without WebRTC have no figures. */
 export const CameraDetails = ({ cameras }: { cameras: readonly WatchedCamera[] }) => (
-  <dl className={styles.detailList}>
+  <DetailList>
     {cameras.map(({ name, ...camera }) => (
       <OneCamera key={name} {...camera} />
     ))}
-  </dl>
+  </DetailList>
 )
 
 function OneCamera({ label, watch }: Omit<WatchedCamera, 'name'>) {

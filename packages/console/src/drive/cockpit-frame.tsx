@@ -81,7 +81,6 @@ interface Props {
   readonly commands: CommandGroup['commands']
   /** Details of the connection. Called again twice a second. */
   readonly details: () => DetailTexts
-  /** Messages that one press sends. */
   readonly quickReplies: readonly string[]
   readonly fullSpeed: { readonly linearMps: number; readonly angularRadps: number }
   /** Receives the ages of the shown picture. Stable between renders. */

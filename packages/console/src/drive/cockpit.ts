@@ -109,13 +109,11 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
     operatorConnection,
     commandSender,
     plan,
-    /** The values of the inputs that the operator has set. */
     inputValues,
     deflections,
     predict: prediction.predict,
     gamepad,
     preferences,
-    /** The sum of all inputs. */
     axes,
     /** Whether an input must have been at rest before it drives again. */
     isAwaitingRest,

@@ -1,4 +1,4 @@
-import { Kbd, Modal, TextInput } from '@mantine/core'
+import { Box, Kbd, Modal, TextInput } from '@mantine/core'
 import { type ComponentType, type KeyboardEvent, type MouseEvent, useState } from 'react'
 import { IconDoorExit, IconPause, IconPlay, IconSearch } from '../base/icons.tsx'
 import { useStore } from '../base/store.ts'
@@ -111,7 +111,11 @@ export function CommandList({ groups, note, onClose }: Omit<Props, 'hud'> & { on
                 <command.icon size={18} />
                 <span>
                   {command.label}
-                  {command.note && <span className={styles.reason}>{command.note}</span>}
+                  {command.note && (
+                    <Box component="span" display="block" fz="0.8125rem" c="var(--text-2)">
+                      {command.note}
+                    </Box>
+                  )}
                 </span>
                 {command.hint && (
                   <Kbd className={styles.key} aria-hidden>

@@ -22,7 +22,6 @@ export const createHud = ({ hasInputs = false } = {}) => ({
   mainView: createStore<'camera' | 'map'>('camera'),
   /** Whether the picture fills its place and loses its edges, instead of being shown as a whole. */
   isFilled: createPersisted('wheelhouse-fill-picture', matchMedia(PHONE).matches, (text) => text === 'true'),
-  /** Whether the robot is heard. */
   isListening: createPersisted('wheelhouse-listen', false, (text) => text === 'true'),
   /** The tab of the open dock; empty while it is closed. */
   dock:

@@ -23,7 +23,6 @@ export function loadPreferences(robotId: string, robotType: string) {
     /** Changes the limit by this number of steps of 5 %. */
     stepLimit: (steps: number) =>
       limit.update((share) => clamp((Math.round(share / LIMIT_STEP) + steps) * LIMIT_STEP)),
-    /** How a gamepad drives robots of this type. */
     controls: loadControlProfile(robotType),
     hand: loadHand(),
   }

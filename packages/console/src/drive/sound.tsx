@@ -15,7 +15,6 @@ interface Options {
   readonly cameras: Cameras
   /** The cameras that are shown, the large picture first. */
   readonly shown: readonly WatchedCamera[]
-  /** Whether the viewer drives, and so may speak. */
   readonly isOperator: boolean
   /** Whether the robot is stopped, paused or not connected. Speech ends when that begins. */
   readonly isHalted: boolean

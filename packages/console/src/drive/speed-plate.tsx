@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { decimals } from '../base/format.ts'
 import { type Store, useStore } from '../base/store.ts'
@@ -82,13 +83,13 @@ export function SpeedPlate(props: Props) {
           </>
         )}
       </div>
-      <div className={styles.row}>
+      <Group gap="1em" align="flex-end" justify="space-between" wrap="nowrap">
         <span className={styles.value} title={t('drive.figures.speed')}>
           <span ref={value}>–</span>
           <span className={styles.unit}>{unit}</span>
         </span>
         {preferences && <SpeedLimit preferences={preferences} fullSpeed={fullSpeed} />}
-      </div>
+      </Group>
       {joints.length > 0 ? (
         <Joints joints={joints} />
       ) : (

@@ -4,7 +4,6 @@ import type { SoundLine } from './player.ts'
 
 /** What the page hears of a robot and says to it. */
 interface SoundState {
-  /** Whether a shown camera sends sound. */
   readonly canHear: boolean
   /** Whether the robot takes the sound of this page. */
   readonly canSpeak: boolean

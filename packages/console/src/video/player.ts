@@ -2,9 +2,7 @@ import { t } from '../texts/texts.ts'
 
 /** The callbacks of a player and the signal that ends it. */
 export interface PlayerHooks {
-  /** The parent element of the video. */
   readonly host: HTMLElement
-  /** The accessible name of the video. */
   readonly title: string
   /** Runs for every shown frame, or only for the first one if the player cannot detect frames. */
   readonly onFrame: () => void

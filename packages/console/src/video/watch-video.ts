@@ -18,11 +18,9 @@ type VideoPhase = 'connecting' | 'showing' | 'lost'
 
 interface VideoState {
   readonly phase: VideoPhase
-  /** Why the last attempt failed. */
   readonly reason: string | undefined
   /** When the next attempt begins, by `performance.now()`; undefined unless the video is lost. */
   readonly retryAtMs: number | undefined
-  /** The properties of the playing video. */
   readonly playing: Playing
 }
 
