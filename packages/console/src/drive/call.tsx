@@ -1,7 +1,8 @@
 import type { ComponentProps, ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
 import { isShortcut, latinKey } from '../base/keys.ts'
-import { Shape, type ShapeName } from '../status/shapes.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
+import { Shape } from '../status/shapes.tsx'
 import type { Tone } from '../status/state-label.tsx'
 import styles from './plates.module.css'
 

@@ -1,6 +1,6 @@
 import { Group, Paper, Progress, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { ShapeName } from '../status/shapes.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
 import { StateLabel } from '../status/state-label.tsx'
 
 interface Props {

@@ -1,5 +1,5 @@
 import { type NotificationEvent, type NotificationGroup, notificationGroups } from '@wheelhouse/protocol'
-import type { ShapeName } from '../status/shapes.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
 import { eventTitle, gapText, reasonText, roleTexts, webhookOffTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 

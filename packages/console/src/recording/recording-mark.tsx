@@ -1,7 +1,7 @@
 import { Box, Group, Text } from '@mantine/core'
 import { RecordingMode, type RecordingStatus } from '@wheelhouse/protocol'
 import { dataSize } from '../base/format.ts'
-import type { ShapeName } from '../status/shapes.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { gapText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'

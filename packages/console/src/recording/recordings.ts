@@ -15,7 +15,6 @@ export type RecordingDownload = Schemas['RecordingDownload']
 export type RecordingShare = Schemas['RecordingShare']
 export type Bookmark = Schemas['RecordingBookmark']
 export type DatasetExport = Schemas['DatasetExport']
-export type RunningEpisode = Schemas['RunningEpisode']
 export type SessionEpisodes = Answer<'episodes'>
 
 /** An episode that the replay shows. `ended_at` is null while it runs. */

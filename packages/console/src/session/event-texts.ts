@@ -1,7 +1,7 @@
 import { type SessionEventType, type SessionLogEvent, SessionEventType as Types } from '@wheelhouse/protocol'
 import { timeOfDay } from '../base/format.ts'
 import { recordedText } from '../recording/recording-texts.ts'
-import type { ShapeName } from '../status/shapes.tsx'
+import type { ShapeName } from '../status/shape-name.ts'
 import { gapText, reasonText } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 import type { SessionDetail } from './session-query.ts'

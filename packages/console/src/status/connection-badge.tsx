@@ -1,7 +1,7 @@
 import type { HubConnectionState } from '../platform/live.ts'
 import { useConnection, useOutdated } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
-import type { ShapeName } from './shapes.tsx'
+import type { ShapeName } from './shape-name.ts'
 import { StateLabel } from './state-label.tsx'
 
 const shown: Record<

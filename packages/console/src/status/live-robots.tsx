@@ -4,7 +4,7 @@ import { keys } from '../platform/queries.ts'
 import { useRead } from '../platform/rest.ts'
 import { robotStateTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import type { ShapeName } from './shapes.tsx'
+import type { ShapeName } from './shape-name.ts'
 import { StateLabel } from './state-label.tsx'
 
 export type LiveRobot = Schemas['LiveRobot']

@@ -1,6 +1,6 @@
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
-import type { ShapeName } from './shapes.tsx'
+import type { ShapeName } from './shape-name.ts'
 import { StateLabel } from './state-label.tsx'
 
 const shapes: Record<SessionStatus, ShapeName> = {

@@ -1,7 +1,5 @@
 import type { ReactElement } from 'react'
-
-/** The state that a shape stands for. Each is told apart without its colour. */
-export type ShapeName = 'live' | 'delayed' | 'blind' | 'stopped' | 'paused' | 'lost' | 'off' | 'request'
+import type { ShapeName } from './shape-name.ts'
 
 const RING = { fill: 'none', stroke: 'currentColor', strokeWidth: 3.5 } as const
 

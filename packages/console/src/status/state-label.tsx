@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
-import { Shape, type ShapeName } from './shapes.tsx'
+import type { ShapeName } from './shape-name.ts'
+import { Shape } from './shapes.tsx'
 import styles from './state-label.module.css'
 
 /** The colours of states. `blind` is that of everything that must not be missed: blind, stopped, lost. */

@@ -1,6 +1,6 @@
 import type { RobotState } from '@wheelhouse/protocol'
 import type { Freshness, FreshnessSource } from '../freshness/freshness.ts'
-import type { ShapeName } from './shapes.tsx'
+import type { ShapeName } from './shape-name.ts'
 
 /** How far a page can be trusted, and what the robot does: the one state of cockpit, wall, home, robot and session page. */
 export type TrustState = 'CONNECTING' | 'LIVE' | 'DELAYED' | 'BLIND' | 'LOST' | 'STOPPED' | 'PAUSED'
