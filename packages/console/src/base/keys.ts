@@ -44,3 +44,9 @@ export function latinKey({ key, code }: Pick<KeyboardEvent, 'key' | 'code'>): st
   const letter = key.length === 1 && key > LAST_ASCII ? LETTER.exec(code)?.[1] : undefined
   return (letter ?? key).toLowerCase()
 }
+
+/** Returns whether a key press is a shortcut of the page: it is no text, no combination, and belongs to no dialog. */
+export const isShortcut = (event: KeyboardEvent): boolean =>
+  !(event.repeat || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) &&
+  !isTyping() &&
+  document.querySelector('[role=dialog]') === null

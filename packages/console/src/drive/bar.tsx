@@ -1,6 +1,7 @@
+import { Box, Group, Stack, VisuallyHidden } from '@mantine/core'
 import type { SessionStatus } from '@wheelhouse/protocol'
 import { type ComponentType, type ReactNode, useEffect, useId, useState } from 'react'
-import { clockText, money, timeOfDay } from '../base/format.ts'
+import { clockText, decimals, money, timeOfDay } from '../base/format.ts'
 import {
   IconBattery,
   IconChevronLeft,
@@ -19,12 +20,15 @@ import { useNow, useTicker } from '../base/time.tsx'
 import { ageText, type Freshness } from '../freshness/freshness.ts'
 import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
-import { estimate, useBillableSeconds } from '../session/session-time.ts'
+import { amountOf, useBillableSeconds } from '../session/session-time.ts'
 import { Shape } from '../status/shapes.tsx'
-import { type RobotFacts, type Trust, type TrustState, trustOf, trustShapes } from '../status/trust.ts'
+import { type RobotFacts, type Trust, trustOf, trustShapes } from '../status/trust.ts'
 import { sourceTexts, trustTexts } from '../status/trust-badge.tsx'
 import { percent } from '../texts/percent.ts'
 import { t } from '../texts/texts.ts'
+import type { StreamFigures } from '../video/player.ts'
+import type { WatchedCamera } from '../video/use-cameras.ts'
+import type { VideoWatch } from '../video/watch-video.ts'
 import styles from './bar.module.css'
 import { wholeMinutes } from './figure-texts.ts'
 import type { BatteryReading } from './measurements.ts'
@@ -35,39 +39,28 @@ const ICON_SIZE = '1.2em'
 
 type Icon = ComponentType<{ size?: string }>
 
-const holderIcons: Record<Holder, Icon> = {
-  driving: IconSteeringWheel,
-  held: IconLock,
-  stopping: IconHandStop,
-  stopped: IconHandStop,
-  paused: IconPause,
-  unconnected: IconUnplugged,
-  elsewhere: IconDevice,
-}
-
-const holderTexts: Record<Holder, string> = {
-  driving: t('drive.holder.driving'),
-  held: t('drive.holder.held'),
-  stopping: t('drive.holder.stopping'),
-  stopped: t('drive.holder.stopped'),
-  paused: t('drive.holder.paused'),
-  unconnected: t('drive.holder.unconnected'),
-  elsewhere: t('drive.holder.elsewhere'),
+const holders: Record<Holder, readonly [Icon, text: string]> = {
+  driving: [IconSteeringWheel, t('drive.holder.driving')],
+  held: [IconLock, t('drive.holder.held')],
+  stopping: [IconHandStop, t('drive.holder.stopping')],
+  stopped: [IconHandStop, t('drive.holder.stopped')],
+  paused: [IconPause, t('drive.holder.paused')],
+  unconnected: [IconUnplugged, t('drive.holder.unconnected')],
+  elsewhere: [IconDevice, t('drive.holder.elsewhere')],
 }
 
 /** Shows the robot, the way back, and who or what holds control. */
 export function Identity(props: {
   session: SessionDetail
   holder: Holder
-  /** Whether what the page shows is live. */
   isLive: boolean
   isWatching: boolean
-  /** The gamepad that drives; undefined without one. */
   gamepad?: string | undefined
 }) {
   const { session, holder, isLive, isWatching, gamepad } = props
   const drivingIcon = isWatching ? IconEye : gamepad === undefined ? IconSteeringWheel : IconGamepad
-  const HolderIcon = holder === 'driving' ? drivingIcon : holderIcons[holder]
+  const [icon, text] = holders[holder]
+  const HolderIcon = holder === 'driving' ? drivingIcon : icon
   return (
     <div className={styles.identity} data-hud="identity">
       <LinkAnchor
@@ -90,7 +83,7 @@ export function Identity(props: {
         <HolderIcon size={ICON_SIZE} />
         {isWatching && holder === 'driving'
           ? t('drive.holder.operator', { operator: session.operator_name })
-          : holderTexts[holder]}
+          : text}
       </span>
     </div>
   )
@@ -133,9 +126,8 @@ export function TrustChip(props: {
           </span>
         </span>
       </button>
-      <span className={styles.unseen} role="status">
-        {linkText}
-      </span>
+      {/* For screen readers: the chip shows a connection that is lost. */}
+      <VisuallyHidden role="status">{linkText}</VisuallyHidden>
       <div id={id} className={styles.details} hidden={!isOpen}>
         {isOpen && children}
       </div>
@@ -171,32 +163,88 @@ function LiveAge({ readAges }: { readAges: ReadAges }) {
   return shownMs === undefined ? null : ageText(shownMs)
 }
 
-/** Renders one detail of the connection. */
-export const Detail = ({ name, value }: { name: string; value: string }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{value}</dd>
-  </div>
-)
+export type DetailTexts = readonly (readonly [name: string, value: string])[]
 
 /** Lists details of the connection, refreshed on a timer, because they age without events. */
-export function Details({ children }: { children: () => ReactNode }) {
+export function Details({ read }: { read: () => DetailTexts }) {
   useTicker(FIGURE_REFRESH_MS)
-  return <dl className={styles.detailList}>{children()}</dl>
+  return (
+    <DetailList>
+      {read().map(([name, value]) => (
+        <Detail key={name} name={name} value={value} />
+      ))}
+    </DetailList>
+  )
 }
+
+const DetailList = ({ children }: { children: ReactNode }) => (
+  <Stack component="dl" gap="0.3rem" m={0} fz="0.875rem">
+    {children}
+  </Stack>
+)
+
+const Detail = ({ name, value }: { name: string; value: string }) => (
+  <Group justify="space-between" align="stretch" gap="1rem" wrap="nowrap">
+    <Box component="dt" c="var(--ink-2)">
+      {name}
+    </Box>
+    <Box component="dd" m={0} ta="end">
+      {value}
+    </Box>
+  </Group>
+)
+
+const CAMERA_REFRESH_MS = 1_000
+
+/** Renders how the pictures of each camera arrive. Cameras without WebRTC have no figures. */
+export const CameraDetails = ({ cameras }: { cameras: readonly WatchedCamera[] }) => (
+  <DetailList>
+    {cameras.map(({ name, ...camera }) => (
+      <OneCamera key={name} {...camera} />
+    ))}
+  </DetailList>
+)
+
+function OneCamera({ label, watch }: Omit<WatchedCamera, 'name'>) {
+  const figures = useStreamFigures(watch)
+  return figures && <Detail name={t('cameras.name', { camera: label })} value={figuresText(figures)} />
+}
+
+function useStreamFigures(watch: VideoWatch): StreamFigures | undefined {
+  const [figures, setFigures] = useState<StreamFigures>()
+  useEffect(() => {
+    let isClosed = false
+    const read = async () => {
+      const newest = await watch.state.get().playing.readFigures?.()
+      if (!isClosed) setFigures(newest)
+    }
+    const timer = setInterval(() => void read().catch(() => undefined), CAMERA_REFRESH_MS)
+    return () => {
+      isClosed = true
+      clearInterval(timer)
+    }
+  }, [watch])
+  return figures
+}
+
+const figuresText = ({ latencyMs, framesPerSecond, bitsPerSecond, lostShare, freezes }: StreamFigures) =>
+  [
+    ...(latencyMs === undefined ? [] : [t('drive.latency.milliseconds', { ms: Math.round(latencyMs) })]),
+    t('cameras.frames', { frames: Math.round(framesPerSecond) }),
+    t('cameras.bitrate', { megabits: decimals(bitsPerSecond / 1e6, 1) }),
+    t('cameras.lost', { share: decimals(lostShare * 100, 1) }),
+    t('cameras.freezes', { freezes }),
+  ].join(' · ')
 
 interface FiguresProps {
   readonly session: SessionDetail
-  /** The newest known status. */
   readonly status: SessionStatus
-  /** When the session was loaded, in Unix milliseconds. */
   readonly fetchedAtMs: number
   readonly battery: BatteryReading | undefined
   /** Whether nothing has arrived for a second, so that the figures are only the last known ones. */
   readonly isSilent: boolean
   /** Whether the robot is lost, so that its charge is only the last known one. */
   readonly isLost: boolean
-  /** The mark of a session that is recorded. */
   readonly recording: ReactNode
   /** The mark of the sound, and what it says about speech. */
   readonly sound?: ReactNode
@@ -207,7 +255,6 @@ export const SessionFigures = (props: FiguresProps) => (
   <SessionFiguresView {...props} billedSeconds={useBillableSeconds(props)} />
 )
 
-/** Renders the figures of a session. */
 export const SessionFiguresView = ({
   session,
   battery,
@@ -278,20 +325,18 @@ function timeTitle({ planned_end }: SessionDetail, clock: SessionClock | undefin
 }
 
 function Earnings(props: { session: SessionDetail; seconds: number; isSilent: boolean }) {
-  const { session, seconds, isSilent } = props
-  const rateCents = session.rate_cents_per_minute
-  if (rateCents === null) return null
-  const { cents } = estimate(seconds, rateCents)
-  const share = 'operator_share_percent' in session ? (session.operator_share_percent ?? 0) : undefined
+  const amount = amountOf(props.session, props.seconds)
   return (
-    <span
-      className={styles.figure}
-      data-testid="earnings"
-      data-stale={isSilent || undefined}
-      title={share === undefined ? t('drive.time.cost') : t('drive.time.earned')}
-    >
-      {money(share === undefined ? cents : Math.floor((cents * share) / 100))}
-    </span>
+    amount && (
+      <span
+        className={styles.figure}
+        data-testid="earnings"
+        data-stale={props.isSilent || undefined}
+        title={amount.isEarned ? t('drive.time.earned') : t('drive.time.cost')}
+      >
+        {money(amount.cents)}
+      </span>
+    )
   )
 }
 
@@ -307,7 +352,7 @@ export const MenuButton = (props: { waiting: number; isOpen: boolean; onOpen: ()
     aria-keyshortcuts="Control+K"
     onClick={props.onOpen}
   >
-    <span className={styles.unseen}>{t('drive.menu.open')}</span>
+    <VisuallyHidden>{t('drive.menu.open')}</VisuallyHidden>
     {props.waiting > 0 && <span className={styles.waiting}>{props.waiting}</span>}
     <IconMenu size="1.4em" />
     <span className={styles.key} aria-hidden="true">
@@ -316,25 +361,12 @@ export const MenuButton = (props: { waiting: number; isOpen: boolean; onOpen: ()
   </button>
 )
 
-/** Lays out the bar. */
-export const Bar = (props: {
-  identity: ReactNode
-  trust: ReactNode
-  session: ReactNode
-  menu: ReactNode
-}) => (
+export const Bar = ({ children, end }: { children: ReactNode; end: ReactNode }) => (
   <>
     <div className={styles.ground} />
-    <section className={styles.status} aria-label={t('drive.topBar.status')}>
-      {props.identity}
-      {props.trust}
-      <div className={styles.right}>
-        {props.session}
-        {props.menu}
-      </div>
+    <section style={{ display: 'contents' }} aria-label={t('drive.topBar.status')}>
+      {children}
+      <div className={styles.right}>{end}</div>
     </section>
   </>
 )
-
-/** Whether the word says that the page is live. */
-export const isLiveState = (state: TrustState): boolean => state === 'LIVE' || state === 'DELAYED'

@@ -1,6 +1,6 @@
 import type { ComponentProps, ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
-import { isTyping, latinKey } from '../base/keys.ts'
+import { isShortcut, latinKey } from '../base/keys.ts'
 import type { ShapeName } from '../status/shape-name.ts'
 import { Shape } from '../status/shapes.tsx'
 import type { Tone } from '../status/state-label.tsx'
@@ -46,7 +46,6 @@ export function CallSlot({ calls }: { calls: readonly Call[] }) {
   )
 }
 
-/** Shows the key that does the same as a button. */
 export const KeyHint = ({ children }: { children: ReactNode }) => (
   <span className={styles.keyHint} aria-hidden="true">
     {children}
@@ -62,11 +61,9 @@ interface ButtonProps extends ComponentProps<'button'> {
   readonly shortcut?: string
   /** The key that does the same and that the cockpit handles. */
   readonly hint?: string
-  /** Whether it is what the viewer does next. */
   readonly isPrimary?: boolean
 }
 
-/** Renders the button of a call, with its key. */
 export function CallButton(props: ButtonProps) {
   const { children, shortcut, hint, isPrimary = false, className = '', ...button } = props
   const self = useRef<HTMLButtonElement>(null)
@@ -74,9 +71,7 @@ export function CallButton(props: ButtonProps) {
     if (shortcut === undefined) return
     const appearedMs = performance.now()
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.repeat || event.isComposing || isTyping() || event.ctrlKey || event.metaKey || event.altKey)
-        return
-      if (latinKey(event) !== shortcut || document.querySelector('[role=dialog]') !== null) return
+      if (latinKey(event) !== shortcut || !isShortcut(event)) return
       event.preventDefault()
       if (performance.now() - appearedMs >= DEAF_MS) self.current?.click()
     }

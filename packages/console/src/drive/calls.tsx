@@ -2,24 +2,26 @@ import { closeCodes } from '@wheelhouse/protocol'
 import type { ReactNode } from 'react'
 import { clockText, timeOfDay } from '../base/format.ts'
 import { messageOf } from '../base/message-of.ts'
+import { useStore } from '../base/store.ts'
 import { Time, useNow } from '../base/time.tsx'
 import type { EpisodeMarks } from '../episodes/episode-panel.tsx'
+import { useMe } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { ExtensionPanel, newestExtension } from '../session/extension-panel.tsx'
-import { lostUntil } from '../session/notices.tsx'
+import { Countdown, lostUntil } from '../session/notices.tsx'
 import { type SessionDetail, useSessionAction } from '../session/session-query.ts'
 import { HoldButton } from '../stop/hold-button.tsx'
-import type { StopRequestState } from '../stop/stop.ts'
+import type { StopControl, StopRequestState } from '../stop/stop.ts'
 import { closeText, reasonText } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { type Call, CallButton, KeyHint } from './call.tsx'
 import type { DriveActions } from './hud-actions.ts'
 import type { LinkView } from './operator-connection.ts'
-import type { LatchedStop } from './operator-stop.ts'
+import { findLatchedStop, type LatchedStop } from './operator-stop.ts'
 import styles from './plates.module.css'
+import type { RobotView } from './robot-view.ts'
 
-/** How long the held answer to a stop is held. */
 const CLEAR_MS = 1_000
 
 interface StopCallOptions {
@@ -28,7 +30,6 @@ interface StopCallOptions {
   readonly session: SessionDetail
   readonly meId: string
   readonly isWatching: boolean
-  /** What answers it. */
   readonly acts: ReactNode
 }
 
@@ -95,13 +96,8 @@ function nextStep(mayClear: boolean | undefined, isWatching: boolean): string {
 }
 
 /** Answers a stop: clears it while a button is held, and for an operator resumes then; or asks those who may clear it. */
-export function ClearStop({
-  session,
-  onResume,
-}: {
-  session: SessionDetail
-  onResume: (() => void) | undefined
-}) {
+function ClearStop(props: { session: SessionDetail; onResume: (() => void) | undefined }) {
+  const { session, onResume } = props
   const action = useSessionAction(session.id)
   const { stop } = session.control
   if (!stop) return null
@@ -148,7 +144,7 @@ const ActionProblem = ({ error }: { error: unknown }) =>
   error === null || error === undefined ? null : <span role="alert">{messageOf(error)}</span>
 
 /** Returns the call of a robot that is lost in a session, with what is left until the session ends. */
-export function lostCall(robot: string, live: LiveSession, isWatching: boolean): Call {
+function lostCall(robot: string, live: LiveSession, isWatching: boolean): Call {
   const until = lostUntil(live.events)
   return {
     id: 'lost',
@@ -167,6 +163,42 @@ export function lostCall(robot: string, live: LiveSession, isWatching: boolean):
 
 const LostCountdown = ({ until }: { until: number }) =>
   t('drive.call.lostUntil', { time: clockText(Math.max(0, until - useNow()) / 1_000) })
+
+interface CallsOptions {
+  readonly session: SessionDetail
+  readonly live: LiveSession
+  readonly robot: RobotView
+  readonly stop: StopControl['state']
+  readonly episodes: EpisodeMarks
+  readonly isWatching: boolean
+  readonly link: Call | undefined
+  readonly paused: Call | undefined
+  readonly onResume: (() => void) | undefined
+}
+
+/** Returns the calls that say why the robot does not move, and what else needs an answer, most urgent first. */
+export function useCalls(options: CallsOptions): readonly Call[] {
+  const { session, live, robot, stop, episodes, isWatching, link, paused, onResume } = options
+  const inForce = findLatchedStop(robot.link, robot.drive, live.events)
+  const stopped = stopCall({
+    request: useStore(stop),
+    inForce,
+    session,
+    meId: useMe().id,
+    isWatching,
+    acts: inForce && <ClearStop session={session} onResume={onResume} />,
+  })
+  const isLost = !link && robot.drive?.robot_connected === false
+  const calls = [
+    stopped,
+    isLost ? lostCall(session.robot_name, live, isWatching) : undefined,
+    link,
+    link || isLost || stopped ? undefined : paused,
+    extensionCall(live),
+    episodeCall(episodes),
+  ]
+  return calls.filter((call) => call !== undefined)
+}
 
 /** Returns the call of a connection that is missing or has ended; undefined while online. */
 export function linkCall({ phase, problem, end }: LinkView, onTakeOver: () => void): Call | undefined {
@@ -228,19 +260,12 @@ export const abandonedCall = ({ ends_at }: SessionDetail, release: ReactNode): C
   tone: 'paused',
   testId: 'abandoned',
   title: t('session.abandoned.title'),
-  text: ends_at === null ? t('session.abandoned.text') : <AbandonedCountdown endsAt={ends_at} />,
+  text: ends_at === null ? t('session.abandoned.text') : <Countdown endsAt={ends_at} />,
   acts: release,
 })
 
-const AbandonedCountdown = ({ endsAt }: { endsAt: string }) =>
-  textParts('session.abandoned.countdown', {
-    time: (
-      <span data-testid="countdown">{clockText(Math.max(0, Date.parse(endsAt) - useNow()) / 1_000)}</span>
-    ),
-  })
-
 /** Returns the call of a request to extend the session; undefined without one. */
-export function extensionCall(live: LiveSession): Call | undefined {
+function extensionCall(live: LiveSession): Call | undefined {
   if (newestExtension(live.events)?.status !== 'pending') return undefined
   return {
     id: 'extension',
@@ -256,7 +281,7 @@ export function extensionCall(live: LiveSession): Call | undefined {
 }
 
 /** Returns the call of a running episode, which its operator ends; undefined without one. */
-export function episodeCall({ running, mark, isBusy, error, state }: EpisodeMarks): Call | undefined {
+function episodeCall({ running, mark, isBusy, error, state }: EpisodeMarks): Call | undefined {
   if (!running || !state) return undefined
   return {
     id: 'episode',

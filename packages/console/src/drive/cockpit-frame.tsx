@@ -1,5 +1,5 @@
 import { ChatMessage, type SessionStatus } from '@wheelhouse/protocol'
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useDarkPage } from '../base/dark-page.ts'
 import { useFavicon } from '../base/favicon.ts'
 import {
@@ -16,32 +16,39 @@ import {
   IconSidebar,
   IconSwitch,
 } from '../base/icons.tsx'
+import { playTones } from '../base/sound.ts'
 import { type Store, useStore } from '../base/store.ts'
 import { useNow } from '../base/time.tsx'
 import type { EpisodeMarks } from '../episodes/episode-panel.tsx'
 import { ageText } from '../freshness/freshness.ts'
-import { type ReadAges, useFreshness, useIsSilent } from '../freshness/use-freshness.ts'
+import { useFreshness, useIsSilent } from '../freshness/use-freshness.ts'
 import { useNewNotifications } from '../notifications/use-notifications.ts'
 import { useMe } from '../platform/platform.ts'
 import { type LiveSession, useConnection } from '../platform/use-live.ts'
 import { interruptionText, RecordingMarkView } from '../recording/recording-mark.tsx'
 import { useSessionRecording } from '../recording/use-recordings.ts'
 import type { SessionDetail } from '../session/session-query.ts'
-import { type Trust, trustOf } from '../status/trust.ts'
+import { type Trust, type TrustState, trustOf } from '../status/trust.ts'
 import type { StopControl } from '../stop/stop.ts'
-import { createSampleReader } from '../telemetry/sample-reader.ts'
 import type { Predict } from '../telemetry/surroundings.ts'
-import { useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { congestionText, speedLimitText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { type Cameras, useShownCameras } from '../video/use-cameras.ts'
 import { useReadAges } from '../video/video-view.tsx'
-import { useAlerts } from './alerts.ts'
-import { Bar, Details, Identity, isLiveState, MenuButton, SessionFigures, TrustChip } from './bar.tsx'
+import {
+  Bar,
+  CameraDetails,
+  Details,
+  type DetailTexts,
+  Identity,
+  MenuButton,
+  SessionFigures,
+  TrustChip,
+} from './bar.tsx'
 import { type Call, CallSlot } from './call.tsx'
-import { CameraDetails } from './camera-details.tsx'
 import styles from './cockpit.module.css'
-import { type CommandGroup, CommandMenu } from './command-menu.tsx'
+import { type Command, type CommandGroup, CommandMenu } from './command-menu.tsx'
 import type { Axes } from './control-plan.ts'
 import type { Hud } from './hud.ts'
 import type { HudAction } from './hud-actions.ts'
@@ -50,7 +57,7 @@ import { CameraInsets, Picture } from './picture.tsx'
 import plates from './plates.module.css'
 import type { DrivePreferences, Hand } from './preferences.ts'
 import { factsOf, holderOf, type RobotView } from './robot-view.ts'
-import { SideDock } from './side-dock.tsx'
+import { DockSpace, SideDock } from './side-dock.tsx'
 import { SoundMark, useRobotSound, useSoundCommands } from './sound.tsx'
 import { SpeedPlate } from './speed-plate.tsx'
 import { StopButton, type StopPhase, StopSpace } from './stop-button.tsx'
@@ -58,9 +65,7 @@ import { canFloat, toggleFloating } from './window.ts'
 
 interface Props {
   readonly session: SessionDetail
-  /** The newest known status of the session. */
   readonly status: SessionStatus
-  /** When the session was loaded, in Unix milliseconds. */
   readonly fetchedAtMs: number
   readonly live: LiveSession
   readonly robot: RobotView
@@ -75,10 +80,8 @@ interface Props {
   /** Commands of the session for the menu, before those of the view. */
   readonly commands: CommandGroup['commands']
   /** Details of the connection. Called again twice a second. */
-  readonly details: () => ReactNode
-  /** Messages that one press sends. */
+  readonly details: () => DetailTexts
   readonly quickReplies: readonly string[]
-  /** The speed at a limit of 100 %. */
   readonly fullSpeed: { readonly linearMps: number; readonly angularRadps: number }
   /** Receives the ages of the shown picture. Stable between renders. */
   readonly onPicture?: (watch: ReturnType<typeof useShownCameras>['watch']) => void
@@ -88,7 +91,6 @@ interface Props {
     readonly preferences: DrivePreferences
     readonly axes: Store<Axes>
     readonly stick: ReactNode
-    /** The gamepad that drives; undefined without one. */
     readonly gamepad: string | undefined
     readonly inputs: ReactNode
     /** How to drive, until the robot was driven once. */
@@ -109,15 +111,14 @@ export function CockpitFrame(props: Props) {
   const readAges = useReadAges(watch, robot.readLinkAges)
   const isSilent = useIsSilent(robot.readLinkAges)
   const facts = factsOf(robot, session, status)
-  const trust = useTrust(readAges, facts)
+  const trust = trustOf(useFreshness(readAges), { ...facts, isStopped: false, isPaused: false })
   const request = useStore(stop.state)
   const phase: StopPhase = request.phase === 'requested' ? 'requested' : facts.isStopped ? 'stopped' : 'ready'
   const holder = holderOf(facts, {
-    link: robot.link,
+    phase: robot.link.phase,
     isSilent,
     isHeld: robot.isPictureHeld || trust.state === 'BLIND',
     isStopping: request.phase === 'requested',
-    isElsewhere: robot.link.phase === 'ended',
   })
   const sound = useRobotSound({
     hud,
@@ -128,13 +129,13 @@ export function CockpitFrame(props: Props) {
   })
   const recording = useSessionRecording(session.id).data
   const dock = useStore(hud.dock)
-  const schema = useTelemetrySchema(session.telemetry_schema)
-  const isArm = useMemo(() => schema !== null && createSampleReader(schema).hasArm, [schema])
+  const { hasArm } = useSampleReader(session.telemetry_schema)
   useDarkPage()
-  useAlerts({ trust: trust.state, isStopped: facts.isStopped })
+  useAlerts(trust.state, facts.isStopped)
   useFavicon(faviconOf(trust, facts.isStopped))
   const shared = { 'data-hand': useStore(hand), 'data-docked': dock !== '', 'data-watching': isWatching }
   const predict = driving?.predict
+  const telemetry = { subscribe: robot.subscribe, telemetrySchema: session.telemetry_schema }
   return (
     <>
       <div ref={root} className={styles.cockpit} {...shared} data-bare={useStore(hud.isBare)}>
@@ -153,43 +154,40 @@ export function CockpitFrame(props: Props) {
               onWatch={onWatch}
             />
             <Bar
-              identity={
-                <Identity
-                  session={session}
-                  holder={holder}
-                  isLive={isLiveState(trust.state)}
-                  isWatching={isWatching}
-                  gamepad={driving?.gamepad}
-                />
+              end={
+                <>
+                  <SessionFigures
+                    session={session}
+                    status={status}
+                    fetchedAtMs={fetchedAtMs}
+                    battery={robot.battery}
+                    isSilent={isSilent}
+                    isLost={!facts.isConnected}
+                    recording={<RecordingMarkView recording={recording} isUnknown={isSilent} />}
+                    sound={<SoundMark sound={sound} hud={hud} />}
+                  />
+                  <MenuButton
+                    waiting={Math.max(0, calls.length - 1)}
+                    isOpen={useStore(hud.sheet) === 'menu'}
+                    onOpen={() => hud.sheet.set('menu')}
+                  />
+                </>
               }
-              trust={
-                <TrustChip readAges={readAges} robot={facts} linkText={linkText(robot, isSilent)}>
-                  <Details>{props.details}</Details>
-                  <CameraDetails cameras={shown} />
-                </TrustChip>
-              }
-              session={
-                <SessionFigures
-                  session={session}
-                  status={status}
-                  fetchedAtMs={fetchedAtMs}
-                  battery={robot.battery}
-                  isSilent={isSilent}
-                  isLost={!facts.isConnected}
-                  recording={<RecordingMarkView recording={recording} isUnknown={isSilent} />}
-                  sound={<SoundMark sound={sound} hud={hud} />}
-                />
-              }
-              menu={
-                <MenuButton
-                  waiting={Math.max(0, calls.length - 1)}
-                  isOpen={useStore(hud.sheet) === 'menu'}
-                  onOpen={() => hud.sheet.set('menu')}
-                />
-              }
-            />
+            >
+              <Identity
+                session={session}
+                holder={holder}
+                isLive={trust.state === 'LIVE' || trust.state === 'DELAYED'}
+                isWatching={isWatching}
+                gamepad={driving?.gamepad}
+              />
+              <TrustChip readAges={readAges} robot={facts} linkText={linkText(robot, isSilent)}>
+                <Details read={props.details} />
+                <CameraDetails cameras={shown} />
+              </TrustChip>
+            </Bar>
             <CallSlot calls={calls} />
-            <CameraInsets cameras={cameras} isArm={isArm} onWatches={onSmallWatches} />
+            <CameraInsets cameras={cameras} isArm={hasArm} onWatches={onSmallWatches} />
             <MessageLine
               live={live}
               session={session}
@@ -198,19 +196,14 @@ export function CockpitFrame(props: Props) {
             />
             <StopSpace phase={phase} isWatching={isWatching} />
             <SpeedPlate
-              subscribe={robot.subscribe}
-              telemetrySchema={session.telemetry_schema}
+              {...telemetry}
               preferences={driving?.preferences}
               axes={driving?.axes}
               fullSpeed={props.fullSpeed}
               speedScale={robot.link.phase === 'online' ? robot.limits.speed_scale : 1}
               cause={useCause(robot, isSilent ? undefined : interruptionText(recording))}
             />
-            <Nearby
-              subscribe={robot.subscribe}
-              telemetrySchema={session.telemetry_schema}
-              predict={predict}
-            />
+            <Nearby {...telemetry} predict={predict} />
             {driving?.stick && <div className={styles.stick}>{driving.stick}</div>}
           </div>
         </main>
@@ -232,7 +225,7 @@ export function CockpitFrame(props: Props) {
             {driving?.stick && <div className={`${styles.stick} ${styles.stickSpace}`} />}
           </div>
         </div>
-        {dock !== '' && <div className={styles.dockSpace} />}
+        {dock !== '' && <DockSpace />}
       </div>
       <CommandMenu
         hud={hud}
@@ -243,27 +236,39 @@ export function CockpitFrame(props: Props) {
             title: t('drive.menu.sound'),
             commands: useSoundCommands(sound, { hud, isOperator: !isWatching }),
           },
-          {
-            title: t('drive.menu.view'),
-            commands: useViewCommands({
-              hud,
-              perform: props.perform,
-              root,
-              hasCameras: cameras.others.length > 0,
-              hasEpisodes: episodes.state !== undefined && episodes.running === null,
-              onControls: driving?.onControls,
-            }),
-          },
+          { title: t('drive.menu.view'), commands: useViewCommands(props, root) },
         ]}
       />
     </>
   )
 }
 
-/** Returns the trust state. Renders again when it changes, not with every age. */
-function useTrust(readAges: ReadAges, facts: Parameters<typeof trustOf>[1]): Trust {
-  return trustOf(useFreshness(readAges), facts && { ...facts, isStopped: false, isPaused: false })
+const TICK = [[880, 40]] as const
+const LOW = [
+  [330, 160],
+  [262, 220],
+] as const
+const STOP = [[440, 320]] as const
+
+/** Plays a tick when the picture is late, two low tones when it is blind or the robot lost, and a tone when it is stopped. */
+function useAlerts(trust: TrustState, isStopped: boolean): void {
+  const before = useRef({ trust, isStopped })
+  useEffect(() => {
+    const old = before.current
+    before.current = { trust, isStopped }
+    if (isStopped && !old.isStopped) {
+      playTones(STOP)
+      navigator.vibrate?.(600)
+    } else if (isDark(trust) && !isDark(old.trust)) {
+      playTones(LOW)
+      navigator.vibrate?.([200, 100, 200])
+    } else if (trust === 'DELAYED' && old.trust === 'LIVE') {
+      playTones(TICK)
+    }
+  }, [trust, isStopped])
 }
+
+const isDark = (trust: TrustState): boolean => trust === 'BLIND' || trust === 'LOST'
 
 function faviconOf({ state }: Trust, isStopped: boolean) {
   if (isStopped || state === 'BLIND' || state === 'LOST') return 'stopped'
@@ -295,7 +300,6 @@ function useCause(
   )
 }
 
-/** How long a notification of another session is shown. */
 const NEWS_MS = 8_000
 
 /** Shows the newest message in one line, or how to drive. It opens the messages. News of other sessions take its place for a moment. */
@@ -364,86 +368,44 @@ function useNews(sessionId: string): string | undefined {
   return news?.text
 }
 
-interface ViewCommands {
-  readonly hud: Hud
-  readonly perform: (action: HudAction) => void
-  readonly root: React.RefObject<HTMLDivElement | null>
-  readonly hasCameras: boolean
-  /** Whether an episode can begin. */
-  readonly hasEpisodes: boolean
-  readonly onControls: (() => void) | undefined
-}
-
 /** Returns the commands that change what the view shows. */
-function useViewCommands(options: ViewCommands): CommandGroup['commands'] {
-  const { hud, perform, root, hasCameras, hasEpisodes, onControls } = options
+function useViewCommands(
+  { hud, perform, cameras, episodes, driving }: Props,
+  root: RefObject<HTMLDivElement | null>,
+): CommandGroup['commands'] {
   const isFilled = useStore(hud.isFilled)
   const isBare = useStore(hud.isBare)
   const float = () => {
     if (root.current) toggleFloating(root.current).catch((cause) => console.warn('floating:', cause))
   }
+  const command = (id: string, icon: Command['icon'], label: string, hint: string, action: HudAction) => ({
+    id,
+    icon,
+    label,
+    hint,
+    run: () => perform(action),
+  })
+  const canBegin = episodes.state !== undefined && episodes.running === null
   return [
-    ...(hasEpisodes
-      ? [
-          {
-            id: 'episode',
-            icon: IconFlag,
-            label: t('drive.menu.episode'),
-            hint: 'E',
-            run: () => perform('episode'),
-          },
-        ]
+    ...(canBegin ? [command('episode', IconFlag, t('drive.menu.episode'), 'E', 'episode')] : []),
+    ...(cameras.others.length > 0
+      ? [command('camera', IconSwitch, t('drive.keys.camera'), 'V', 'camera')]
       : []),
-    ...(hasCameras
-      ? [
-          {
-            id: 'camera',
-            icon: IconSwitch,
-            label: t('drive.keys.camera'),
-            hint: 'V',
-            run: () => perform('camera'),
-          },
-        ]
-      : []),
-    {
-      id: 'open-dock',
-      icon: IconSidebar,
-      label: t('drive.menu.dock'),
-      hint: 'L',
-      run: () => perform('dock'),
-    },
-    {
-      id: 'values',
-      icon: IconAdjustments,
-      label: t('drive.menu.values'),
-      hint: 'T',
-      run: () => perform('values'),
-    },
-    { id: 'map', icon: IconMap, label: t('drive.menu.map'), hint: 'M', run: () => perform('swap') },
+    command('open-dock', IconSidebar, t('drive.menu.dock'), 'L', 'dock'),
+    command('values', IconAdjustments, t('drive.menu.values'), 'T', 'values'),
+    command('map', IconMap, t('drive.menu.map'), 'M', 'swap'),
     {
       id: 'fill',
       icon: IconAspectRatio,
       label: isFilled ? t('drive.menu.whole') : t('drive.menu.fill'),
       run: () => hud.isFilled.set(!isFilled),
     },
-    {
-      id: 'bare',
-      icon: IconEye,
-      label: isBare ? t('drive.menu.show') : t('drive.menu.hide'),
-      hint: '`',
-      run: () => perform('overlay'),
-    },
-    {
-      id: 'full-screen',
-      icon: IconMaximize,
-      label: t('drive.keys.fullScreen'),
-      hint: 'F',
-      run: () => perform('fullScreen'),
-    },
+    command('bare', IconEye, isBare ? t('drive.menu.show') : t('drive.menu.hide'), '`', 'overlay'),
+    command('full-screen', IconMaximize, t('drive.keys.fullScreen'), 'F', 'fullScreen'),
     ...(canFloat() ? [{ id: 'float', icon: IconFloat, label: t('drive.menu.float'), run: float }] : []),
-    ...(onControls
-      ? [{ id: 'controls', icon: IconGamepad, label: t('drive.menu.controls'), run: onControls }]
+    ...(driving
+      ? [{ id: 'controls', icon: IconGamepad, label: t('drive.menu.controls'), run: driving.onControls }]
       : []),
-    { id: 'keys', icon: IconKeyboard, label: t('drive.menu.keys'), hint: '?', run: () => perform('keys') },
+    command('keys', IconKeyboard, t('drive.menu.keys'), '?', 'keys'),
   ]
 }

@@ -1,46 +1,40 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Modal, Stack, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
-import { ControlSchema, type SessionStatus } from '@wheelhouse/protocol'
+import type { SessionStatus } from '@wheelhouse/protocol'
 import type { OperatorLink } from '@wheelhouse/sdk'
 import { useEffect, useState } from 'react'
+import { DialogButtons } from '../base/form.tsx'
 import { decimals } from '../base/format.ts'
 import { createPersisted } from '../base/persisted.ts'
 import { Loading } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
-import { useEpisodeMarks } from '../episodes/episode-panel.tsx'
 import { DELAYED_MS } from '../freshness/freshness.ts'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { usePlatform } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import type { StopControl } from '../stop/stop.ts'
-import { createSampleReader } from '../telemetry/sample-reader.ts'
-import { useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { dropTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { useSessionCameras } from '../video/use-cameras.ts'
-import { Detail } from './bar.tsx'
 import { type Call, CallButton } from './call.tsx'
-import { ClearStop, episodeCall, extensionCall, linkCall, lostCall, pausedCall, stopCall } from './calls.tsx'
+import { linkCall, pausedCall, useCalls } from './calls.tsx'
 import { type Cockpit, openCockpit } from './cockpit.ts'
 import { CockpitFrame } from './cockpit-frame.tsx'
 import { CommandInputs, Stick } from './command-inputs.tsx'
-import { controlPlanOf, isAtRest } from './control-plan.ts'
+import { sessionCommands } from './command-menu.tsx'
+import { controlPlanOf, isAtRest, readControlSchema } from './control-plan.ts'
 import type { PadState } from './gamepad.ts'
 import { createHud, type Hud } from './hud.ts'
-import { useDriveActions, useHudActions, useHudKeys } from './hud-actions.ts'
+import { useDriveActions, useHudParts } from './hud-actions.ts'
 import type { LatencySample } from './measurements.ts'
-import { findLatchedStop } from './operator-stop.ts'
 import type { RobotView } from './robot-view.ts'
-import { sessionCommands } from './session-commands.ts'
 import { Sheets } from './sheets.tsx'
-import { useFullScreen, useSafeArea, useWakeLock } from './window.ts'
+import { useSafeArea, useWakeLock } from './window.ts'
 
-/** Messages that an operator often sends. */
 const OPERATOR_REPLIES = [t('drive.chat.onIt'), t('drive.chat.stopped'), t('drive.chat.isClear')]
 
 interface Props {
   readonly session: SessionDetail
-  /** When the session was loaded, in Unix milliseconds. */
   readonly fetchedAtMs: number
   readonly live: LiveSession
   readonly status: SessionStatus
@@ -57,24 +51,13 @@ export function CockpitView(props: Props) {
 function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
   const { session, fetchedAtMs, live, status, cockpit, hud } = props
   const { operatorConnection, preferences, plan } = cockpit
-  const cameras = useSessionCameras(session, 'control')
   const actions = useDriveActions(session, status)
-  const { toggle: toggleFullScreen } = useFullScreen(cockpit.stop)
-  const episodes = useEpisodeMarks(session.id, session.robot_id)
-  const perform = useHudActions({
-    hud,
-    preferences,
-    actions,
-    toggleFullScreen,
-    nextCamera: cameras.next,
-    episodes,
-  })
-  useHudKeys(perform)
+  const parts = useHudParts(session, { part: 'control', hud, preferences, actions, onEscape: cockpit.stop })
   useWakeLock(status === 'ACTIVE')
   useHaptics(cockpit, session)
   useReleaseBelowSheets(cockpit, hud)
   const [stop] = useState((): StopControl => ({ state: cockpit.stopState, request: cockpit.stop }))
-  const robot = useRobotView(cockpit)
+  const view = { session, live, robot: useRobotView(cockpit), ...parts }
   const hasDriven = useHasDriven(cockpit)
   const pad = useStore(cockpit.gamepad.state)
   const isAwaitingRest = useStore(cockpit.isAwaitingRest)
@@ -82,23 +65,23 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
   return (
     <>
       <CockpitFrame
-        session={session}
+        {...view}
         status={status}
         fetchedAtMs={fetchedAtMs}
-        live={live}
-        robot={robot}
-        cameras={cameras}
-        hud={hud}
         hand={preferences.hand}
-        episodes={episodes}
         stop={stop}
         calls={[
-          ...useSafetyCalls({ cockpit, robot, session, live, actions }),
-          ...[extensionCall(live), episodeCall(episodes)].filter((call) => call !== undefined),
+          ...useCalls({
+            ...view,
+            stop: stop.state,
+            isWatching: false,
+            link: linkCall(view.robot.link, operatorConnection.takeOver),
+            paused: view.robot.drive?.status === 'PAUSED' ? pausedCall(actions) : undefined,
+            onResume: actions.resume,
+          }),
           ...(plan.drives || isRich ? [] : [noControlsCall]),
           ...inputCalls(pad, isAwaitingRest, () => hud.sheet.set('controls')),
         ]}
-        perform={perform}
         commands={sessionCommands({
           isPaused: actions.isPaused,
           isBusy: actions.isBusy,
@@ -128,9 +111,8 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
   )
 }
 
-/** Returns whether a robot declares inputs beyond driving. */
 function hasInputs({ control_schema }: SessionDetail): boolean {
-  const { inputs, speeds } = controlPlanOf(ControlSchema.safeParse(control_schema).data ?? null)
+  const { inputs, speeds } = controlPlanOf(readControlSchema(control_schema))
   return inputs.length > 0 || speeds.length > 0
 }
 
@@ -162,52 +144,19 @@ const noControlsCall: Call = {
   title: t('drive.notice.noControls'),
 }
 
-/** Returns the calls that say why the robot does not move, most urgent first. */
-function useSafetyCalls(props: {
-  cockpit: Cockpit
-  robot: RobotView
-  session: SessionDetail
-  live: LiveSession
-  actions: ReturnType<typeof useDriveActions>
-}): readonly Call[] {
-  const { cockpit, robot, session, live, actions } = props
-  const request = useStore(cockpit.stopState)
-  const inForce = findLatchedStop(robot.link, robot.drive, live.events)
-  const stopped = stopCall({
-    request,
-    inForce,
-    session,
-    meId: useMe().id,
-    isWatching: false,
-    acts: inForce && <ClearStop session={session} onResume={actions.resume} />,
-  })
-  const link = linkCall(robot.link, cockpit.operatorConnection.takeOver)
-  const isLost = !link && robot.drive?.robot_connected === false
-  const isPaused = !link && !isLost && !stopped && robot.drive?.status === 'PAUSED'
-  return [
-    ...(stopped ? [stopped] : []),
-    ...(isLost ? [lostCall(session.robot_name, live, false)] : []),
-    ...(link ? [link] : []),
-    ...(isPaused ? [pausedCall(actions)] : []),
-  ]
-}
-
 function useRobotView({ operatorConnection }: Cockpit): RobotView {
+  const drive = useStore(operatorConnection.state)
+  const isRefused = useStore(operatorConnection.isPictureRefused)
   return {
     link: useStore(operatorConnection.link),
-    drive: useStore(operatorConnection.state),
+    drive,
     limits: useStore(operatorConnection.limits),
     congestion: useStore(operatorConnection.congestion),
     battery: useStore(operatorConnection.battery),
-    isPictureHeld: useIsPictureHeld(operatorConnection),
+    isPictureHeld: drive?.stop?.reason === 'video_stale' || isRefused,
     readLinkAges: operatorConnection.ages,
     subscribe: operatorConnection.telemetry.subscribe,
   }
-}
-
-function useIsPictureHeld({ isPictureRefused, state }: Cockpit['operatorConnection']): boolean {
-  const isRefused = useStore(isPictureRefused)
-  return useStore(state)?.stop?.reason === 'video_stale' || isRefused
 }
 
 /** Releases the inputs while a sheet covers the picture: what the operator does then is meant for the sheet. */
@@ -241,7 +190,7 @@ function connectionDetails({ operatorConnection }: Cockpit) {
   const { command, operator, robot, held, dropped, lastDrop } = operatorConnection.latencyStats.read()
   const lastMs = operatorConnection.telemetry.lastMs()
   const isConnected = operatorConnection.state.get()?.robot_connected
-  const details: readonly (readonly [name: string, value: string])[] = [
+  return [
     [t('drive.latency.robot'), isConnected ? t('drive.latency.connected') : t('drive.latency.offline')],
     [t('drive.latency.roundTrip'), latencyText(command)],
     [
@@ -257,8 +206,7 @@ function connectionDetails({ operatorConnection }: Cockpit) {
         ? '0'
         : t('drive.latency.notDelivered', { held, dropped, reason: dropTexts[lastDrop] }),
     ],
-  ]
-  return details.map(([name, value]) => <Detail key={name} name={name} value={value} />)
+  ] as const
 }
 
 const latencyText = ({ lastMs, p95Ms }: LatencySample) =>
@@ -292,14 +240,15 @@ function LeaveGuard({ cockpit, robotName }: { cockpit: Cockpit; robotName: strin
     >
       <Stack>
         <Text>{t('drive.leave.consequence')}</Text>
-        <Group justify="flex-end">
-          <Button variant="default" data-autofocus onClick={() => reset?.()}>
-            {t('drive.leave.keep')}
-          </Button>
-          <Button color="red.9" onClick={() => proceed?.()}>
-            {t('drive.leave.confirm')}
-          </Button>
-        </Group>
+        <DialogButtons
+          onCancel={() => reset?.()}
+          cancelLabel={t('drive.leave.keep')}
+          isCancelFirst
+          color="red.9"
+          onClick={() => proceed?.()}
+        >
+          {t('drive.leave.confirm')}
+        </DialogButtons>
       </Stack>
     </Modal>
   )
@@ -313,7 +262,13 @@ function useCockpit(session: SessionDetail, { room }: LiveSession) {
   // As text: a refetch returns a new object, which must not open another cockpit.
   const schemaText = JSON.stringify(control_schema)
   useEffect(() => {
-    const opened = openCockpit({ rest, room, robotId, robotType, controlSchema: schemaOf(schemaText) })
+    const opened = openCockpit({
+      rest,
+      room,
+      robotId,
+      robotType,
+      controlSchema: readControlSchema(JSON.parse(schemaText)),
+    })
     setCockpit(opened)
     return () => {
       opened.close()
@@ -323,12 +278,6 @@ function useCockpit(session: SessionDetail, { room }: LiveSession) {
   return cockpit
 }
 
-/** Returns a control schema; null without one, and for one that this page does not understand. */
-function schemaOf(text: string): ControlSchema | null {
-  const { data } = ControlSchema.safeParse(JSON.parse(text))
-  return data ?? null
-}
-
 const PERIOD_MS = 400
 const PULSE_MS = 150
 /** From this distance on, the pulse grows towards the obstacle. */
@@ -336,10 +285,9 @@ const NEAR_M = 0.8
 
 /** Lets gamepad and phone vibrate while the operator drives towards something near, or with data that is late. */
 function useHaptics(cockpit: Cockpit, session: SessionDetail): void {
-  const schema = useTelemetrySchema(session.telemetry_schema)
+  const reader = useSampleReader(session.telemetry_schema)
   useEffect(() => {
     const { operatorConnection, preferences, gamepad, axes } = cockpit
-    const reader = createSampleReader(schema)
     let newest: unknown
     const unsubscribe = operatorConnection.telemetry.subscribe(({ data }) => {
       newest = data
@@ -357,7 +305,7 @@ function useHaptics(cockpit: Cockpit, session: SessionDetail): void {
       clearInterval(timer)
       unsubscribe()
     }
-  }, [cockpit, schema])
+  }, [cockpit, reader])
 }
 
 /** Returns how near an obstacle is: 0 from `NEAR_M` on, 1 for contact. */

@@ -1,14 +1,12 @@
 import { type ControlSchema, limitSpeed } from '@wheelhouse/protocol'
-import { type DriveCommand, PosePredictor, type RestClient } from '@wheelhouse/sdk'
+import { PosePredictor, type RestClient } from '@wheelhouse/sdk'
 import { isAttended, isTyping } from '../base/keys.ts'
-import { createStore, type Store } from '../base/store.ts'
+import { createStore } from '../base/store.ts'
 import type { SessionRoom } from '../platform/session-room.ts'
 import { ticketsFor } from '../session/observer-connection.ts'
-import type { StopControl } from '../stop/stop.ts'
 import type { Predict } from '../telemetry/surroundings.ts'
-import { type CommandSender, createCommandSender } from './command-sender.ts'
+import { createCommandSender } from './command-sender.ts'
 import {
-  type Axes,
   atRest,
   type ControlData,
   type ControlInput,
@@ -19,63 +17,14 @@ import {
   withSpeeds,
   withValues,
 } from './control-plan.ts'
-import { createGamepadInput, type GamepadInput } from './gamepad.ts'
+import { createGamepadInput } from './gamepad.ts'
 import { createKeyboard } from './keyboard.ts'
 import { createOperatorConnection, type OperatorConnection } from './operator-connection.ts'
 import { createOperatorStop } from './operator-stop.ts'
-import { type DrivePreferences, loadPreferences } from './preferences.ts'
-
-interface ReleaseOnBlurOptions {
-  /** Releases all inputs. */
-  readonly release: () => void
-  /** Runs when the user returns to the window: until then, gamepads may report another position than they have. */
-  readonly onFocus: () => void
-  /** Runs when the user leaves the page. */
-  readonly onPageHide: () => void
-  /** Runs when the browser restores the page from its back/forward cache. */
-  readonly onPageShow: () => void
-}
-
-/** Releases the inputs on every event that can hide a keyup. @returns a function that removes the listeners */
-function releaseOnBlur({ release, onFocus, onPageHide, onPageShow }: ReleaseOnBlurOptions): () => void {
-  const listening = new AbortController()
-  const options = { signal: listening.signal }
-  window.addEventListener('blur', release, options)
-  window.addEventListener('focus', onFocus, options)
-  document.addEventListener('visibilitychange', () => document.hidden && release(), options)
-  document.addEventListener('focusin', () => isTyping() && release(), options)
-  window.addEventListener('pagehide', onPageHide, options)
-  window.addEventListener('pageshow', ({ persisted }) => persisted && onPageShow(), options)
-  return () => listening.abort()
-}
+import { loadPreferences } from './preferences.ts'
 
 /** The parts of the cockpit that run outside of React. */
-export interface Cockpit {
-  readonly operatorConnection: OperatorConnection
-  readonly commandSender: CommandSender
-  /** The inputs that the robot declares. */
-  readonly plan: ControlPlan
-  /** The values of these inputs that the operator has set. */
-  readonly inputValues: Store<ReadonlyMap<ControlInput, InputValue>>
-  /** The deflections of the inputs of speeds. */
-  readonly deflections: Store<Deflections>
-  /** Predicts the pose of the robot from the commands of this page. */
-  readonly predict: Predict
-  /** The state of the stop that was requested on this page. */
-  readonly stopState: StopControl['state']
-  readonly gamepad: GamepadInput
-  readonly preferences: DrivePreferences
-  /** The sum of all inputs. */
-  readonly axes: Store<Axes>
-  /** Whether an input must have been at rest before it drives again. */
-  readonly isAwaitingRest: Store<boolean>
-  /** Releases all inputs and stops the robot. */
-  stop(): void
-  /** Releases all inputs, and so halts the robot. */
-  release(): void
-  /** Releases all inputs and closes the connection. */
-  close(): void
-}
+export type Cockpit = ReturnType<typeof openCockpit>
 
 interface CockpitOptions {
   readonly rest: RestClient
@@ -86,7 +35,7 @@ interface CockpitOptions {
   readonly controlSchema: ControlSchema | null
 }
 
-export function openCockpit({ rest, room, robotId, robotType, controlSchema }: CockpitOptions): Cockpit {
+export function openCockpit({ rest, room, robotId, robotType, controlSchema }: CockpitOptions) {
   const preferences = loadPreferences(robotId, robotType)
   const axes = createStore(atRest)
   const isAwaitingRest = createStore(false)
@@ -97,11 +46,7 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
   const operatorConnection = createOperatorConnection(ticketsFor(rest, room.sessionId, 'control'))
   // It outlives the page: a requested stop is retried until it is recorded.
   const operatorStop = createOperatorStop({ operatorConnection, room, rest })
-  const prediction = createPrediction({
-    driveCommandOf: plan.driveCommandOf,
-    speedScale: () => operatorConnection.limits.get().speed_scale,
-    delayMs: operatorConnection.latencyStats.commandDelayMs,
-  })
+  const prediction = createPrediction(plan.driveCommandOf, operatorConnection)
   const commandSender = createCommandSender({
     send: (command, urgent) => {
       if (operatorConnection.control(command, urgent)) prediction.sent(command)
@@ -137,16 +82,23 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
   const releaseIfIdle = () => {
     if (!operatorConnection.canDrive()) release()
   }
+  // The inputs are released on every event that can hide a keyup.
+  const listening = new AbortController()
+  const options = { signal: listening.signal }
+  window.addEventListener('blur', release, options)
+  // Until the user returns to the window, gamepads may report another position than they have.
+  window.addEventListener('focus', gamepad.release, options)
+  document.addEventListener('visibilitychange', () => document.hidden && release(), options)
+  document.addEventListener('focusin', () => isTyping() && release(), options)
+  const onPageHide = () => {
+    release()
+    operatorConnection.close()
+  }
+  window.addEventListener('pagehide', onPageHide, options)
+  // The browser restores the page from its back/forward cache.
+  window.addEventListener('pageshow', ({ persisted }) => persisted && operatorConnection.takeOver(), options)
   const disposers = [
-    releaseOnBlur({
-      release,
-      onFocus: gamepad.release,
-      onPageHide: () => {
-        release()
-        operatorConnection.close()
-      },
-      onPageShow: operatorConnection.takeOver,
-    }),
+    () => listening.abort(),
     operatorConnection.state.subscribe(releaseIfIdle),
     operatorConnection.link.subscribe(releaseIfIdle),
     onCleared(room, () => operatorStop.state.get().phase !== 'requested' && operatorConnection.forgetStop()),
@@ -163,11 +115,14 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
     gamepad,
     preferences,
     axes,
+    /** Whether an input must have been at rest before it drives again. */
     isAwaitingRest,
+    /** Releases all inputs and stops the robot. */
     stop,
+    /** Releases all inputs, and so halts the robot. */
     release,
     stopState: operatorStop.state,
-    close() {
+    close(): void {
       release()
       for (const dispose of disposers) dispose()
       operatorConnection.close()
@@ -192,37 +147,26 @@ const DRIVING_MS = 1_000
 /** How far the predicted path reaches: a camera in the middle of a robot sees the floor from about a metre on. */
 const AHEAD_MS = 4_000
 
-interface PredictionOptions {
-  /** Returns the speeds of a command. */
-  readonly driveCommandOf: (data: ControlData) => DriveCommand
-  /** Returns the allowed share of full speed. */
-  readonly speedScale: () => number
-  /** Returns the round trip of commands; undefined while it is unknown. */
-  readonly delayMs: () => number | undefined
-}
-
 /** Predicts the pose of the robot from the commands of this page. */
-interface Prediction {
-  /** Notes a command that was sent. */
-  sent(data: ControlData): void
-  readonly predict: Predict
-}
-
-function createPrediction({ driveCommandOf, speedScale, delayMs }: PredictionOptions): Prediction {
+function createPrediction(
+  driveCommandOf: ControlPlan['driveCommandOf'],
+  { limits, latencyStats }: OperatorConnection,
+) {
   const predictor = new PosePredictor()
   let droveMs = Number.NEGATIVE_INFINITY
+  const predict: Predict = (reported, nowMs) => {
+    const delayMs = latencyStats.commandDelayMs()
+    if (delayMs === undefined || nowMs - droveMs > DRIVING_MS + delayMs) return null
+    return predictor.predict({ reported, delayMs, nowMs, aheadMs: AHEAD_MS })
+  }
   return {
-    sent(data) {
+    sent(data: ControlData): void {
       const nowMs = performance.now()
-      const limited = limitSpeed({ data }, speedScale()).data as ControlData
+      const limited = limitSpeed({ data }, limits.get().speed_scale).data as ControlData
       const command = driveCommandOf(limited)
       predictor.command(command, nowMs)
       if (command.linearMps !== 0 || command.angularRadps !== 0) droveMs = nowMs
     },
-    predict(reported, nowMs) {
-      const delay = delayMs()
-      if (delay === undefined || nowMs - droveMs > DRIVING_MS + delay) return null
-      return predictor.predict({ reported, delayMs: delay, nowMs, aheadMs: AHEAD_MS })
-    },
+    predict,
   }
 }

@@ -1,6 +1,7 @@
 import { Button, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import { type KeyboardEvent, type PointerEvent, useEffect, useId, useRef } from 'react'
 import { decimals } from '../base/format.ts'
+import { Note } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
 import type { Cockpit } from './cockpit.ts'
@@ -39,33 +40,27 @@ export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
           ))}
         </SimpleGrid>
         {plan.inputs.length > 0 && (
-          <Button
-            variant="default"
-            disabled={values.size === 0}
-            onPointerDown={({ currentTarget }) => {
-              currentTarget.focus() // while a text field has the focus, nothing is sent
-              hold()
-            }}
-            onPointerUp={release}
-            onPointerLeave={release}
-            onPointerCancel={release}
-            onKeyDown={onEnter}
-            onKeyUp={release}
-            onBlur={release}
-          >
-            {t('drive.inputs.hold')}
-          </Button>
+          <>
+            <Button
+              variant="default"
+              disabled={values.size === 0}
+              onPointerDown={({ currentTarget }) => {
+                currentTarget.focus() // while a text field has the focus, nothing is sent
+                hold()
+              }}
+              onPointerUp={release}
+              onPointerLeave={release}
+              onPointerCancel={release}
+              onKeyDown={onEnter}
+              onKeyUp={release}
+              onBlur={release}
+            >
+              {t('drive.inputs.hold')}
+            </Button>
+            <Note>{t('drive.inputs.holdNote')}</Note>
+          </>
         )}
-        {plan.inputs.length > 0 && (
-          <Text size="sm" c="dimmed">
-            {t('drive.inputs.holdNote')}
-          </Text>
-        )}
-        {plan.speeds.length > 0 && (
-          <Text size="sm" c="dimmed">
-            {t('drive.inputs.speedNote')}
-          </Text>
-        )}
+        {plan.speeds.length > 0 && <Note>{t('drive.inputs.speedNote')}</Note>}
       </Stack>
     </section>
   )
@@ -85,23 +80,23 @@ const SWITCH = [
 function Input({ input, value, onChange }: InputProps) {
   const { label, description, required, field } = input
   const shown = { label, description, withAsterisk: required }
-  if (field.type === 'boolean') {
-    const text = value === undefined ? null : value ? 'on' : 'off'
-    const change = (next: string | null) => onChange(next === null ? undefined : next === 'on')
-    return <Select {...shown} data={SWITCH} value={text} onChange={change} clearable />
-  }
-  if (field.type === 'string') {
-    const change = (next: string | null) => onChange(next ?? undefined)
-    return (
-      <Select
-        {...shown}
-        data={field.enum}
-        value={value === undefined ? null : String(value)}
-        onChange={change}
-        clearable
-      />
-    )
-  }
+  const choice = (
+    data: string[] | typeof SWITCH,
+    text: string | null,
+    read: (text: string) => InputValue,
+  ) => (
+    <Select
+      {...shown}
+      data={data}
+      value={text}
+      onChange={(next) => onChange(next === null ? undefined : read(next))}
+      clearable
+    />
+  )
+  if (field.type === 'boolean')
+    return choice(SWITCH, value === undefined ? null : value ? 'on' : 'off', (text) => text === 'on')
+  if (field.type === 'string')
+    return choice(field.enum, value === undefined ? null : String(value), (text) => text)
   return (
     <NumberInput
       {...shown}
@@ -117,6 +112,19 @@ function Input({ input, value, onChange }: InputProps) {
   )
 }
 
+/** Returns what follows a pointer from its press until it is released or lost. */
+const whileHeld = (follow: (event: PointerEvent) => void, release: () => void) => ({
+  onPointerDown: (event: PointerEvent) => {
+    event.currentTarget.setPointerCapture(event.pointerId)
+    follow(event)
+  },
+  onPointerMove: (event: PointerEvent) =>
+    event.currentTarget.hasPointerCapture(event.pointerId) && follow(event),
+  onPointerUp: release,
+  onPointerCancel: release,
+  onLostPointerCapture: release,
+})
+
 const KEYS: Readonly<Record<string, number>> = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }
 
 /**
@@ -124,15 +132,13 @@ const KEYS: Readonly<Record<string, number>> = { ArrowUp: 1, ArrowRight: 1, Arro
  * it loses the pointer or the focus. Its value is sent only while it is held.
  */
 function SpeedInput({ cockpit, input }: { cockpit: Cockpit; input: ControlInput }) {
-  const track = useRef<HTMLDivElement>(null)
   const { commandSender, deflections, preferences } = cockpit
   const deflection = useStore(deflections).get(input) ?? 0
   const limit = useStore(preferences.limit)
   const id = useId()
   const release = () => commandSender.deflect(input, 0)
-  const held = (event: PointerEvent) => track.current?.hasPointerCapture(event.pointerId) === true
-  const deflect = ({ clientX }: PointerEvent) => {
-    const { left, width } = (track.current as HTMLDivElement).getBoundingClientRect()
+  const deflect = ({ clientX, currentTarget }: PointerEvent) => {
+    const { left, width } = currentTarget.getBoundingClientRect()
     const position = ((clientX - left) / width) * 2 - 1
     commandSender.deflect(input, Math.min(Math.max(position, -1), 1))
   }
@@ -149,7 +155,6 @@ function SpeedInput({ cockpit, input }: { cockpit: Cockpit; input: ControlInput 
         {input.label}: {text}
       </Text>
       <div
-        ref={track}
         className={styles.speed}
         role="slider"
         tabIndex={0}
@@ -159,15 +164,9 @@ function SpeedInput({ cockpit, input }: { cockpit: Cockpit; input: ControlInput 
         aria-valuemax={100}
         aria-valuenow={Math.round(deflection * 100)}
         aria-valuetext={text}
-        onPointerDown={(event) => {
-          event.currentTarget.focus() // while a text field has the focus, nothing is sent
-          event.currentTarget.setPointerCapture(event.pointerId)
-          deflect(event)
-        }}
-        onPointerMove={(event) => held(event) && deflect(event)}
-        onPointerUp={release}
-        onPointerCancel={release}
-        onLostPointerCapture={release}
+        // While a text field has the focus, nothing is sent.
+        onPointerDownCapture={({ currentTarget }) => currentTarget.focus()}
+        {...whileHeld(deflect, release)}
         onKeyDown={onKeyDown}
         onKeyUp={release}
         onBlur={release}
@@ -191,7 +190,6 @@ const TRAVEL = 68
  * as usual.
  */
 export function Stick({ cockpit }: { cockpit: Cockpit }) {
-  const base = useRef<HTMLDivElement>(null)
   const knob = useRef<HTMLDivElement>(null)
   const { axes, commandSender, operatorConnection } = cockpit
   useStore(operatorConnection.state)
@@ -205,18 +203,15 @@ export function Stick({ cockpit }: { cockpit: Cockpit }) {
     return axes.subscribe(show)
   }, [axes])
 
-  const held = (event: PointerEvent) => base.current?.hasPointerCapture(event.pointerId) === true
-  const steer = ({ clientX, clientY }: PointerEvent) => {
-    const { left, top, width, height } = (base.current as HTMLDivElement).getBoundingClientRect()
+  const steer = ({ clientX, clientY, currentTarget }: PointerEvent) => {
+    const { left, top, width, height } = currentTarget.getBoundingClientRect()
     const [x, y] = [(clientX - left) / (width / 2) - 1, (clientY - top) / (height / 2) - 1]
     // Outside the rim only the direction counts.
     const over = Math.max(1, Math.hypot(x, y))
     commandSender.steer('stick', { forward: -y / over, left: -x / over })
   }
-  const releaseStick = () => commandSender.steer('stick', atRest)
   return (
     <div
-      ref={base}
       className={styles.stick}
       data-hud="stick"
       data-off={!operatorConnection.canDrive()}
@@ -224,14 +219,7 @@ export function Stick({ cockpit }: { cockpit: Cockpit }) {
       aria-label={t('drive.stick.label')}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: while it has the focus, no other element uses the arrow keys
       tabIndex={0}
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId)
-        steer(event)
-      }}
-      onPointerMove={(event) => held(event) && steer(event)}
-      onPointerUp={releaseStick}
-      onPointerCancel={releaseStick}
-      onLostPointerCapture={releaseStick}
+      {...whileHeld(steer, () => commandSender.steer('stick', atRest))}
     >
       <div ref={knob} className={styles.knob} />
     </div>

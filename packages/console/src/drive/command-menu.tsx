@@ -1,17 +1,15 @@
-import { Modal, TextInput } from '@mantine/core'
+import { Box, Kbd, Modal, TextInput } from '@mantine/core'
 import { type ComponentType, type KeyboardEvent, type MouseEvent, useState } from 'react'
-import { IconSearch } from '../base/icons.tsx'
+import { IconDoorExit, IconPause, IconPlay, IconSearch } from '../base/icons.tsx'
 import { useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
 import styles from './command-menu.module.css'
 import type { Hud } from './hud.ts'
 
-/** One command of the cockpit. */
 export interface Command {
   readonly id: string
   readonly icon: ComponentType<{ size?: number }>
   readonly label: string
-  /** The key that does the same. */
   readonly hint?: string
   readonly isDisabled?: boolean
   /** Why it is disabled, or what happened to it. */
@@ -54,7 +52,6 @@ export function CommandMenu({ hud, ...props }: Props) {
   )
 }
 
-/** Renders the commands that a search finds. */
 export function CommandList({ groups, note, onClose }: Omit<Props, 'hud'> & { onClose: () => void }) {
   const [search, setSearch] = useState('')
   const [active, setActive] = useState(0)
@@ -114,12 +111,16 @@ export function CommandList({ groups, note, onClose }: Omit<Props, 'hud'> & { on
                 <command.icon size={18} />
                 <span>
                   {command.label}
-                  {command.note && <span className={styles.reason}>{command.note}</span>}
+                  {command.note && (
+                    <Box component="span" display="block" fz="0.8125rem" c="var(--text-2)">
+                      {command.note}
+                    </Box>
+                  )}
                 </span>
                 {command.hint && (
-                  <span className={styles.key} aria-hidden="true">
+                  <Kbd className={styles.key} aria-hidden>
                     {command.hint}
-                  </span>
+                  </Kbd>
                 )}
               </button>
             ))}
@@ -145,3 +146,35 @@ const holdHandlers = ({ begin, end }: NonNullable<Command['hold']>) => ({
   // A finger that rests would open the menu of the browser.
   onContextMenu: (event: MouseEvent) => event.preventDefault(),
 })
+
+export const sessionCommands = (options: {
+  readonly isPaused: boolean
+  readonly isBusy: boolean
+  readonly onPause: () => void
+  /** Undefined for a viewer, whom the session does not wait for. */
+  readonly onResume: { readonly isPossible: boolean; readonly run: () => void } | undefined
+  readonly onEnd: () => void
+  readonly endLabel: string
+}): CommandGroup['commands'] => {
+  const { isPaused, isBusy, onPause, onResume, onEnd, endLabel } = options
+  return [
+    isPaused && onResume
+      ? {
+          id: 'pause',
+          icon: IconPlay,
+          label: t('drive.bar.resume'),
+          hint: 'R',
+          isDisabled: isBusy || !onResume.isPossible,
+          run: onResume.run,
+        }
+      : {
+          id: 'pause',
+          icon: IconPause,
+          label: t('drive.bar.pause'),
+          hint: 'P',
+          isDisabled: isBusy || isPaused,
+          run: onPause,
+        },
+    { id: 'end', icon: IconDoorExit, label: endLabel, run: onEnd },
+  ]
+}

@@ -21,7 +21,6 @@ interface CommandSenderOptions {
   readonly limit: () => number
   /** Receives the sum of all inputs whenever it changes. */
   readonly onAxes?: (axes: Axes) => void
-  /** Receives the deflections of the inputs of speeds whenever they change. */
   readonly onDeflections?: (deflections: Deflections) => void
   /** Receives whether an input must have been at rest before it drives again, whenever that changes. */
   readonly onAwaitingRest?: (isAwaiting: boolean) => void
@@ -37,18 +36,7 @@ interface HeldInputs {
   readonly sendsValues: boolean
 }
 
-/** Converts inputs into control frames. */
-export interface CommandSender {
-  /** Sets the direction of an input. Sends it at once, then 50 times per second until all inputs are at rest. */
-  steer(source: InputSource, axes: Axes): void
-  /** Sends the inputs of the robot, 50 times per second while they are held. */
-  hold(held: boolean): void
-  /** Deflects the input of a speed, -1 to 1. Sends it at once, then 50 times per second until it returns to 0. */
-  deflect(input: ControlInput, deflection: number): void
-  /** Sends one zero command, then ignores each input until it has been at rest. */
-  release(): void
-}
-
+/** Creates what converts inputs into control frames. */
 export function createCommandSender({
   send,
   commandOf,
@@ -57,7 +45,7 @@ export function createCommandSender({
   onAxes,
   onDeflections,
   onAwaitingRest,
-}: CommandSenderOptions): CommandSender {
+}: CommandSenderOptions) {
   const inputs = new Map<InputSource, Axes>()
   const awaitingRest = new Set<InputSource | ControlInput>()
   let deflections: Deflections = new Map()
@@ -134,13 +122,16 @@ export function createCommandSender({
   }
 
   return {
+    /** Sends one zero command, then ignores each input until it has been at rest. */
     release,
-    hold(held) {
+    /** Sends the inputs of the robot, 50 times per second while they are held. */
+    hold(held: boolean): void {
       if (held === isHeld || (held && !allowed())) return
       isHeld = held
       sendChange()
     },
-    deflect(input, deflection) {
+    /** Deflects the input of a speed, -1 to 1. Sends it at once, then 50 times per second until it returns to 0. */
+    deflect(input: ControlInput, deflection: number): void {
       if (deflection === 0) rested(input)
       else if (awaitingRest.has(input)) return
       else if (!allowed()) {
@@ -151,7 +142,8 @@ export function createCommandSender({
       setDeflections([...deflections, [input, deflection]])
       sendChange()
     },
-    steer(source, axes) {
+    /** Sets the direction of an input. Sends it at once, then 50 times per second until all inputs are at rest. */
+    steer(source: InputSource, axes: Axes): void {
       if (isAtRest(axes)) rested(source)
       else if (awaitingRest.has(source)) return
       else if (!allowed()) {

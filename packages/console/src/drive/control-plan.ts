@@ -1,16 +1,10 @@
-import type { ControlField, ControlSchema } from '@wheelhouse/protocol'
+import { type ControlField, ControlSchema } from '@wheelhouse/protocol'
 import type { DriveCommand } from '@wheelhouse/sdk'
 
 /** The direction of an input: forward and left from -1 to 1, 0 at rest. */
 export interface Axes {
   readonly forward: number
   readonly left: number
-}
-
-/** The `data` of a control frame for a differential-drive robot. */
-interface DriveControlData {
-  readonly linear_mps: number
-  readonly angular_radps: number
 }
 
 /** The speeds at a speed limit of 100 %. A slower robot drives at its own maximum. */
@@ -46,15 +40,6 @@ export function pastDeadZone(value: number, deadZone: number): number {
 export const curved = (value: number, exponent: number): number =>
   Math.sign(value) * Math.abs(value) ** exponent
 
-/** @param limit the allowed share of full speed, 0 to 1 */
-function commandOf({ forward, left }: Axes, limit: number): DriveControlData {
-  return {
-    linear_mps: forward * limit * FULL_LINEAR_MPS,
-    angular_radps: left * limit * FULL_ANGULAR_RADPS,
-  }
-}
-
-/** The `data` of a control frame. */
 export type ControlData = Readonly<Record<string, unknown>>
 export type InputValue = number | boolean | string
 
@@ -97,12 +82,19 @@ const differentialDrive: ControlPlan = {
   fullSpeed: { linearMps: FULL_LINEAR_MPS, angularRadps: FULL_ANGULAR_RADPS },
   inputs: [],
   speeds: [],
-  drive: (axes, limit) => ({ ...commandOf(axes, limit) }),
+  drive: ({ forward, left }, limit) => ({
+    linear_mps: forward * limit * FULL_LINEAR_MPS,
+    angular_radps: left * limit * FULL_ANGULAR_RADPS,
+  }),
   driveCommandOf: ({ linear_mps, angular_radps }) => ({
     linearMps: numberOf(linear_mps),
     angularRadps: numberOf(angular_radps),
   }),
 }
+
+/** Returns a declared control schema; null without one, and for one that this page does not understand. */
+export const readControlSchema = (declared: unknown): ControlSchema | null =>
+  ControlSchema.safeParse(declared).data ?? null
 
 export function controlPlanOf(schema: ControlSchema | null): ControlPlan {
   if (schema === null) return differentialDrive

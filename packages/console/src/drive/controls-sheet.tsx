@@ -1,21 +1,36 @@
-import { Button, Checkbox, Group, SegmentedControl, Select, Slider, Stack, Switch, Text } from '@mantine/core'
+import {
+  Button,
+  Checkbox,
+  Group,
+  SegmentedControl,
+  Select,
+  Slider,
+  type SliderProps,
+  Stack,
+  Switch,
+  Text,
+} from '@mantine/core'
 import { type ReactNode, useEffect, useId, useState } from 'react'
 import { decimals } from '../base/format.ts'
+import { Note } from '../base/states.tsx'
 import { type Store, useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
 import type { Cockpit } from './cockpit.ts'
 import type { GamepadInput, PadSnapshot } from './gamepad.ts'
 import { PadPicture } from './pad-picture.tsx'
-import { type ControlProfile, type Hand, MAX_DEAD_ZONE, MAX_EXPONENT, MAX_PAD_NAME } from './preferences.ts'
+import { type ControlProfile, MAX_DEAD_ZONE, MAX_EXPONENT, MAX_PAD_NAME } from './preferences.ts'
 import { limitText } from './speed-plate.tsx'
 
 /** Shows the input devices and their settings. The gamepad does not drive while it is open. */
 export function ControlsSheet({ cockpit }: { cockpit: Cockpit }) {
   const { preferences, gamepad, plan } = cockpit
+  const { controls, hand } = preferences
   const limit = useStore(preferences.limit)
   const pad = useStore(gamepad.state)
   const names = useStore(gamepad.names)
-  const profile = useStore(preferences.controls)
+  const profile = useStore(controls)
+  const change = (next: Partial<ControlProfile>) => controls.update((old) => ({ ...old, ...next }))
+  const handId = useId()
   useEffect(() => {
     gamepad.suspend(true)
     return () => gamepad.suspend(false)
@@ -23,25 +38,37 @@ export function ControlsSheet({ cockpit }: { cockpit: Cockpit }) {
   return (
     <Stack gap="md">
       <Text size="sm">{limitText(limit, plan.fullSpeed)}</Text>
-      <Text size="sm" c="dimmed">
-        {t('drive.controls.note')}
-      </Text>
-      {pad.phase === 'none' && (
-        <Text size="sm" c="dimmed">
-          {t('drive.controls.noGamepad')}
-        </Text>
-      )}
+      <Note>{t('drive.controls.note')}</Note>
+      {pad.phase === 'none' && <Note>{t('drive.controls.noGamepad')}</Note>}
       {pad.phase === 'unknown' && (
         <Text size="sm">{t('drive.controls.unknownGamepad', { gamepad: pad.name })}</Text>
       )}
       {(pad.phase === 'unknown' || names.length > 1 || profile.pad !== undefined) && (
-        <PadChoice names={names} store={preferences.controls} />
+        <PadChoice names={names} store={controls} />
       )}
       {(pad.phase === 'waiting' || pad.phase === 'ready') && (
-        <GamepadSettings cockpit={cockpit} name={pad.name} />
+        <GamepadSettings gamepad={gamepad} name={pad.name} profile={profile} onChange={change} />
       )}
-      <Rumble store={preferences.controls} />
-      <HandSetting store={preferences.hand} />
+      <Switch
+        label={t('drive.controls.vibrate')}
+        description={t('drive.controls.vibrateNote')}
+        checked={profile.rumbles}
+        onChange={({ currentTarget: { checked } }) => change({ rumbles: checked })}
+      />
+      <div>
+        <Text size="sm" id={handId}>
+          {t('drive.controls.hand')}
+        </Text>
+        <SegmentedControl
+          aria-labelledby={handId}
+          data={[
+            { value: 'left', label: t('drive.controls.left') },
+            { value: 'right', label: t('drive.controls.right') },
+          ]}
+          value={useStore(hand)}
+          onChange={(chosen) => hand.set(chosen === 'left' ? 'left' : 'right')}
+        />
+      </div>
     </Stack>
   )
 }
@@ -64,16 +91,19 @@ function PadChoice({ names, store }: { names: readonly string[]; store: Store<Co
   )
 }
 
-function GamepadSettings({ cockpit, name }: { cockpit: Cockpit; name: string }) {
-  const { gamepad, preferences } = cockpit
-  const store = preferences.controls
-  const profile = useStore(store)
-  const change = (next: Partial<ControlProfile>) => store.update((old) => ({ ...old, ...next }))
+interface SettingsProps {
+  readonly gamepad: GamepadInput
+  readonly profile: ControlProfile
+  readonly onChange: (next: Partial<ControlProfile>) => void
+}
+
+function GamepadSettings({ name, ...settings }: SettingsProps & { name: string }) {
+  const { gamepad, profile, onChange: change } = settings
   return (
     <Stack gap="sm" component="section" aria-label={t('drive.controls.gamepad')}>
       <Text size="sm">{t('drive.controls.suspended', { gamepad: name })}</Text>
       <PadPicture gamepad={gamepad} />
-      <PadMapping gamepad={gamepad} profile={profile} onChange={change} />
+      <PadMapping {...settings} />
       <LabeledSlider
         label={t('drive.controls.deadZone')}
         text={t('drive.controls.deadZoneText', { percent: Math.round(profile.deadZone * 100) })}
@@ -101,23 +131,9 @@ function GamepadSettings({ cockpit, name }: { cockpit: Cockpit; name: string }) 
   )
 }
 
-const Rumble = ({ store }: { store: Store<ControlProfile> }) => (
-  <Switch
-    label={t('drive.controls.vibrate')}
-    description={t('drive.controls.vibrateNote')}
-    checked={useStore(store).rumbles}
-    onChange={({ currentTarget: { checked } }) => store.update((old) => ({ ...old, rumbles: checked }))}
-  />
-)
-
-interface LabeledSliderProps {
+interface LabeledSliderProps extends Omit<SliderProps, 'label'> {
   readonly label: string
   readonly text: string
-  readonly value: number
-  readonly min?: number
-  readonly max: number
-  readonly step: number
-  readonly onChange: (value: number) => void
 }
 
 const LabeledSlider = ({ label, text, ...slider }: LabeledSliderProps) => (
@@ -127,29 +143,8 @@ const LabeledSlider = ({ label, text, ...slider }: LabeledSliderProps) => (
   </div>
 )
 
-function HandSetting({ store }: { store: Store<Hand> }) {
-  const id = useId()
-  return (
-    <div>
-      <Text size="sm" id={id}>
-        {t('drive.controls.hand')}
-      </Text>
-      <SegmentedControl
-        aria-labelledby={id}
-        data={[
-          { value: 'left', label: t('drive.controls.left') },
-          { value: 'right', label: t('drive.controls.right') },
-        ]}
-        value={useStore(store)}
-        onChange={(hand) => store.set(hand === 'left' ? 'left' : 'right')}
-      />
-    </div>
-  )
-}
-
 type Assignment = 'forwardAxis' | 'turnAxis' | 'stopButton' | 'holdButton'
 
-/** How far an axis must move to be chosen. */
 const CHOSEN_TRAVEL = 0.6
 
 const texts: Record<Assignment, { label: string; detect: string }> = {
@@ -160,87 +155,59 @@ const texts: Record<Assignment, { label: string; detect: string }> = {
 }
 const isAxis = (name: Assignment) => name === 'forwardAxis' || name === 'turnAxis'
 
-interface Props {
-  readonly gamepad: GamepadInput
-  readonly profile: ControlProfile
-  readonly onChange: (next: Partial<ControlProfile>) => void
-}
-
 /** Assigns axes and buttons: from a list, or by moving and pressing them. */
-function PadMapping({ gamepad, profile, onChange }: Props) {
+function PadMapping({ gamepad, profile, onChange }: SettingsProps) {
   const [assigning, setAssigning] = useState<Assignment>()
   useAssignment(gamepad, assigning, (name, index) => {
     onChange({ [name]: index })
     setAssigning(undefined)
   })
   const pad = gamepad.snapshot()
-  const row = (name: Assignment, children?: ReactNode) => (
-    <Row
-      name={name}
-      current={profile[name]}
-      count={(isAxis(name) ? pad?.axes.length : pad?.pressed.length) ?? 0}
-      isAssigning={assigning === name}
-      onChange={(index) => onChange({ [name]: index })}
-      onDetect={() => setAssigning(assigning === name ? undefined : name)}
-    >
-      {children}
-    </Row>
+  const row = (name: Assignment, children?: ReactNode) => {
+    const { label, detect } = texts[name]
+    const isAssigning = assigning === name
+    const count = (isAxis(name) ? pad?.axes.length : pad?.pressed.length) ?? 0
+    const nameOf = (number: number) =>
+      isAxis(name) ? t('drive.pad.axis', { number }) : t('drive.pad.button', { number })
+    const prompt = isAxis(name) ? t('drive.pad.moveAxis') : t('drive.pad.pressButton')
+    return (
+      <Group gap="xs" align="flex-end">
+        <Select
+          label={label}
+          w={160}
+          allowDeselect={false}
+          data={Array.from({ length: Math.max(count, profile[name] + 1) }, (_, index) => ({
+            value: String(index),
+            label: nameOf(index + 1),
+          }))}
+          value={String(profile[name])}
+          onChange={(value) => value !== null && onChange({ [name]: Number(value) })}
+        />
+        <Button
+          variant="default"
+          aria-label={isAssigning ? prompt : detect}
+          onClick={() => setAssigning(isAssigning ? undefined : name)}
+        >
+          {isAssigning ? prompt : t('drive.pad.detect')}
+        </Button>
+        {children}
+      </Group>
+    )
+  }
+  const reversal = (name: 'forwardReversed' | 'turnReversed', label: string) => (
+    <Checkbox
+      label={label}
+      checked={profile[name]}
+      onChange={({ currentTarget: { checked } }) => onChange({ [name]: checked })}
+    />
   )
   return (
     <Stack gap="xs">
-      {row(
-        'forwardAxis',
-        <Checkbox
-          label={t('drive.pad.reverseDrive')}
-          checked={profile.forwardReversed}
-          onChange={(event) => onChange({ forwardReversed: event.currentTarget.checked })}
-        />,
-      )}
-      {row(
-        'turnAxis',
-        <Checkbox
-          label={t('drive.pad.reverseTurn')}
-          checked={profile.turnReversed}
-          onChange={(event) => onChange({ turnReversed: event.currentTarget.checked })}
-        />,
-      )}
+      {row('forwardAxis', reversal('forwardReversed', t('drive.pad.reverseDrive')))}
+      {row('turnAxis', reversal('turnReversed', t('drive.pad.reverseTurn')))}
       {row('stopButton')}
       {profile.holdToDrive && row('holdButton')}
     </Stack>
-  )
-}
-
-interface RowProps {
-  readonly name: Assignment
-  readonly current: number
-  readonly count: number
-  readonly isAssigning: boolean
-  readonly onChange: (index: number) => void
-  readonly onDetect: () => void
-  readonly children: ReactNode
-}
-
-function Row({ name, current, count, isAssigning, onChange, onDetect, children }: RowProps) {
-  const { label, detect } = texts[name]
-  const indexes = Array.from({ length: Math.max(count, current + 1) }, (_, index) => index)
-  const nameOf = (index: number) =>
-    isAxis(name) ? t('drive.pad.axis', { number: index + 1 }) : t('drive.pad.button', { number: index + 1 })
-  const prompt = isAxis(name) ? t('drive.pad.moveAxis') : t('drive.pad.pressButton')
-  return (
-    <Group gap="xs" align="flex-end">
-      <Select
-        label={label}
-        w={160}
-        allowDeselect={false}
-        data={indexes.map((index) => ({ value: String(index), label: nameOf(index) }))}
-        value={String(current)}
-        onChange={(value) => value !== null && onChange(Number(value))}
-      />
-      <Button variant="default" aria-label={isAssigning ? prompt : detect} onClick={onDetect}>
-        {isAssigning ? prompt : t('drive.pad.detect')}
-      </Button>
-      {children}
-    </Group>
   )
 }
 

@@ -1,66 +1,131 @@
-import { useQuery } from '@tanstack/react-query'
+import { Stack, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
 import { useParams } from '@tanstack/react-router'
-import type { SessionStatus } from '@wheelhouse/protocol'
-import { useEffect } from 'react'
+import type { ComponentType, ReactNode } from 'react'
 import { LinkButton } from '../base/links.tsx'
+import { Page } from '../base/page.tsx'
 import { ResourcePage } from '../base/section.tsx'
-import { Loading } from '../base/states.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { Empty, Loading } from '../base/states.tsx'
+import { useMe } from '../platform/platform.ts'
 import { useLiveSession } from '../platform/use-live.ts'
-import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
+import { EndedStrip } from '../session/ended-strip.tsx'
+import { isOpen, type SessionDetail, useSession } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
 import { CockpitView } from './cockpit-view.tsx'
-import { SessionUnavailable } from './session-unavailable.tsx'
+import { WatchView } from './watch-view.tsx'
 
 /** Shows the cockpit to the operator of a session. */
-export function DrivePage() {
-  const { sessionId } = useParams({ from: '/full-window/drive/$sessionId' })
-  const { rest } = usePlatform()
-  const query = useQuery(sessionQuery(rest, sessionId))
+export const DrivePage = () => (
+  <SessionPage {...useParams({ from: '/full-window/drive/$sessionId' })} View={DrivenSession} />
+)
+
+/** Shows an open session in the view of the cockpit to those who may see it and do not drive. */
+export const WatchPage = () => (
+  <SessionPage {...useParams({ from: '/full-window/watch/$sessionId' })} View={WatchedSession} />
+)
+
+interface ViewProps {
+  readonly session: SessionDetail
+  readonly fetchedAtMs: number
+}
+
+function SessionPage({ sessionId, View }: { sessionId: string; View: ComponentType<ViewProps> }) {
+  const query = useSession(sessionId)
   return (
     <ResourcePage
       query={query}
       kind={t('drive.page.kind')}
       back={<LinkButton to="/sessions">{t('drive.page.allSessions')}</LinkButton>}
     >
-      {(session) => <OperatorCockpit key={sessionId} session={session} fetchedAtMs={query.dataUpdatedAt} />}
+      {(session) => <View key={sessionId} session={session} fetchedAtMs={query.dataUpdatedAt} />}
     </ResourcePage>
   )
 }
 
-const headingOf = ({ robot_name }: SessionDetail) => t('drive.page.title', { robot: robot_name })
-
-function OperatorCockpit({ session, fetchedAtMs }: { session: SessionDetail; fetchedAtMs: number }) {
-  const me = useMe()
-  const live = useLiveSession(session.id)
-  const status = live?.session?.status ?? session.status
-  const title = headingOf(session)
-  useEffect(() => {
-    document.title = `${title} · ${t('common.product')}`
-  }, [title])
-  if (session.operator_id !== me.id) {
+function DrivenSession({ session, fetchedAtMs }: ViewProps) {
+  const heading = t('drive.page.title', { robot: session.robot_name })
+  const { meId, live, status } = useView(session, heading)
+  const page = { session, heading }
+  if (session.operator_id !== meId) {
     return (
-      <SessionUnavailable session={session} heading={title} title={t('drive.page.notOperatorTitle')}>
+      <Unavailable {...page} title={t('drive.page.notOperatorTitle')}>
         {t('drive.page.notOperatorText')}
-      </SessionUnavailable>
+      </Unavailable>
     )
   }
-  if (status !== 'ACTIVE' && status !== 'PAUSED') return <NotOpen session={session} status={status} />
+  if (status === 'PENDING') return <NotStarted {...page}>{t('drive.page.notStartedText')}</NotStarted>
+  if (!isOpen(status)) return <Ended {...page}>{t('drive.page.endedText')}</Ended>
   if (!live) return <Loading />
   return <CockpitView session={session} fetchedAtMs={fetchedAtMs} live={live} status={status} />
 }
 
-const NotOpen = ({ session, status }: { session: SessionDetail; status: SessionStatus }) =>
-  status === 'PENDING' ? (
-    <SessionUnavailable
-      session={session}
-      heading={headingOf(session)}
-      title={t('drive.page.notStartedTitle')}
-    >
-      {t('drive.page.notStartedText')}
-    </SessionUnavailable>
-  ) : (
-    <SessionUnavailable session={session} heading={headingOf(session)} title={t('drive.page.endedTitle')}>
-      {t('drive.page.endedText')}
-    </SessionUnavailable>
+function WatchedSession({ session, fetchedAtMs }: ViewProps) {
+  const heading = t('drive.watch.title', { robot: session.robot_name })
+  const { meId, live, status } = useView(session, heading)
+  const page = { session, heading }
+  if (status === 'PENDING') return <NotStarted {...page}>{t('drive.watch.notStartedText')}</NotStarted>
+  if (!isOpen(status)) return <Ended {...page}>{t('drive.watch.endedText')}</Ended>
+  if (session.operator_id === meId && session.client_id !== meId) {
+    const action = (
+      <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }}>
+        {t('session.live.openCockpit')}
+      </LinkButton>
+    )
+    return (
+      <Unavailable {...page} title={t('drive.watch.operatorTitle')} action={action}>
+        {t('drive.watch.operatorText')}
+      </Unavailable>
+    )
+  }
+  if (!live) return <Loading />
+  return <WatchView session={{ ...session, status }} fetchedAtMs={fetchedAtMs} live={live} />
+}
+
+function useView(session: SessionDetail, heading: string) {
+  const live = useLiveSession(session.id)
+  useDocumentTitle(`${heading} · ${t('common.product')}`)
+  return { meId: useMe().id, live, status: live?.session?.status ?? session.status }
+}
+
+interface UnavailableProps {
+  readonly session: SessionDetail
+  readonly heading: string
+  readonly children: ReactNode
+}
+
+const NotStarted = (props: UnavailableProps) => (
+  <Unavailable {...props} title={t('drive.page.notStartedTitle')} />
+)
+
+const Ended = (props: UnavailableProps) => <Unavailable {...props} title={t('drive.page.endedTitle')} />
+
+/**
+ * Explains why a session has no view that fills the window, and how to go on: by default on its page. After its end it says how
+ * it ended.
+ */
+function Unavailable(props: UnavailableProps & { readonly title: string; readonly action?: ReactNode }) {
+  const { session, heading, title, action, children } = props
+  const events = useLiveSession(session.id)?.events
+  const link = (
+    <LinkButton to="/sessions/$sessionId" params={{ sessionId: session.id }} variant="default">
+      {t('drive.page.viewSession')}
+    </LinkButton>
   )
+  const hasEnded = session.status === 'COMPLETED' || session.status === 'CANCELLED'
+  return (
+    <Page title={heading}>
+      {hasEnded && action === undefined ? (
+        <Stack w="100%" maw={760} mx="auto" mt="8vh">
+          <Title order={2}>{title}</Title>
+          <EndedStrip session={session} events={events}>
+            {link}
+          </EndedStrip>
+        </Stack>
+      ) : (
+        <Empty title={title} action={action ?? link}>
+          {children}
+        </Empty>
+      )}
+    </Page>
+  )
+}

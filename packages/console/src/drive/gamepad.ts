@@ -1,4 +1,4 @@
-import { createStore, type Store } from '../base/store.ts'
+import { createStore } from '../base/store.ts'
 import { type Axes, atRest, curved, isAtRest, pastDeadZone } from './control-plan.ts'
 import { type ControlProfile, MAX_AXES, MAX_BUTTONS, MAX_PAD_NAME } from './preferences.ts'
 
@@ -26,26 +26,13 @@ export type PadState =
   | { readonly phase: 'none' }
   | { readonly phase: 'unknown' | 'waiting' | 'ready'; readonly name: string }
 
-export interface GamepadInput {
-  readonly state: Store<PadState>
-  /** The names of all gamepads. */
-  readonly names: Store<readonly string[]>
-  /** Returns what the gamepad that drives reports now; undefined without one. */
-  snapshot(): PadSnapshot | undefined
-  /** Suspends driving: the gamepad then only stops the robot, so that the operator can try and assign its axes. */
-  suspend(isSuspended: boolean): void
-  /** Ignores the gamepad until it has been at rest. */
-  release(): void
-  /** Lets the gamepad vibrate, if it can. @param strength 0 to 1 */
-  rumble(strength: number, durationMs: number): void
-  close(): void
-}
+export type GamepadInput = ReturnType<typeof createGamepadInput>
 
 /**
  * Drives with one gamepad, as its profile says: the chosen one, otherwise the first with the standard layout. Others, such as
  * wheels and adapters, may report deflections at rest. The stop button of every gamepad stops. Polls once per animation frame.
  */
-export function createGamepadInput({ steer, stop, profile }: GamepadOptions): GamepadInput {
+export function createGamepadInput({ steer, stop, profile }: GamepadOptions) {
   const state = createStore<PadState>({ phase: 'none' })
   const names = createStore<readonly string[]>([])
   /** The gamepads whose stop button is down, by index. */
@@ -104,15 +91,19 @@ export function createGamepadInput({ steer, stop, profile }: GamepadOptions): Ga
   return {
     state,
     names,
-    snapshot() {
+    /** Returns what the gamepad that drives reports now; undefined without one. */
+    snapshot(): PadSnapshot | undefined {
       const pad = drivingPad(connectedPads(), profile())
       return pad && { axes: pad.axes.slice(0, MAX_AXES), pressed: pressedOf(pad) }
     },
-    suspend(isSuspended) {
+    /** Suspends driving: the gamepad then only stops the robot, so that the operator can try and assign its axes. */
+    suspend(isSuspended: boolean): void {
       suspended = isSuspended
     },
+    /** Ignores the gamepad until it has been at rest. */
     release,
-    rumble(strength, durationMs) {
+    /** Lets the gamepad vibrate, if it can. @param strength 0 to 1 */
+    rumble(strength: number, durationMs: number): void {
       const actuator = drivingPad(connectedPads(), profile())?.vibrationActuator
       const effect = { duration: durationMs, strongMagnitude: strength, weakMagnitude: strength }
       actuator?.playEffect('dual-rumble', effect).catch(() => undefined)

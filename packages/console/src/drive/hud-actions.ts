@@ -2,10 +2,12 @@ import type { SessionStatus } from '@wheelhouse/protocol'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { isTyping, latinKey, leaveField } from '../base/keys.ts'
-import type { EpisodeMarks } from '../episodes/episode-panel.tsx'
+import { type EpisodeMarks, useEpisodeMarks } from '../episodes/episode-panel.tsx'
 import { type SessionDetail, usePerforming, useSessionAction } from '../session/session-query.ts'
-import { CHAT_ID, type Hud, toggle, toggleDock } from './hud.ts'
+import { useSessionCameras } from '../video/use-cameras.ts'
+import { CHAT_ID, type Hud, toggle } from './hud.ts'
 import type { DrivePreferences } from './preferences.ts'
+import { useFullScreen } from './window.ts'
 
 interface Options {
   readonly hud: Hud
@@ -16,36 +18,49 @@ interface Options {
   readonly episodes: Pick<EpisodeMarks, 'mark'>
 }
 
-/** Returns a function that performs the actions of keys and tools, stable between renders. */
-export function useHudActions(options: Options): (action: HudAction) => void {
-  const latest = useRef(options)
+const performers = {
+  pause: ({ actions }) => actions.pause(),
+  resume: ({ actions }) => actions.resume(),
+  slower: ({ preferences }) => preferences.stepLimit(-1),
+  faster: ({ preferences }) => preferences.stepLimit(1),
+  fullScreen: ({ toggleFullScreen }) => toggleFullScreen(),
+  overlay: ({ hud }) => toggle(hud.isBare),
+  swap: ({ hud }) => hud.mainView.update((view) => (view === 'camera' ? 'map' : 'camera')),
+  camera: ({ nextCamera }) => nextCamera(),
+  listen: ({ hud }) => toggle(hud.isListening),
+  values: ({ hud: { dock } }) => dock.update((open) => (open === 'values' ? '' : 'values')),
+  dock: ({ hud: { dock } }) => dock.update((open) => (open === '' ? 'messages' : '')),
+  menu: ({ hud }) => hud.sheet.set('menu'),
+  chat: ({ hud }) => openChat(hud),
+  keys: ({ hud }) => hud.sheet.set('keys'),
+  episode: ({ episodes }) => episodes.mark('start'),
+  episodeSuccess: ({ episodes }) => episodes.mark('success'),
+  episodeFailure: ({ episodes }) => episodes.mark('failure'),
+  episodeDiscard: ({ episodes }) => episodes.mark('discard'),
+} satisfies Readonly<Record<string, (options: Options) => void>>
+
+/** The action of a key that neither drives nor stops. */
+export type HudAction = keyof typeof performers
+
+interface PartsOptions extends Pick<Options, 'hud' | 'preferences' | 'actions'> {
+  readonly part: 'control' | 'watch'
+  /** Stable between renders. */
+  readonly onEscape: () => void
+}
+
+/** Returns what the cockpit of an operator and that of a viewer share: cameras, episodes, and what keys and tools perform. */
+export function useHudParts(session: SessionDetail, { part, onEscape, ...options }: PartsOptions) {
+  const cameras = useSessionCameras(session, part)
+  const episodes = useEpisodeMarks(session.id, session.robot_id)
+  const { toggle: toggleFullScreen } = useFullScreen(onEscape)
+  const all: Options = { ...options, episodes, toggleFullScreen, nextCamera: cameras.next }
+  const latest = useRef(all)
   useEffect(() => {
-    latest.current = options
+    latest.current = all
   })
-  return useCallback((action) => {
-    const { hud, preferences, actions, toggleFullScreen, nextCamera, episodes } = latest.current
-    const performed: Record<HudAction, () => void> = {
-      pause: actions.pause,
-      resume: actions.resume,
-      slower: () => preferences.stepLimit(-1),
-      faster: () => preferences.stepLimit(1),
-      fullScreen: toggleFullScreen,
-      overlay: () => toggle(hud.isBare),
-      swap: () => hud.mainView.update((view) => (view === 'camera' ? 'map' : 'camera')),
-      camera: nextCamera,
-      listen: () => toggle(hud.isListening),
-      values: () => toggleDock(hud, 'values'),
-      dock: () => hud.dock.update((open) => (open === '' ? 'messages' : '')),
-      menu: () => hud.sheet.set('menu'),
-      chat: () => openChat(hud),
-      keys: () => hud.sheet.set('keys'),
-      episode: () => episodes.mark('start'),
-      episodeSuccess: () => episodes.mark('success'),
-      episodeFailure: () => episodes.mark('failure'),
-      episodeDiscard: () => episodes.mark('discard'),
-    }
-    performed[action]()
-  }, [])
+  const perform = useCallback((action: HudAction) => performers[action](latest.current), [])
+  useHudKeys(perform)
+  return { hud: options.hud, cameras, episodes, perform }
 }
 
 /** Opens the chat and focuses its field at once: the next key must be text, and not drive the robot. */
@@ -64,19 +79,9 @@ export function leaveChat(hud: Hud): void {
 }
 
 /** The actions of the operator on the session, and the error of the last one. */
-export interface DriveActions {
-  readonly isPaused: boolean
-  readonly canResume: boolean
-  readonly isBusy: boolean
-  /** Why the last action failed; undefined otherwise. */
-  readonly error: unknown
-  pause(): void
-  /** Resumes the session; while a stop is being cleared, after that. */
-  resume(): void
-  end(): Promise<unknown>
-}
+export type DriveActions = ReturnType<typeof useDriveActions>
 
-export function useDriveActions(session: SessionDetail, status: SessionStatus): DriveActions {
+export function useDriveActions(session: SessionDetail, status: SessionStatus) {
   const action = useSessionAction(session.id)
   const { stop, connected } = session.control
   const isPaused = status === 'PAUSED'
@@ -98,33 +103,13 @@ export function useDriveActions(session: SessionDetail, status: SessionStatus): 
     pause: () => {
       if (!isPaused) mutate('pause')
     },
+    /** Resumes the session; while a stop is being cleared, after that. */
     resume: () => {
       if (isPaused) setResumesNext(true)
     },
     end: () => action.mutateAsync('end'),
   }
 }
-
-/** The action of a key that neither drives nor stops. */
-export type HudAction =
-  | 'pause'
-  | 'resume'
-  | 'slower'
-  | 'faster'
-  | 'fullScreen'
-  | 'overlay'
-  | 'swap'
-  | 'camera'
-  | 'listen'
-  | 'values'
-  | 'dock'
-  | 'menu'
-  | 'chat'
-  | 'keys'
-  | 'episode'
-  | 'episodeSuccess'
-  | 'episodeFailure'
-  | 'episodeDiscard'
 
 /** By the character, wherever the layout has it. */
 const BY_KEY: Readonly<Record<string, HudAction>> = {
@@ -166,7 +151,7 @@ function hudActionOf(event: KeyboardEvent): HudAction | undefined {
 }
 
 /** Performs actions by key while the component is mounted. @param perform stable between renders */
-export function useHudKeys(perform: (action: HudAction) => void): void {
+function useHudKeys(perform: (action: HudAction) => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const action = event.defaultPrevented ? undefined : hudActionOf(event)

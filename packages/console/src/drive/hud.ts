@@ -1,55 +1,40 @@
 import { createPersisted } from '../base/persisted.ts'
 import { createStore, type Store } from '../base/store.ts'
 
-/** The id of the messages in the dock. */
 export const CHAT_ID = 'cockpit-chat'
 
 /** A sheet that covers a part of the picture. The inputs are released while it is open. */
 export type HudSheet = 'menu' | 'keys' | 'controls' | 'end'
 
-/** A tab of the dock beside the picture. */
-export type DockTab = 'messages' | 'log' | 'values' | 'episodes' | 'inputs'
-
-const DOCK_TABS: readonly string[] = ['messages', 'log', 'values', 'episodes', 'inputs'] satisfies DockTab[]
-const isDockTab = (text: string): text is DockTab => DOCK_TABS.includes(text)
+const DOCK_TABS = ['messages', 'log', 'values', 'episodes', 'inputs'] as const
+export type DockTab = (typeof DOCK_TABS)[number]
 
 /** The state of everything that lies on the picture. */
-export interface Hud {
-  /** Whether the instruments are hidden; the stop, the bar, calls and messages are not. */
-  readonly isBare: Store<boolean>
-  /** The view that fills the window. */
-  readonly mainView: Store<'camera' | 'map'>
-  /** Whether the picture fills its place and loses its edges, instead of being shown as a whole. Stored in this browser. */
-  readonly isFilled: Store<boolean>
-  /** Whether the robot is heard. Stored in this browser. */
-  readonly isListening: Store<boolean>
-  /** The tab of the open dock; empty while it is closed. Stored in this browser. */
-  readonly dock: Store<DockTab | ''>
-  /** Whether the dock was opened for one message, and closes after it. */
-  readonly isForMessage: Store<boolean>
-  readonly sheet: Store<HudSheet | undefined>
-}
+export type Hud = ReturnType<typeof createHud>
 
 /** On a phone, the whole picture would be too small. The same as in the style sheets. */
 const PHONE = '(aspect-ratio <= 3/4), (height <= 480px)'
 
 /** @param options.hasInputs whether the robot declares inputs beyond driving, which the dock then shows where it has space */
-export const createHud = ({ hasInputs = false } = {}): Hud => ({
+export const createHud = ({ hasInputs = false } = {}) => ({
+  /** Whether the instruments are hidden; the stop, the bar, calls and messages are not. */
   isBare: createStore(false),
   mainView: createStore<'camera' | 'map'>('camera'),
+  /** Whether the picture fills its place and loses its edges, instead of being shown as a whole. */
   isFilled: createPersisted('wheelhouse-fill-picture', matchMedia(PHONE).matches, (text) => text === 'true'),
   isListening: createPersisted('wheelhouse-listen', false, (text) => text === 'true'),
+  /** The tab of the open dock; empty while it is closed. */
   dock:
     hasInputs && !matchMedia(PHONE).matches
       ? createStore<DockTab | ''>('inputs')
-      : createPersisted<DockTab | ''>('wheelhouse-dock', '', (text) => (isDockTab(text) ? text : '')),
+      : createPersisted<DockTab | ''>(
+          'wheelhouse-dock',
+          '',
+          (text) => DOCK_TABS.find((tab) => tab === text) ?? '',
+        ),
+  /** Whether the dock was opened for one message, and closes after it. */
   isForMessage: createStore(false),
   sheet: createStore<HudSheet | undefined>(undefined),
 })
 
-/** Switches a value between on and off. */
 export const toggle = (store: Store<boolean>): void => store.update((isOn) => !isOn)
-
-/** Opens a tab of the dock, or closes it if it is open. */
-export const toggleDock = ({ dock }: Hud, tab: DockTab): void =>
-  dock.update((open) => (open === tab ? '' : tab))

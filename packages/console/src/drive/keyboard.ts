@@ -1,6 +1,6 @@
 import { isTyping, leaveField, usesArrows } from '../base/keys.ts'
 import { type StopKey, stopKeyOf } from '../stop/stop.ts'
-import type { Axes } from './control-plan.ts'
+import { type Axes, combined } from './control-plan.ts'
 
 /** The direction of each key, by physical position, so that W A S D works on every layout. */
 const DRIVE_KEYS: Readonly<Record<string, Axes>> = {
@@ -25,26 +25,13 @@ interface KeyboardOptions {
   readonly stop: () => void
 }
 
-interface Keyboard {
-  /** Forgets all held keys. */
-  release(): void
-  close(): void
-}
-
 /** Drives with the held keys, unless the focused element uses them. */
-export function createKeyboard({ steer, canStop, stop }: KeyboardOptions): Keyboard {
+export function createKeyboard({ steer, canStop, stop }: KeyboardOptions) {
   const held = new Map<string, Axes>()
   const listening = new AbortController()
   /** Stop keys that are down. Their keyup must not click the focused button. */
   const heldStopKeys = new Set<StopKey>()
-  const emitAxes = () => {
-    let [forward, left] = [0, 0]
-    for (const axes of held.values()) {
-      forward += axes.forward
-      left += axes.left
-    }
-    steer({ forward: Math.sign(forward), left: Math.sign(left) })
-  }
+  const emitAxes = () => steer(combined(held.values()))
 
   function onKeyDown(event: KeyboardEvent): void {
     const stopKey = stopKeyOf(event)

@@ -20,47 +20,25 @@ const HELD: ReadonlySet<DropReason> = new Set([
 /** Round trips of which the middle one is the delay of commands. */
 const DELAY_SAMPLES = 15
 
-interface LatencyReading {
-  /** From sending a command to the acknowledgement of the robot. */
-  readonly command: LatencySample
-  /** Round trip between this page and the gateway. */
-  readonly operator: LatencySample
-  /** Round trip between the gateway and the robot. */
-  readonly robot: LatencySample
-  /** Commands that the gateway held on purpose. */
-  readonly held: number
-  /** Commands that did not reach the robot for another reason. */
-  readonly dropped: number
-  readonly lastDrop: DropReason | undefined
-}
-
-/** Latency measured while driving. Written on every frame, read a few times per second. */
-export interface LatencyStats {
-  acknowledged(roundTripMs: number | null): void
-  latency(latency: DriveLatency): void
-  dropped(reason: DropReason): void
-  /** Returns the usual round trip of recent commands, or of both links without acknowledgements; undefined while unknown. */
-  commandDelayMs(): number | undefined
-  read(): LatencyReading
-}
-
-export function createLatencyStats(): LatencyStats {
+/** Measures the latency while driving. Written on every frame, read a few times per second. */
+export function createLatencyStats() {
   const [command, operator, robot] = [createSampleRing(), createSampleRing(), createSampleRing()]
   let dropped = 0
   let held = 0
   let lastDrop: DropReason | undefined
   return {
-    acknowledged: (roundTripMs) => command.add(roundTripMs),
-    latency({ operator_ms, robot_ms }) {
+    acknowledged: (roundTripMs: number | null) => command.add(roundTripMs),
+    latency({ operator_ms, robot_ms }: DriveLatency): void {
       operator.add(operator_ms)
       robot.add(robot_ms)
     },
-    dropped(reason) {
+    dropped(reason: DropReason): void {
       if (HELD.has(reason)) held += 1
       else dropped += 1
       lastDrop = reason
     },
-    commandDelayMs() {
+    /** Returns the usual round trip of recent commands, or of both links without acknowledgements; undefined while unknown. */
+    commandDelayMs(): number | undefined {
       const links = [operator.medianMs(1), robot.medianMs(1)]
       const linksMs = links.every((ms) => ms !== undefined)
         ? links.reduce((sum, ms) => sum + ms, 0)
@@ -68,10 +46,15 @@ export function createLatencyStats(): LatencyStats {
       return command.medianMs(DELAY_SAMPLES) ?? linksMs
     },
     read: () => ({
+      /** From sending a command to the acknowledgement of the robot. */
       command: command.read(),
+      /** Round trip between this page and the gateway. */
       operator: operator.read(),
+      /** Round trip between the gateway and the robot. */
       robot: robot.read(),
+      /** Commands that the gateway held on purpose. */
       held,
+      /** Commands that did not reach the robot for another reason. */
       dropped,
       lastDrop,
     }),
@@ -88,7 +71,6 @@ function createSampleRing() {
       lastMs = ms
       values[at++ % SAMPLES] = ms
     },
-    /** Returns the median of the newest values. */
     medianMs(count: number): number | undefined {
       const newest = Array.from(
         { length: Math.min(count, at) },
@@ -128,24 +110,19 @@ export interface BatteryReading {
 }
 
 /** Follows the charge of a battery. */
-interface BatteryTrend {
-  /** Adds a report. @param charge 0 to 1 */
-  add(charge: number, atMs: number): void
-  /** Returns the latest charge; undefined before the first report. */
-  read(): BatteryReading | undefined
-}
-
-export function createBatteryTrend(): BatteryTrend {
+export function createBatteryTrend() {
   let reports: Report[] = []
   let newest: Report | undefined
   return {
-    add(charge, atMs) {
+    /** @param charge 0 to 1 */
+    add(charge: number, atMs: number): void {
       newest = { atMs, charge }
       const last = reports.at(-1)
       if (last === undefined || atMs - last.atMs >= REPORT_GAP_MS)
         reports = [...reports, newest].slice(-MAX_REPORTS)
     },
-    read() {
+    /** Returns the latest charge; undefined before the first report. */
+    read(): BatteryReading | undefined {
       if (newest === undefined) return undefined
       const { charge } = newest
       const level = charge <= CRITICAL ? 'critical' : charge <= LOW ? 'low' : 'good'

@@ -1,15 +1,10 @@
-import { useEffect, useMemo, useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { IconArrowUp, IconCompass } from '../base/icons.tsx'
 import { BLIND_MS } from '../freshness/freshness.ts'
-import type { SubscribeTelemetry, TelemetrySample } from '../telemetry/feed.ts'
-import {
-  createSampleReader,
-  formatBearing,
-  type Joint,
-  type SampleReader,
-} from '../telemetry/sample-reader.ts'
+import { drawNewest, type SubscribeTelemetry, type TelemetrySample } from '../telemetry/feed.ts'
+import { formatBearing, type Joint } from '../telemetry/sample-reader.ts'
 import { createSurroundings, type Predict } from '../telemetry/surroundings.ts'
-import { useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
 import { atMost, degrees, distance } from './figure-texts.ts'
 import styles from './plates.module.css'
@@ -26,29 +21,37 @@ const TEXT_INTERVAL_MS = 100
 
 /** Shows what is near the robot, with its heading up: obstacles, scan, the driven and the predicted path. For an arm, its gripper. */
 export function Nearby({ subscribe, telemetrySchema, predict }: Props) {
-  const schema = useTelemetrySchema(telemetrySchema)
-  const reader = useMemo(() => createSampleReader(schema), [schema])
+  const reader = useSampleReader(telemetrySchema)
   const plate = useRef<HTMLElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const nearest = useRef<HTMLSpanElement>(null)
   const heading = useRef<HTMLSpanElement>(null)
   const arrow = useRef<HTMLSpanElement>(null)
   useEffect(() => {
-    const [plateElement, canvasElement] = [plate.current, canvas.current]
-    const [nearestElement, headingElement, arrowElement] = [nearest.current, heading.current, arrow.current]
-    if (!plateElement || !canvasElement || !nearestElement || !headingElement || !arrowElement) return
-    return runNearby({
-      subscribe,
-      reader,
-      predict,
-      elements: {
-        plate: plateElement,
-        canvas: canvasElement,
-        nearest: nearestElement,
-        heading: headingElement,
-        arrow: arrowElement,
-      },
-    })
+    if (!canvas.current) return
+    const surroundings = createSurroundings(canvas.current, reader)
+    let writtenMs = 0
+    const draw = (newest: TelemetrySample | undefined, frameMs: number) => {
+      surroundings.draw(predict)
+      if (!plate.current || !nearest.current || !heading.current || !arrow.current) return
+      if (frameMs - writtenMs < TEXT_INTERVAL_MS) return
+      writtenMs = frameMs
+      const isStale = newest === undefined || performance.now() - newest.atMs >= BLIND_MS
+      plate.current.toggleAttribute('data-stale', isStale)
+      const fingers = newest ? reader.joints(newest.data, 'gripper') : []
+      const near = newest && reader.nearest(newest.data)
+      const pose = newest && reader.pose(newest.data)
+      write(nearest.current, nearestText(near?.distanceM, fingers, newest !== undefined && isStale))
+      nearest.current.title = near
+        ? `${t('drive.figures.nearest')}: ${formatBearing(near.bearingRad)}`
+        : t('drive.figures.nearest')
+      const isNear = near !== undefined && near.distanceM < NEAR_M
+      nearest.current.parentElement?.toggleAttribute('data-near', isNear)
+      arrow.current.hidden = near === undefined || isStale
+      arrow.current.style.rotate = `${-((near?.bearingRad ?? 0) * 180) / Math.PI}deg`
+      write(heading.current, pose && !isStale ? degrees(pose.headingRad) : '–')
+    }
+    return drawNewest(subscribe, draw, surroundings.add)
   }, [subscribe, reader, predict])
   return (
     <section
@@ -76,59 +79,6 @@ export function Nearby({ subscribe, telemetrySchema, predict }: Props) {
       </p>
     </section>
   )
-}
-
-/** Draws on animation frames, outside of React. @returns a function that stops it */
-function runNearby(options: {
-  readonly subscribe: SubscribeTelemetry
-  readonly reader: SampleReader
-  readonly predict: Predict | undefined
-  readonly elements: {
-    readonly plate: HTMLElement
-    readonly canvas: HTMLCanvasElement
-    readonly nearest: HTMLElement
-    readonly heading: HTMLElement
-    /** Points to the nearest obstacle. */
-    readonly arrow: HTMLElement
-  }
-}): () => void {
-  const { subscribe, reader, predict, elements } = options
-  const surroundings = createSurroundings(elements.canvas, reader)
-  let newest: TelemetrySample | undefined
-  let writtenMs = 0
-  const unsubscribe = subscribe((sample) => {
-    newest = sample
-    surroundings.add(sample)
-  })
-
-  function draw(frameMs: number): void {
-    frame = requestAnimationFrame(draw)
-    surroundings.draw(predict)
-    if (frameMs - writtenMs < TEXT_INTERVAL_MS) return
-    writtenMs = frameMs
-    const isStale = newest === undefined || performance.now() - newest.atMs >= BLIND_MS
-    elements.plate.toggleAttribute('data-stale', isStale)
-    const fingers = newest ? reader.joints(newest.data, 'gripper') : []
-    const near = newest && reader.nearest(newest.data)
-    const pose = newest && reader.pose(newest.data)
-    write(elements.nearest, nearestText(near?.distanceM, fingers, newest !== undefined && isStale))
-    elements.nearest.title = near
-      ? `${t('drive.figures.nearest')}: ${formatBearing(near.bearingRad)}`
-      : t('drive.figures.nearest')
-    elements.nearest.parentElement?.toggleAttribute(
-      'data-near',
-      near !== undefined && near.distanceM < NEAR_M,
-    )
-    elements.arrow.hidden = near === undefined || isStale
-    elements.arrow.style.rotate = `${-((near?.bearingRad ?? 0) * 180) / Math.PI}deg`
-    write(elements.heading, pose && !isStale ? degrees(pose.headingRad) : '–')
-  }
-
-  let frame = requestAnimationFrame(draw)
-  return () => {
-    cancelAnimationFrame(frame)
-    unsubscribe()
-  }
 }
 
 function nearestText(distanceM: number | undefined, fingers: readonly Joint[], isStale: boolean): string {

@@ -1,23 +1,17 @@
 import { type DriveState, FULL_SPEED, type SpeedLimits } from '@wheelhouse/protocol'
 import { type Congestion, type GetTicket, type LinkEnd, NO_CONGESTION, OperatorLink } from '@wheelhouse/sdk'
 import { messageOf, sentence } from '../base/message-of.ts'
-import { createStore, type Store } from '../base/store.ts'
-import { type LinkAges, linkAgesOf, PING_MS } from '../freshness/freshness.ts'
-import { createTelemetryFeed, type TelemetryFeed } from '../telemetry/feed.ts'
+import { createStore } from '../base/store.ts'
+import { linkAgesOf, PING_MS } from '../freshness/freshness.ts'
+import { createTelemetryFeed } from '../telemetry/feed.ts'
 import { t } from '../texts/texts.ts'
 import type { VideoWatch } from '../video/watch-video.ts'
 import type { ControlData } from './control-plan.ts'
-import {
-  type BatteryReading,
-  createBatteryTrend,
-  createLatencyStats,
-  type LatencyStats,
-} from './measurements.ts'
+import { type BatteryReading, createBatteryTrend, createLatencyStats } from './measurements.ts'
 
 /** The longest delay between two attempts to connect, because a robot waits for its operator. */
 const MAX_RECONNECT_MS = 1_000
 
-/** The state of the connection to the gateway. */
 export interface LinkView {
   readonly phase: 'connecting' | 'online' | 'offline' | 'ended'
   /** Why the last attempt failed; undefined while online. */
@@ -27,40 +21,9 @@ export interface LinkView {
 }
 
 /** The operator's connection to one session. It can be replaced by a new link. */
-export interface OperatorConnection {
-  readonly link: Store<LinkView>
-  /** The last state of session, robot and stop from the gateway. */
-  readonly state: Store<DriveState | null>
-  /** The speed that the latency allows. */
-  readonly limits: Store<SpeedLimits>
-  /** The load of the connection, and the limit of the command rate because of it. */
-  readonly congestion: Store<Congestion>
-  /** Returns the transport of commands at present. */
-  transport(): OperatorLink['transport']
-  /** The charge of the robot, and its trend. */
-  readonly battery: Store<BatteryReading | undefined>
-  readonly telemetry: TelemetryFeed
-  /** Returns how old the newest telemetry and the newest frame of any kind are. */
-  ages(): LinkAges
-  /** Reports the age of this picture with the commands; undefined for a robot without a camera. */
-  showPicture(picture: Pick<VideoWatch, 'pictureMs'> | undefined): void
-  readonly latencyStats: LatencyStats
-  /** Whether the gateway rejected the last answered command because of the picture. */
-  readonly isPictureRefused: Store<boolean>
-  /** Returns whether the robot would accept a command, as far as this page knows. */
-  canDrive(): boolean
-  /** Sends a command. `urgent`: at once, also on a congested connection. Returns whether it is on its way. */
-  control(command: ControlData, urgent: boolean): boolean
-  /** Requests a stop over the gateway; see `SessionLink.stop`. */
-  stop(reason: string): Promise<void>
-  /** Drops a stop that the gateway has not recorded, after it was cleared over another route. */
-  forgetStop(): void
-  /** Acquires the control lease. The current holder loses it. */
-  takeOver(): void
-  close(): void
-}
+export type OperatorConnection = ReturnType<typeof createOperatorConnection>
 
-export function createOperatorConnection(getTicket: GetTicket): OperatorConnection {
+export function createOperatorConnection(getTicket: GetTicket) {
   const view = createStore<LinkView>({ phase: 'connecting' })
   const state = createStore<DriveState | null>(null)
   const limits = createStore<SpeedLimits>(FULL_SPEED)
@@ -129,37 +92,49 @@ export function createOperatorConnection(getTicket: GetTicket): OperatorConnecti
     void old?.close()
   }
 
+  /** Acquires the control lease. The current holder loses it. */
+  function takeOver(): void {
+    closeLink()
+    openLink()
+  }
+
   openLink()
   return {
     link: view,
+    /** The last state of session, robot and stop from the gateway. */
     state,
+    /** The speed that the latency allows. */
     limits,
+    /** The load of the connection, and the limit of the command rate because of it. */
     congestion,
     telemetry,
     ages,
-    showPicture(next) {
+    /** Reports the age of this picture with the commands; undefined for a robot without a camera. */
+    showPicture(next: Pick<VideoWatch, 'pictureMs'> | undefined): void {
       picture = next
     },
     latencyStats,
+    /** Whether the gateway rejected the last answered command because of the picture. */
     isPictureRefused,
     transport: () => link?.transport ?? 'websocket',
     battery,
-    canDrive() {
+    /** Returns whether the robot would accept a command, as far as this page knows. */
+    canDrive(): boolean {
       const drive = state.get()
       const ready = drive?.status === 'ACTIVE' && drive.robot_connected && drive.stop?.latched !== true
       return ready && view.get().phase === 'online' && link?.stopPending === false
     },
-    control: (command, urgent) => link !== undefined && link.control(command, { urgent }) !== null,
-    stop: (reason) => link?.stop(reason) ?? Promise.reject(new Error(t('drive.stop.notConnected'))),
-    forgetStop() {
-      if (!link?.stopPending) return
-      closeLink()
-      openLink()
+    /** Sends a command. `urgent`: at once, also on a congested connection. Returns whether it is on its way. */
+    control: (command: ControlData, urgent: boolean) =>
+      link !== undefined && link.control(command, { urgent }) !== null,
+    /** Requests a stop over the gateway; see `SessionLink.stop`. */
+    stop: (reason: string): Promise<void> =>
+      link?.stop(reason) ?? Promise.reject(new Error(t('drive.stop.notConnected'))),
+    /** Drops a stop that the gateway has not recorded, after it was cleared over another route. */
+    forgetStop(): void {
+      if (link?.stopPending) takeOver()
     },
-    takeOver() {
-      closeLink()
-      openLink()
-    },
+    takeOver,
     close: closeLink,
   }
 }

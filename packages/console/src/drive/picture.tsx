@@ -1,13 +1,21 @@
 import type { CameraView, TelemetrySchema } from '@wheelhouse/protocol'
 import type { PosePrediction } from '@wheelhouse/sdk'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type Dispatch,
+  type RefObject,
+  type SetStateAction,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { useStore } from '../base/store.ts'
 import { useTicker } from '../base/time.tsx'
 import { ageText, BLIND_MS } from '../freshness/freshness.ts'
 import { FreshnessOverlay } from '../freshness/freshness-overlay.tsx'
 import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
-import type { SubscribeTelemetry, TelemetrySample } from '../telemetry/feed.ts'
+import { drawNewest, type SubscribeTelemetry, type TelemetrySample } from '../telemetry/feed.ts'
 import { drawFloorPath, type PictureArea } from '../telemetry/floor-path.ts'
 import { createSampleReader } from '../telemetry/sample-reader.ts'
 import { type Predict, relativeTo } from '../telemetry/surroundings.ts'
@@ -24,7 +32,6 @@ import type { RobotView } from './robot-view.ts'
 
 interface Props {
   readonly robot: RobotView
-  /** Predicts the pose of a robot that the viewer drives. */
   readonly predict: Predict | undefined
   readonly session: SessionDetail
   readonly cameras: Cameras
@@ -62,8 +69,8 @@ export function Picture({ robot, predict, session, cameras, hud, readAges, rim, 
       {isMap && (
         <TelemetryView
           subscribe={robot.subscribe}
-          schema={schema}
-          {...(predict && { predict })}
+          telemetrySchema={session.telemetry_schema}
+          predict={predict}
           classNames={mapClassNames}
         />
       )}
@@ -71,7 +78,6 @@ export function Picture({ robot, predict, session, cameras, hud, readAges, rim, 
         <VideoView
           source={cameras.main?.source}
           title={t('drive.picture.camera', { robot: session.robot_name })}
-          layout="fill"
           readLinkAges={isMap ? undefined : robot.readLinkAges}
           onWatch={onWatch}
           isHeld={robot.isPictureHeld}
@@ -103,7 +109,7 @@ function FloorPath(props: {
   view: CameraView
   predict: Predict | undefined
   readAges: ReadAges
-  frame: React.RefObject<HTMLDivElement | null>
+  frame: RefObject<HTMLDivElement | null>
 }) {
   const { subscribe, schema, view, predict, readAges, frame } = props
   const canvas = useRef<HTMLCanvasElement>(null)
@@ -114,14 +120,9 @@ function FloorPath(props: {
   useEffect(() => {
     const element = canvas.current
     if (!element || isBlind) return
-    let newest: TelemetrySample | undefined
     let drawn: TelemetrySample | undefined
     let before: PosePrediction | null = null
-    const unsubscribe = subscribe((sample) => {
-      newest = sample
-    })
-    function draw(): void {
-      request = requestAnimationFrame(draw)
+    const end = drawNewest(subscribe, (newest) => {
       const pose = newest && reader.pose(newest.data)
       const reported = pose && newest ? { ...pose, atMs: newest.atMs } : null
       const prediction = predict?.(reported, performance.now()) ?? null
@@ -138,11 +139,9 @@ function FloorPath(props: {
         around: reader.sightings(isOld ? undefined : newest?.data),
         isLate,
       })
-    }
-    let request = requestAnimationFrame(draw)
+    })
     return () => {
-      cancelAnimationFrame(request)
-      unsubscribe()
+      end()
       const area = fitCanvas(element)
       area?.context.clearRect(0, 0, area.width, area.height)
     }
@@ -154,7 +153,6 @@ function FloorPath(props: {
   )
 }
 
-/** Returns the part of the frame that its picture fills. */
 function pictureArea(frame: HTMLElement): PictureArea | undefined {
   const medium = frame.querySelector<HTMLElement>('video, img, canvas[role=img]')
   if (!medium) return undefined
@@ -196,14 +194,14 @@ export function CameraInsets(props: {
   if (shown.length === 0) return null
   return (
     <ul className={styles.insets} data-hud="camera" aria-label={t('cameras.label')}>
-      {shown.map(({ name, label, source }) => (
-        <li key={name} className={`${plates.plate} ${styles.inset}`}>
-          <SmallPicture name={name} label={label} source={source} onChange={setWatches} />
+      {shown.map((camera) => (
+        <li key={camera.name} className={`${plates.plate} ${styles.inset}`}>
+          <SmallPicture camera={camera} onChange={setWatches} />
           <button
             type="button"
             className={styles.choose}
-            aria-label={t('cameras.show', { camera: label })}
-            onClick={() => cameras.choose(name)}
+            aria-label={t('cameras.show', { camera: camera.label })}
+            onClick={() => cameras.choose(camera.name)}
           />
         </li>
       ))}
@@ -211,16 +209,13 @@ export function CameraInsets(props: {
   )
 }
 
-type ChangeWatches = (change: (before: readonly WatchedCamera[]) => readonly WatchedCamera[]) => void
-
 /** Shows one camera with its age, and adds its viewer to a list while it is open. */
 function SmallPicture(props: {
-  name: string
-  label: string
-  source: Cameras['others'][number]['source']
-  onChange: ChangeWatches
+  camera: Cameras['others'][number]
+  onChange: Dispatch<SetStateAction<readonly WatchedCamera[]>>
 }) {
-  const { name, label, source, onChange } = props
+  const { onChange } = props
+  const { name, label, source } = props.camera
   const [watch, setWatch] = useState<VideoWatch>()
   useEffect(() => {
     if (!watch) return
@@ -231,7 +226,7 @@ function SmallPicture(props: {
   return (
     <>
       <div className={styles.insetPicture}>
-        <VideoView source={source} title={label} layout="fill" onWatch={setWatch} />
+        <VideoView source={source} title={label} onWatch={setWatch} />
       </div>
       <p className={styles.insetName}>
         {label}

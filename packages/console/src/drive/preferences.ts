@@ -2,32 +2,26 @@ import { z } from 'zod'
 import { createPersisted } from '../base/persisted.ts'
 import type { Store } from '../base/store.ts'
 
-const HAND_KEY = 'wheelhouse-hand'
-const limitKey = (robotId: string) => `wheelhouse-speed-limit:${robotId}`
-
 export const MIN_SPEED_LIMIT = 0.05
+const DEFAULT_LIMIT = 0.5
 export const LIMIT_STEP = 0.05
 
 /** The operator's drive settings, stored in this browser. */
-export interface DrivePreferences {
-  /** The allowed share of full speed for this robot: `MIN_SPEED_LIMIT` to 1. */
-  readonly limit: Store<number>
-  /** Changes the limit by this number of steps of 5 %. */
-  stepLimit(steps: number): void
-  /** How a gamepad drives robots of this type. */
-  readonly controls: Store<ControlProfile>
-  /** The hand that holds the stick on a phone. */
-  readonly hand: Store<Hand>
-}
+export type DrivePreferences = ReturnType<typeof loadPreferences>
 
 export type Hand = 'right' | 'left'
 
-export function loadPreferences(robotId: string, robotType: string): DrivePreferences {
-  const limit = createPersistedNumber(limitKey(robotId), { min: MIN_SPEED_LIMIT, max: 1, fallback: 0.5 })
+export function loadPreferences(robotId: string, robotType: string) {
+  const limit = createPersisted(`wheelhouse-speed-limit:${robotId}`, DEFAULT_LIMIT, (text) => {
+    const stored = Number(text)
+    return stored >= MIN_SPEED_LIMIT && stored <= 1 ? stored : DEFAULT_LIMIT
+  })
   const clamp = (share: number) => Math.min(1, Math.max(MIN_SPEED_LIMIT, share))
   return {
+    /** The allowed share of full speed for this robot: `MIN_SPEED_LIMIT` to 1. */
     limit,
-    stepLimit: (steps) =>
+    /** Changes the limit by this number of steps of 5 %. */
+    stepLimit: (steps: number) =>
       limit.update((share) => clamp((Math.round(share / LIMIT_STEP) + steps) * LIMIT_STEP)),
     controls: loadControlProfile(robotType),
     hand: loadHand(),
@@ -36,17 +30,7 @@ export function loadPreferences(robotId: string, robotType: string): DrivePrefer
 
 /** Returns the hand that holds the stick on a phone, stored in this browser. */
 export const loadHand = (): Store<Hand> =>
-  createPersisted<Hand>(HAND_KEY, 'right', (text) => (text === 'left' ? 'left' : 'right'))
-
-function createPersistedNumber(
-  key: string,
-  range: { min: number; max: number; fallback: number },
-): Store<number> {
-  return createPersisted(key, range.fallback, (text) => {
-    const stored = Number(text)
-    return stored >= range.min && stored <= range.max ? stored : range.fallback
-  })
-}
+  createPersisted<Hand>('wheelhouse-hand', 'right', (text) => (text === 'left' ? 'left' : 'right'))
 
 export const MAX_DEAD_ZONE = 0.5
 export const MAX_EXPONENT = 3
@@ -56,14 +40,9 @@ export const MAX_BUTTONS = 32
 /** How much of a gamepad's name is stored. */
 export const MAX_PAD_NAME = 200
 
-const axis = z
-  .int()
-  .min(0)
-  .max(MAX_AXES - 1)
-const button = z
-  .int()
-  .min(0)
-  .max(MAX_BUTTONS - 1)
+const indexBelow = (count: number) => z.int().nonnegative().lt(count)
+const axis = indexBelow(MAX_AXES)
+const button = indexBelow(MAX_BUTTONS)
 
 /** The assignments of a gamepad and how it drives. Numbers of axes and buttons are those of the Gamepad API. */
 export const ControlProfile = z.object({
@@ -102,11 +81,11 @@ const standardProfile: ControlProfile = {
   rumbles: true,
 }
 
-/** Loads the profile for robots of a type, which this browser stores. */
+/** Loads the profile for robots of a type, which this browser stores; the standard one if it cannot be read. */
 export const loadControlProfile = (robotType: string): Store<ControlProfile> =>
-  createPersisted(`wheelhouse-controls:${robotType}`, standardProfile, readProfile, JSON.stringify)
-
-/** Returns a stored profile; the standard one if it cannot be read. */
-function readProfile(text: string): ControlProfile {
-  return ControlProfile.safeParse(JSON.parse(text)).data ?? standardProfile
-}
+  createPersisted(
+    `wheelhouse-controls:${robotType}`,
+    standardProfile,
+    (text) => ControlProfile.safeParse(JSON.parse(text)).data ?? standardProfile,
+    JSON.stringify,
+  )

@@ -49,16 +49,10 @@ export type Holder = 'driving' | 'held' | 'stopping' | 'stopped' | 'paused' | 'u
  */
 export function holderOf(
   { isConnected, isStopped, isPaused }: RobotFacts,
-  view: {
-    readonly link: LinkView
-    readonly isSilent: boolean
-    readonly isHeld: boolean
-    readonly isStopping: boolean
-    readonly isElsewhere: boolean
-  },
+  view: Record<'isSilent' | 'isHeld' | 'isStopping', boolean> & { readonly phase: LinkView['phase'] },
 ): Holder {
-  if (view.isElsewhere) return 'elsewhere'
-  if (view.isSilent || view.link.phase !== 'online' || !isConnected) return 'unconnected'
+  if (view.phase === 'ended') return 'elsewhere'
+  if (view.isSilent || view.phase !== 'online' || !isConnected) return 'unconnected'
   if (isStopped) return 'stopped'
   if (view.isStopping) return 'stopping'
   if (isPaused) return 'paused'

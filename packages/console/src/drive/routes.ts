@@ -11,6 +11,6 @@ export const driveRoutes = [
   createRoute({
     getParentRoute: () => fullWindowRoute,
     path: '/watch/$sessionId',
-    component: lazyRouteComponent(() => import('./watch.page.tsx'), 'WatchPage'),
+    component: lazyRouteComponent(() => import('./drive.page.tsx'), 'WatchPage'),
   }),
 ] as const

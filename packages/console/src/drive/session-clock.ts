@@ -1,7 +1,6 @@
 /** From this time before the planned end on, the clock warns. */
 const WARNING_MS = 5 * 60_000
 
-/** The clock of a session, in milliseconds. */
 export interface SessionClock {
   readonly elapsedMs: number
   /** From the start to the planned end; undefined when no end is planned. */

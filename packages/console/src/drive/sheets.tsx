@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { Modal, Stack, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { DialogButtons } from '../base/form.tsx'
 import { KeyTable, type KeyTexts } from '../base/key-table.tsx'
 import { Problem } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
@@ -12,7 +13,6 @@ interface Props {
   /** Undefined for a viewer who watches. */
   readonly cockpit: Cockpit | undefined
   readonly hud: Hud
-  /** Ends the session. */
   readonly onEnd: () => Promise<unknown>
 }
 
@@ -42,39 +42,30 @@ export function Sheets({ cockpit, hud, onEnd }: Props) {
 
 /** Asks before the session ends, because nothing brings it back. */
 function EndSession({ onEnd, onCancel }: { onEnd: () => Promise<unknown>; onCancel: () => void }) {
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
-  const end = () => {
-    setBusy(true)
-    onEnd().then(onCancel, (cause: unknown) => {
-      setError(cause)
-      setBusy(false)
-    })
-  }
+  const end = useMutation({ mutationFn: onEnd, onSuccess: onCancel })
   return (
     <Stack>
       <Text>{t('drive.bar.endConsequence')}</Text>
-      <Problem error={error} />
-      <Group justify="flex-end">
-        <Button variant="default" data-autofocus onClick={onCancel}>
-          {t('common.cancel')}
-        </Button>
-        <Button color="red" loading={isBusy} onClick={end}>
-          {t('drive.bar.endConfirm')}
-        </Button>
-      </Group>
+      <Problem error={end.error} />
+      <DialogButtons
+        onCancel={onCancel}
+        isCancelFirst
+        color="red"
+        loading={end.isPending}
+        onClick={() => end.mutate()}
+      >
+        {t('drive.bar.endConfirm')}
+      </DialogButtons>
     </Stack>
   )
 }
 
-/** The keys that mark episodes. */
 const episodeKeyTexts: KeyTexts = [
   [['E'], t('drive.keys.episodeStart')],
   [['Y', 'N'], t('drive.keys.episodeEnd')],
   [[t('drive.keys.backspace')], t('drive.keys.episodeDiscard')],
 ]
 
-/** The keys of the picture and of what lies on it. */
 const viewKeyTexts: KeyTexts = [
   [[t('drive.menu.key')], t('drive.keys.menu')],
   [[t('drive.keys.enter')], t('drive.keys.chat')],
@@ -88,7 +79,6 @@ const viewKeyTexts: KeyTexts = [
   [['?'], t('drive.keys.keys')],
 ]
 
-/** The keys of the cockpit and what they do. */
 const keyTexts: KeyTexts = [
   [[t('drive.keys.space'), t('drive.keys.escape')], t('drive.keys.stop')],
   [['↑', '↓', '←', '→'], t('drive.keys.drive')],
@@ -101,7 +91,6 @@ const keyTexts: KeyTexts = [
   ...viewKeyTexts,
 ]
 
-/** The keys of a viewer who watches. */
 const watchKeyTexts: KeyTexts = [
   [[t('drive.keys.escape')], t('drive.watch.stopHint')],
   ...episodeKeyTexts,

@@ -11,7 +11,7 @@ import { ExtensionPanel } from '../session/extension-panel.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
 import type { SubscribeTelemetry } from '../telemetry/feed.ts'
 import type { Predict } from '../telemetry/surroundings.ts'
-import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
 import { CHAT_ID, type DockTab, type Hud } from './hud.ts'
 import { leaveChat } from './hud-actions.ts'
@@ -26,7 +26,6 @@ interface Props {
   readonly episodes: EpisodeMarks
   /** Messages that one press sends. */
   readonly quickReplies: readonly string[]
-  /** The inputs that the robot declares beyond driving. */
   readonly inputs: ReactNode
 }
 
@@ -93,18 +92,11 @@ export function SideDock(props: Props) {
   )
 }
 
-function Content({
-  tab,
-  hud,
-  live,
-  session,
-  subscribe,
-  predict,
-  episodes,
-  quickReplies,
-  inputs,
-}: Props & { tab: DockTab }) {
-  const schema = useTelemetrySchema(session.telemetry_schema)
+/** Keeps the place of the dock on the layer of the stop. */
+export const DockSpace = () => <div className={styles.space} />
+
+function Content(props: Props & { tab: DockTab }) {
+  const { tab, hud, live, session, subscribe, predict, episodes, quickReplies, inputs } = props
   switch (tab) {
     case 'messages':
       return (
@@ -129,7 +121,9 @@ function Content({
         </Stack>
       )
     case 'values':
-      return <TelemetryView subscribe={subscribe} schema={schema} {...(predict && { predict })} />
+      return (
+        <TelemetryView subscribe={subscribe} telemetrySchema={session.telemetry_schema} predict={predict} />
+      )
     case 'episodes':
       return <EpisodePanel marks={episodes} />
     case 'inputs':

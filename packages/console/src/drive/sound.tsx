@@ -1,6 +1,7 @@
+import { VisuallyHidden } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { IconMicrophone, IconVolume, IconVolumeOff } from '../base/icons.tsx'
-import { isTyping, latinKey } from '../base/keys.ts'
+import { isShortcut, isTyping, latinKey } from '../base/keys.ts'
 import { useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
 import { createRobotSound, type RobotSound } from '../video/audio.ts'
@@ -14,7 +15,6 @@ interface Options {
   readonly cameras: Cameras
   /** The cameras that are shown, the large picture first. */
   readonly shown: readonly WatchedCamera[]
-  /** Whether the viewer drives, and so may speak. */
   readonly isOperator: boolean
   /** Whether the robot is stopped, paused or not connected. Speech ends when that begins. */
   readonly isHalted: boolean
@@ -52,9 +52,7 @@ function useTalkKey(sound: RobotSound, isOperator: boolean): void {
     if (!isOperator) return
     let held: string | undefined
     const onKeyDown = (event: KeyboardEvent) => {
-      if (latinKey(event) !== 'b' || event.repeat || event.isComposing || isTyping()) return
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
-      if (document.querySelector('[role=dialog]') !== null) return
+      if (latinKey(event) !== 'b' || event.defaultPrevented || !isShortcut(event)) return
       event.preventDefault()
       held = event.code
       void sound.speak()
@@ -86,7 +84,7 @@ export function SoundMark({ sound, hud }: { sound: RobotSound; hud: Hud }) {
       {isListening && (
         <span className={styles.figure} data-testid="sound" data-heard={isHeard} title={word}>
           {isHeard ? <IconVolume size="1.2em" /> : <IconVolumeOff size="1.2em" />}
-          <span className={styles.unseen}>{word}</span>
+          <VisuallyHidden>{word}</VisuallyHidden>
         </span>
       )}
       <span

@@ -1,11 +1,12 @@
-import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
+import { Group } from '@mantine/core'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { decimals } from '../base/format.ts'
 import { type Store, useStore } from '../base/store.ts'
 import { BLIND_MS } from '../freshness/freshness.ts'
 import { Shape } from '../status/shapes.tsx'
-import type { SubscribeTelemetry, TelemetrySample } from '../telemetry/feed.ts'
-import { createSampleReader, type Joint, type SampleReader } from '../telemetry/sample-reader.ts'
-import { useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { drawNewest, type SubscribeTelemetry } from '../telemetry/feed.ts'
+import type { Joint, SampleReader } from '../telemetry/sample-reader.ts'
+import { useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { percent } from '../texts/percent.ts'
 import { t } from '../texts/texts.ts'
 import type { Axes } from './control-plan.ts'
@@ -20,13 +21,11 @@ interface FullSpeed {
 
 interface Props {
   readonly subscribe: SubscribeTelemetry
-  /** The telemetry that the robot declares. */
   readonly telemetrySchema: Record<string, unknown> | null
   /** The speed limit that the viewer sets; undefined for a viewer who does not drive. */
   readonly preferences: Pick<DrivePreferences, 'limit' | 'stepLimit'> | undefined
   /** What the viewer commands; undefined for a viewer who does not drive. */
   readonly axes: Store<Axes> | undefined
-  /** The speed at a limit of 100 %. */
   readonly fullSpeed: FullSpeed
   /** The share of the limit that is available: latency or an old picture may lower it. */
   readonly speedScale: number
@@ -34,28 +33,38 @@ interface Props {
   readonly cause: string | undefined
 }
 
+/** Limits updates of texts, because layout is expensive. */
+const TEXT_INTERVAL_MS = 100
+
 /**
  * Shows the speed and its envelope: the track ends at the limit of the operator, a white bar is the measured speed, a blue mark the
  * commanded one, and what is not available is hatched. An arm has its joints instead of the track.
  */
 export function SpeedPlate(props: Props) {
   const { subscribe, telemetrySchema, preferences, axes, fullSpeed, speedScale, cause } = props
-  const schema = useTelemetrySchema(telemetrySchema)
-  const reader = useMemo(() => createSampleReader(schema), [schema])
+  const reader = useSampleReader(telemetrySchema)
   const value = useRef<HTMLElement>(null)
   const track = useRef<HTMLDivElement>(null)
   const limit = preferences?.limit
   const fullLinearMps = fullSpeed.linearMps
   const joints = useJoints(subscribe, reader)
   useEffect(() => {
-    if (!value.current) return
-    return runSpeed({
-      subscribe,
-      reader,
-      value: value.current,
-      track,
-      endMps: () => fullLinearMps * (limit?.get() ?? 1),
-      forward: () => axes?.get().forward ?? 0,
+    let writtenMs = 0
+    return drawNewest(subscribe, (newest, frameMs) => {
+      if (!value.current || frameMs - writtenMs < TEXT_INTERVAL_MS) return
+      writtenMs = frameMs
+      const isStale = newest !== undefined && performance.now() - newest.atMs >= BLIND_MS
+      const mps = newest && reader.speedMps(newest.data)
+      const text = mps === undefined ? '–' : speedParts(mps)[0]
+      if (value.current.textContent !== text) value.current.textContent = text
+      value.current.parentElement?.toggleAttribute('data-stale', isStale)
+      if (!track.current) return // an arm has none
+      const endMps = fullLinearMps * (limit?.get() ?? 1)
+      const forward = axes?.get().forward ?? 0
+      const share = mps === undefined || endMps === 0 || isStale ? 0 : Math.min(1, Math.abs(mps) / endMps)
+      track.current.style.setProperty('--share', share.toFixed(3))
+      track.current.style.setProperty('--command', Math.abs(forward).toFixed(3))
+      track.current.toggleAttribute('data-commanded', forward !== 0)
     })
   }, [subscribe, reader, fullLinearMps, limit, axes])
   const [, unit] = speedParts(0)
@@ -74,13 +83,13 @@ export function SpeedPlate(props: Props) {
           </>
         )}
       </div>
-      <div className={styles.row}>
+      <Group gap="1em" align="flex-end" justify="space-between" wrap="nowrap">
         <span className={styles.value} title={t('drive.figures.speed')}>
           <span ref={value}>–</span>
           <span className={styles.unit}>{unit}</span>
         </span>
         {preferences && <SpeedLimit preferences={preferences} fullSpeed={fullSpeed} />}
-      </div>
+      </Group>
       {joints.length > 0 ? (
         <Joints joints={joints} />
       ) : (
@@ -147,62 +156,13 @@ export const limitText = (limit: number, { linearMps, angularRadps }: FullSpeed)
     angular: decimals(limit * angularRadps, 2),
   })
 
-/** Limits text updates, because layout is expensive. */
-const TEXT_INTERVAL_MS = 100
-
-/** Writes the speed on animation frames, outside of React. @returns a function that stops it */
-function runSpeed(options: {
-  readonly subscribe: SubscribeTelemetry
-  readonly reader: SampleReader
-  readonly value: HTMLElement
-  /** Its custom properties `--share` and `--command` are 0 to 1; missing for an arm. */
-  readonly track: RefObject<HTMLDivElement | null>
-  /** Returns the speed at the end of the track. */
-  readonly endMps: () => number
-  /** Returns the commanded share of it, -1 to 1. */
-  readonly forward: () => number
-}): () => void {
-  const { subscribe, reader, value, track, endMps, forward } = options
-  let newest: TelemetrySample | undefined
-  let writtenMs = 0
-  const unsubscribe = subscribe((sample) => {
-    newest = sample
-  })
-
-  function draw(frameMs: number): void {
-    frame = requestAnimationFrame(draw)
-    if (frameMs - writtenMs < TEXT_INTERVAL_MS) return
-    writtenMs = frameMs
-    const isStale = newest !== undefined && performance.now() - newest.atMs >= BLIND_MS
-    const mps = newest && reader.speedMps(newest.data)
-    const text = mps === undefined ? '–' : speedParts(mps)[0]
-    if (value.textContent !== text) value.textContent = text
-    value.parentElement?.toggleAttribute('data-stale', isStale)
-    const { current } = track
-    if (!current) return
-    const end = endMps()
-    const share = mps === undefined || end === 0 || isStale ? 0 : Math.min(1, Math.abs(mps) / end)
-    current.style.setProperty('--share', share.toFixed(3))
-    current.style.setProperty('--command', Math.abs(forward()).toFixed(3))
-    current.toggleAttribute('data-commanded', forward() !== 0)
-  }
-
-  let frame = requestAnimationFrame(draw)
-  return () => {
-    cancelAnimationFrame(frame)
-    unsubscribe()
-  }
-}
-
-const JOINTS_INTERVAL_MS = 100
-
 /** Returns the joints of the newest sample, ten times a second at most; none for a robot without an arm. */
 function useJoints(subscribe: SubscribeTelemetry, reader: SampleReader): readonly Joint[] {
   const [joints, setJoints] = useState<readonly Joint[]>([])
   useEffect(() => {
     let readMs = Number.NEGATIVE_INFINITY
     return subscribe(({ data, atMs }) => {
-      if (atMs - readMs < JOINTS_INTERVAL_MS) return
+      if (atMs - readMs < TEXT_INTERVAL_MS) return
       readMs = atMs
       const next = reader.joints(data, 'arm')
       setJoints((before) => (next.length === 0 && before.length === 0 ? before : next))
@@ -214,7 +174,6 @@ function useJoints(subscribe: SubscribeTelemetry, reader: SampleReader): readonl
 /** From this share of the travel on, a joint is near its end. */
 const NEAR_END = 0.92
 
-/** Shows the joints of an arm, each within its travel. */
 const Joints = ({ joints }: { joints: readonly Joint[] }) => (
   <div className={styles.joints}>
     {joints.map(({ name, value, unit, min, max }) => {

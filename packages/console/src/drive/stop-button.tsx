@@ -7,7 +7,6 @@ export type StopPhase = 'ready' | 'requested' | 'stopped'
 
 interface Props {
   readonly phase: StopPhase
-  /** Whether the viewer watches the session and does not drive. */
   readonly isWatching: boolean
   readonly onStop: () => void
 }
@@ -44,16 +43,16 @@ export const StopSpace = (props: Pick<Props, 'phase' | 'isWatching'>) => (
 
 const Face = ({ phase, isWatching }: Pick<Props, 'phase' | 'isWatching'>) => (
   <>
-    {phase === 'stopped' ? <LargeShape /> : <StopSign size="calc(var(--u) * 38)" />}
+    {phase === 'stopped' ? (
+      <span style={{ display: 'grid', gridRow: '1 / 3', fontSize: 'calc(var(--u) * 38)' }}>
+        <Shape name="stopped" />
+      </span>
+    ) : (
+      <StopSign size="calc(var(--u) * 38)" />
+    )}
     <b className={styles.stopWord}>{words[phase]}</b>
     <span className={styles.stopKeys}>{hintOf(phase, isWatching)}</span>
   </>
-)
-
-const LargeShape = () => (
-  <span style={{ display: 'grid', gridRow: '1 / 3', fontSize: 'calc(var(--u) * 38)' }}>
-    <Shape name="stopped" />
-  </span>
 )
 
 function hintOf(phase: StopPhase, isWatching: boolean): string {

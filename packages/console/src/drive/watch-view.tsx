@@ -1,12 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
-import { ControlSchema, FULL_SPEED } from '@wheelhouse/protocol'
+import { FULL_SPEED } from '@wheelhouse/protocol'
 import { NO_CONGESTION } from '@wheelhouse/sdk'
 import { useEffect, useMemo, useState } from 'react'
-import { isTyping, latinKey } from '../base/keys.ts'
+import { isShortcut, latinKey } from '../base/keys.ts'
 import { Loading } from '../base/states.tsx'
-import { useStore } from '../base/store.ts'
-import { useEpisodeMarks } from '../episodes/episode-panel.tsx'
-import { useMe } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { ReleaseRobot } from '../session/notices.tsx'
 import {
@@ -18,29 +15,25 @@ import {
 import { type SessionDetail, useSessionAction } from '../session/session-query.ts'
 import { useStop, useStopKey } from '../session/stop-bar.tsx'
 import { t } from '../texts/texts.ts'
-import { useSessionCameras } from '../video/use-cameras.ts'
-import { Detail } from './bar.tsx'
 import type { Call } from './call.tsx'
-import { abandonedCall, ClearStop, episodeCall, extensionCall, lostCall, stopCall } from './calls.tsx'
+import { abandonedCall, useCalls } from './calls.tsx'
 import { CockpitFrame } from './cockpit-frame.tsx'
-import { controlPlanOf } from './control-plan.ts'
+import { sessionCommands } from './command-menu.tsx'
+import { controlPlanOf, readControlSchema } from './control-plan.ts'
 import { latencyMs } from './figure-texts.ts'
 import { createHud } from './hud.ts'
-import { useHudActions, useHudKeys } from './hud-actions.ts'
+import { useHudParts } from './hud-actions.ts'
 import { type BatteryReading, createBatteryTrend } from './measurements.ts'
-import { findLatchedStop } from './operator-stop.ts'
 import { loadHand } from './preferences.ts'
 import type { RobotView } from './robot-view.ts'
-import { sessionCommands } from './session-commands.ts'
 import { Sheets } from './sheets.tsx'
-import { useFullScreen, useSafeArea, useWakeLock } from './window.ts'
+import { useSafeArea, useWakeLock } from './window.ts'
 
 /** What an owner often has to tell an operator, mostly after a stop. */
 const OWNER_REPLIES = [t('drive.watch.person'), t('drive.watch.obstacle'), t('drive.watch.wait')]
 
 interface Props {
   readonly session: SessionDetail
-  /** When the session was loaded, in Unix milliseconds. */
   readonly fetchedAtMs: number
   readonly live: LiveSession
 }
@@ -62,38 +55,32 @@ interface ViewerProps extends Props {
 function ViewerCockpit({ session, fetchedAtMs, live, observerConnection, observerState }: ViewerProps) {
   const [hud] = useState(() => createHud())
   const [hand] = useState(loadHand)
-  const cameras = useSessionCameras(session, 'watch')
+  const { control_schema } = session
+  const { fullSpeed } = useMemo(() => controlPlanOf(readControlSchema(control_schema)), [control_schema])
   const stop = useStop(live.room, observerConnection)
   useStopKey(stop)
   useLeaveKey(session.id)
-  const { toggle: toggleFullScreen } = useFullScreen(stop.request)
-  const episodes = useEpisodeMarks(session.id, session.robot_id)
   const action = useSessionAction(session.id)
-  const perform = useHudActions({
-    hud,
-    toggleFullScreen,
-    nextCamera: cameras.next,
-    episodes,
-    ...NO_DRIVING,
-  })
-  useHudKeys(perform)
+  const parts = useHudParts(session, { part: 'watch', hud, onEscape: stop.request, ...NO_DRIVING })
   useWakeLock(session.status === 'ACTIVE')
-  const robot = useRobotView(observerConnection, observerState)
+  const view = { session, live, robot: useRobotView(observerConnection, observerState), ...parts }
+  const { phase } = view.robot.link
   return (
     <>
       <CockpitFrame
-        session={session}
+        {...view}
         status={session.status}
         fetchedAtMs={fetchedAtMs}
-        live={live}
-        robot={robot}
-        cameras={cameras}
-        hud={hud}
         hand={hand}
-        episodes={episodes}
         stop={stop}
-        calls={useCalls({ session, live, robot, stop, problem: observerState.problem, episodes })}
-        perform={perform}
+        calls={useCalls({
+          ...view,
+          stop: stop.state,
+          isWatching: true,
+          link: phase === 'online' ? undefined : linkCall(phase === 'ended', observerState.problem),
+          paused: session.status === 'PAUSED' ? pausedCall(session) : undefined,
+          onResume: undefined,
+        })}
         commands={sessionCommands({
           isPaused: session.status === 'PAUSED',
           isBusy: action.isPending,
@@ -104,7 +91,7 @@ function ViewerCockpit({ session, fetchedAtMs, live, observerConnection, observe
         })}
         details={() => connectionDetails(observerState)}
         quickReplies={OWNER_REPLIES}
-        fullSpeed={useFullSpeed(session)}
+        fullSpeed={fullSpeed}
       />
       <Sheets cockpit={undefined} hud={hud} onEnd={() => action.mutateAsync('end')} />
     </>
@@ -116,9 +103,7 @@ function useLeaveKey(sessionId: string): void {
   const navigate = useNavigate()
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (latinKey(event) !== 'q' || event.repeat || event.isComposing || isTyping()) return
-      if (event.ctrlKey || event.metaKey || event.altKey) return
-      if (document.querySelector('[role=dialog]') !== null) return
+      if (latinKey(event) !== 'q' || !isShortcut(event)) return
       event.preventDefault()
       void navigate({ to: '/sessions/$sessionId', params: { sessionId } })
     }
@@ -133,14 +118,6 @@ const doNothing = () => undefined
 const NO_DRIVING = {
   actions: { pause: doNothing, resume: doNothing },
   preferences: { stepLimit: doNothing },
-}
-
-/** Returns the speed that fills the track of the speed, by the commands that the robot declares. */
-function useFullSpeed({ control_schema }: SessionDetail) {
-  return useMemo(() => {
-    const { data } = ControlSchema.safeParse(control_schema)
-    return controlPlanOf(data ?? null).fullSpeed
-  }, [control_schema])
 }
 
 function useRobotView(observerConnection: ObserverConnection, observerState: ObserverState): RobotView {
@@ -169,72 +146,41 @@ function useBatteryReading(battery: ObserverState['battery']): BatteryReading | 
   return reading
 }
 
-/** Returns the calls that say why the robot does not move and what the owner decides, most urgent first. */
-function useCalls(props: {
-  session: SessionDetail
-  live: LiveSession
-  robot: RobotView
-  stop: ReturnType<typeof useStop>
-  problem: string | undefined
-  episodes: ReturnType<typeof useEpisodeMarks>
-}): readonly Call[] {
-  const { session, live, robot, stop, problem, episodes } = props
-  const inForce = findLatchedStop(robot.link, robot.drive, live.events)
-  const stopped = stopCall({
-    request: useStore(stop.state),
-    inForce,
-    session,
-    meId: useMe().id,
-    isWatching: true,
-    acts: inForce && <ClearStop session={session} onResume={undefined} />,
-  })
-  const { phase } = robot.link
-  const isOnline = phase === 'online'
-  const isLost = isOnline && robot.drive?.robot_connected === false
-  const isPaused = isOnline && !isLost && !stopped && session.status === 'PAUSED'
-  const calls: readonly (Call | undefined)[] = [
-    stopped,
-    isLost ? lostCall(session.robot_name, live, true) : undefined,
-    isOnline
-      ? undefined
-      : {
-          id: 'link',
-          shape: 'lost',
-          tone: 'blind',
-          title: phase === 'ended' ? t('session.live.endedTitle') : t('session.live.connectingTitle'),
-          text: phase === 'ended' ? problem : t('session.live.connectingText'),
-        },
-    isPaused && session.control.operator_gone_since !== null
-      ? abandonedCall(
-          session,
-          <ReleaseRobot sessionId={session.id} robotName={session.robot_name}>
-            {t('session.abandoned.release')}
-          </ReleaseRobot>,
-        )
-      : isPaused
-        ? {
-            id: 'paused',
-            shape: 'paused',
-            tone: 'paused',
-            title: t('drive.call.paused'),
-            text: t('session.nextStep.waiting'),
-          }
-        : undefined,
-    extensionCall(live),
-    episodeCall(episodes),
-  ]
-  return calls.filter((call) => call !== undefined)
+/** Returns the call of a connection that is missing */
+function linkCall(isEnded: boolean, problem: string | undefined): Call {
+  return {
+    id: 'link',
+    shape: 'lost',
+    tone: 'blind',
+    title: isEnded ? t('session.live.endedTitle') : t('session.live.connectingTitle'),
+    text: isEnded ? problem : t('session.live.connectingText'),
+  }
 }
+
+/** Returns the call of a paused session: its operator is gone, or may resume. */
+const pausedCall = (session: SessionDetail): Call =>
+  session.control.operator_gone_since === null
+    ? {
+        id: 'paused',
+        shape: 'paused',
+        tone: 'paused',
+        title: t('drive.call.paused'),
+        text: t('session.nextStep.waiting'),
+      }
+    : abandonedCall(
+        session,
+        <ReleaseRobot sessionId={session.id} robotName={session.robot_name}>
+          {t('session.abandoned.release')}
+        </ReleaseRobot>,
+      )
 
 /** Returns the way of a command to the robot and back: the round trips of operator and robot to the gateway. */
 function connectionDetails({ driveLatency, roundTripMs }: ObserverState) {
   const { operator_ms: operatorMs = null, robot_ms: robotMs = null } = driveLatency ?? {}
-  const details: readonly (readonly [name: string, ms: number | null | undefined])[] = [
-    [t('drive.latency.yourNetwork'), roundTripMs],
-    [t('drive.watch.operatorNetwork'), operatorMs],
-    [t('drive.latency.robotNetwork'), robotMs],
-  ]
-  return details.map(([name, ms]) => (
-    <Detail key={name} name={name} value={ms == null ? t('drive.latency.noData') : latencyMs(ms)} />
-  ))
+  const text = (ms: number | null | undefined) => (ms == null ? t('drive.latency.noData') : latencyMs(ms))
+  return [
+    [t('drive.latency.yourNetwork'), text(roundTripMs)],
+    [t('drive.watch.operatorNetwork'), text(operatorMs)],
+    [t('drive.latency.robotNetwork'), text(robotMs)],
+  ] as const
 }

@@ -36,7 +36,6 @@ export function useFullScreen(onEscape: () => void): { isFull: boolean; toggle: 
 /** Frames per second of a canvas in a floating window. */
 const CANVAS_HZ = 30
 
-/** Returns whether the browser can show a video in a floating window. */
 export const canFloat = (): boolean => document.pictureInPictureEnabled === true
 
 /**

@@ -7,7 +7,7 @@ import { messageOf } from '../base/message-of.ts'
 import { createPersisted } from '../base/persisted.ts'
 import { type Store, useStore } from '../base/store.ts'
 import { useNow } from '../base/time.tsx'
-import type { RunningEpisode, SessionEpisodes } from '../recording/recordings.ts'
+import type { SessionEpisodes } from '../recording/recordings.ts'
 import { episodesKey, useRecordingsApi, useSessionEpisodes } from '../recording/use-recordings.ts'
 import { t } from '../texts/texts.ts'
 
@@ -62,7 +62,7 @@ export function EpisodePanelView({ marks, count }: Props) {
           </>
         )}
       </Group>
-      {error !== null && error !== undefined && (
+      {error && (
         <Text px="xs" py={2} bdrs="sm" c="#fff" bg="var(--stop)" role="alert">
           {messageOf(error)}
         </Text>
@@ -106,23 +106,12 @@ const Clock = ({ startedAt }: { startedAt: string }) => (
 export const EpisodePanel = ({ marks }: { marks: EpisodeMarks }) =>
   marks.state && <EpisodePanelView marks={marks} count={marks.state.episodes.length} />
 
-export interface EpisodeMarks {
-  /** Undefined until known, and for a viewer who cannot mark episodes. */
-  readonly state: SessionEpisodes | undefined
-  readonly running: RunningEpisode | null
-  /** The task of the next episode, stored for each robot in this browser. */
-  readonly task: string
-  readonly setTask: (task: string) => void
-  readonly isBusy: boolean
-  readonly error: unknown
-  /** Starts an episode, or ends the running one. Waits for the state and for the mark before it. Does nothing where that is impossible. */
-  readonly mark: (action: EpisodeAction) => void
-}
+export type EpisodeMarks = ReturnType<typeof useEpisodeMarks>
 
 const taskOf = (robotId: string): Store<string> =>
   createPersisted(`wheelhouse-episode-task:${robotId}`, '', (text) => text.slice(0, EPISODE_TASK_MAX))
 
-export function useEpisodeMarks(sessionId: string, robotId: string): EpisodeMarks {
+export function useEpisodeMarks(sessionId: string, robotId: string) {
   const api = useRecordingsApi()
   const queries = useQueryClient()
   const state = useSessionEpisodes(sessionId).data ?? undefined
@@ -154,6 +143,7 @@ export function useEpisodeMarks(sessionId: string, robotId: string): EpisodeMark
   const isReady = state !== undefined && !isBusy
   /** The newest mark that has to wait: a key that follows at once counts too. */
   const waiting = useRef<EpisodeAction>(undefined)
+  /** Starts an episode, or ends the running one. Waits for the state and for the mark before it. Does nothing where that is impossible. */
   const mark = (action: EpisodeAction) => {
     if (!isReady || isUnderWay.current) waiting.current = action
     else if ((action === 'start') === (running === null)) {
@@ -168,10 +158,12 @@ export function useEpisodeMarks(sessionId: string, robotId: string): EpisodeMark
     mark(action)
   })
   return {
+    /** Undefined until known, and for a viewer who cannot mark episodes. */
     state,
     running,
+    /** The task of the next episode, stored for each robot in this browser. */
     task,
-    setTask: (words) => stored.set(words.slice(0, EPISODE_TASK_MAX)),
+    setTask: (words: string) => stored.set(words.slice(0, EPISODE_TASK_MAX)),
     isBusy,
     error: change.error,
     mark,

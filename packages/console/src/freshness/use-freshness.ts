@@ -46,17 +46,10 @@ export function useReportOutdated(isOutdated: boolean): void {
   }, [live, isOutdated])
 }
 
-/** Returns the ages at the time of the call. */
 export type ReadAges = () => FreshnessAges
 
 /** Runs a callback before the next picture of the display. Returns a function that cancels it. */
 type NextFrame = (callback: () => void) => () => void
-
-/** The sampled freshness, as an external store of React. */
-interface FreshnessSampler {
-  get(): Freshness
-  subscribe(listener: () => void): () => void
-}
 
 const onAnimationFrame: NextFrame = (callback) => {
   const frame = requestAnimationFrame(callback)
@@ -67,7 +60,7 @@ const onAnimationFrame: NextFrame = (callback) => {
  * Samples ages at the rate of the display while there are listeners, and calls them only when the page must look
  * different.
  */
-export function createFreshnessSampler(readAges: ReadAges, nextFrame = onAnimationFrame): FreshnessSampler {
+export function createFreshnessSampler(readAges: ReadAges, nextFrame = onAnimationFrame) {
   const listeners = new Set<() => void>()
   const track = createFreshnessTracker()
   const read = () => track(readAges(), performance.now())
@@ -84,7 +77,7 @@ export function createFreshnessSampler(readAges: ReadAges, nextFrame = onAnimati
 
   return {
     get: () => freshness,
-    subscribe(listener) {
+    subscribe(listener: () => void): () => void {
       listeners.add(listener)
       cancel ??= nextFrame(sample)
       return () => {

@@ -4,12 +4,11 @@ import { Bar, Identity, MenuButton, SessionFiguresView, TrustChip } from '../dri
 import { type Call, CallButton, CallSlot, KeyHint } from '../drive/call.tsx'
 import { linkCall, stopCall } from '../drive/calls.tsx'
 import cockpit from '../drive/cockpit.module.css'
-import { CommandList } from '../drive/command-menu.tsx'
+import { CommandList, sessionCommands } from '../drive/command-menu.tsx'
 import { atRest } from '../drive/control-plan.ts'
 import type { BatteryReading } from '../drive/measurements.ts'
 import { Nearby } from '../drive/nearby.tsx'
 import type { Holder } from '../drive/robot-view.ts'
-import { sessionCommands } from '../drive/session-commands.ts'
 import { SpeedPlate } from '../drive/speed-plate.tsx'
 import { StopButton, type StopPhase } from '../drive/stop-button.tsx'
 import type { FreshnessAges } from '../freshness/freshness.ts'
@@ -58,31 +57,25 @@ const bar = (id: string, label: string, options: BarOptions) => {
     label,
     { height: 60 },
     <Bar
-      identity={
-        <Identity
-          session={session}
-          holder={holder}
-          isLive={!isSilent && isConnected}
-          isWatching={isWatching}
-        />
+      end={
+        <>
+          <SessionFiguresView
+            session={session}
+            battery={battery}
+            isSilent={isSilent}
+            isLost={!isConnected}
+            recording={null}
+            billedSeconds={session.billable_seconds}
+          />
+          <MenuButton waiting={options.waiting ?? 0} isOpen={false} onOpen={doNothing} />
+        </>
       }
-      trust={
-        <TrustChip readAges={() => all} robot={{ ...driving, isConnected }} linkText="Connected">
-          {null}
-        </TrustChip>
-      }
-      session={
-        <SessionFiguresView
-          session={session}
-          battery={battery}
-          isSilent={isSilent}
-          isLost={!isConnected}
-          recording={null}
-          billedSeconds={session.billable_seconds}
-        />
-      }
-      menu={<MenuButton waiting={options.waiting ?? 0} isOpen={false} onOpen={doNothing} />}
-    />,
+    >
+      <Identity session={session} holder={holder} isLive={!isSilent && isConnected} isWatching={isWatching} />
+      <TrustChip readAges={() => all} robot={{ ...driving, isConnected }} linkText="Connected">
+        {null}
+      </TrustChip>
+    </Bar>,
     session.robot_name,
   )
 }

@@ -92,7 +92,7 @@ const marks = {
   task: 'Pick up the red cube',
   setTask: doNothing,
   isBusy: false,
-  error: undefined,
+  error: null,
   mark: doNothing,
 }
 const runningMarks = { ...marks, running: { started_at: ago(42), task: 'Pick up the red cube' } }
@@ -156,7 +156,13 @@ export const liveBlocks = [
   block(
     'Video',
     'Use it for the picture of a robot; it chooses the player by the response of the address.',
-    inColumn('video-missing', 'Robot without a video', <VideoView source="" title="Camera of Ronja" />),
+    shown(
+      'video-missing',
+      'Robot without a video',
+      <FakePicture>
+        <VideoView source="" title="Camera of Ronja" />
+      </FakePicture>,
+    ),
   ),
   block(
     'Robot state',

@@ -1,5 +1,4 @@
 import { Box, Group, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useState } from 'react'
 import { duration, money, shortWeekday, timeOfDay } from '../base/format.ts'
@@ -9,10 +8,9 @@ import { Columns, Lines, Panel } from '../base/section.tsx'
 import { Note, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useGatewayLatency } from '../operator/queries.ts'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRead } from '../platform/rest.ts'
-import { sessionQuery } from '../session/session-query.ts'
+import { useSession } from '../session/session-query.ts'
 import { StateLabel, StateSign } from '../status/state-label.tsx'
 import { TrustBadge } from '../status/trust-badge.tsx'
 import { percent } from '../texts/percent.ts'
@@ -124,8 +122,7 @@ function Hero(props: {
 }
 
 function Resume({ session }: { session: NonNullable<OperatorOverview['open_session']> }) {
-  const { rest } = usePlatform()
-  const { data } = useQuery(sessionQuery(rest, session.id))
+  const { data } = useSession(session.id)
   const source = useSessionCameras({ id: session.id, stream_url: data?.stream_url ?? null }, 'control').main
     ?.source
   const [watch, setWatch] = useState<VideoWatch>()

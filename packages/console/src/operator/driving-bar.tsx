@@ -1,11 +1,9 @@
 import { Group, Paper, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { clockText } from '../base/format.ts'
 import { LinkButton } from '../base/links.tsx'
 import { useNow } from '../base/time.tsx'
 import { clockOf } from '../drive/session-clock.ts'
-import { usePlatform } from '../platform/platform.ts'
-import { sessionQuery } from '../session/session-query.ts'
+import { useSession } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
 import { useAvailability } from './queries.ts'
 
@@ -16,8 +14,7 @@ export default function DrivingBar() {
 }
 
 function OpenSession({ sessionId }: { sessionId: string }) {
-  const { rest } = usePlatform()
-  const { data: session } = useQuery(sessionQuery(rest, sessionId))
+  const { data: session } = useSession(sessionId)
   const nowMs = useNow()
   if (!session) return null
   const clock = clockOf(session, nowMs)

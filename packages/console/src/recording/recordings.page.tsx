@@ -1,7 +1,7 @@
-import { Group, Progress, Stack, Table, Text } from '@mantine/core'
+import { Group, Progress, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { DataTable, MoreButton } from '../base/data-table.tsx'
+import { MoreButton, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { clockText, dataSize } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
@@ -40,7 +40,12 @@ export function RecordingsPage() {
       >
         {({ pages }) => (
           <>
-            <RecordingTable recordings={pages.flatMap(({ recordings }) => recordings)} />
+            <RowTable
+              label={t('recording.list.title')}
+              minWidth={760}
+              columns={columns}
+              rows={pages.flatMap(({ recordings }) => recordings)}
+            />
             <MoreButton query={query}>{t('recording.list.older')}</MoreButton>
           </>
         )}
@@ -74,48 +79,29 @@ function Usage({ page: { used_bytes, quota_bytes } }: { page: RecordingPage }) {
   )
 }
 
-const RecordingTable = ({ recordings }: { recordings: readonly Recording[] }) => (
-  <DataTable
-    label={t('recording.list.title')}
-    minWidth={760}
-    columns={[
-      t('recording.list.started'),
-      t('recording.list.robot'),
-      t('recording.list.content'),
-      { label: t('recording.list.length'), align: 'right' },
-      { label: t('recording.list.size'), align: 'right' },
-      t('recording.list.status'),
-      t('recording.list.gaps'),
-    ]}
-  >
-    {recordings.map((recording) => (
-      <Row key={recording.id} recording={recording} />
-    ))}
-  </DataTable>
-)
+const columns: readonly TableColumn<Recording>[] = [
+  [
+    t('recording.list.started'),
+    ({ session_id, started_at }) => (
+      <LinkAnchor to="/sessions/$sessionId/replay" params={{ sessionId: session_id }} fw={600}>
+        <Time at={started_at} exact />
+      </LinkAnchor>
+    ),
+  ],
+  [t('recording.list.robot'), ({ robot_name }) => robot_name, { style: { overflowWrap: 'anywhere' } }],
+  [t('recording.list.content'), ({ mode }) => recordedLabel(mode)],
+  [{ label: t('recording.list.length'), align: 'right' }, lengthOf],
+  [
+    { label: t('recording.list.size'), align: 'right' },
+    ({ size_bytes }) => dataSize(size_bytes / BYTES_PER_MB),
+  ],
+  [t('recording.list.status'), (recording) => <RecordingStatusLabel recording={recording} />],
+  [
+    t('recording.list.gaps'),
+    ({ gaps }) => (gaps.length === 0 ? '–' : t('replay.header.gaps', { count: gaps.length })),
+  ],
+]
 
-function Row({ recording }: { recording: Recording }) {
-  const { session_id, robot_name, mode, started_at, ended_at, size_bytes, gaps } = recording
-  const length = ended_at === null ? undefined : (Date.parse(ended_at) - Date.parse(started_at)) / 1_000
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <LinkAnchor to="/sessions/$sessionId/replay" params={{ sessionId: session_id }} fw={600}>
-          <Time at={started_at} exact />
-        </LinkAnchor>
-      </Table.Td>
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>{robot_name}</Table.Td>
-      <Table.Td>{recordedLabel(mode)}</Table.Td>
-      <Table.Td ta="right" style={{ fontVariantNumeric: 'tabular-nums' }}>
-        {length === undefined ? '–' : clockText(length)}
-      </Table.Td>
-      <Table.Td ta="right" style={{ fontVariantNumeric: 'tabular-nums' }}>
-        {dataSize(size_bytes / BYTES_PER_MB)}
-      </Table.Td>
-      <Table.Td>
-        <RecordingStatusLabel recording={recording} />
-      </Table.Td>
-      <Table.Td>{gaps.length === 0 ? '–' : t('replay.header.gaps', { count: gaps.length })}</Table.Td>
-    </Table.Tr>
-  )
+function lengthOf({ started_at, ended_at }: Recording): string {
+  return ended_at === null ? '–' : clockText((Date.parse(ended_at) - Date.parse(started_at)) / 1_000)
 }

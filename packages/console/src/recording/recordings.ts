@@ -15,7 +15,6 @@ export type RecordingDownload = Schemas['RecordingDownload']
 export type RecordingShare = Schemas['RecordingShare']
 export type Bookmark = Schemas['RecordingBookmark']
 export type DatasetExport = Schemas['DatasetExport']
-export type RunningEpisode = Schemas['RunningEpisode']
 export type SessionEpisodes = Answer<'episodes'>
 
 /** An episode that the replay shows. `ended_at` is null while it runs. */
@@ -26,14 +25,14 @@ export type RecordedEpisode = Pick<
 
 type RecordingsApi = ReturnType<typeof createRecordingsApi>
 
-const at = (id: string) => ({ params: { path: { id } } })
+const at = (id: string, signal?: AbortSignal) => ({ params: { path: { id } }, ...(signal && { signal }) })
 
 /** Creates the requests about recordings. Each throws an ApiError for a refusal. */
 export const createRecordingsApi = (rest: RestClient) => ({
   ofSession: (id: string, signal?: AbortSignal) =>
-    answerOf(rest.GET('/api/sessions/{id}/recording', { ...at(id), ...(signal && { signal }) })),
+    answerOf(rest.GET('/api/sessions/{id}/recording', at(id, signal))),
   parts: (id: string, signal?: AbortSignal) =>
-    answerOf(rest.GET('/api/recordings/{id}/parts', { ...at(id), ...(signal && { signal }) })),
+    answerOf(rest.GET('/api/recordings/{id}/parts', at(id, signal))),
   list: (
     { robot_id, cursor }: { robot_id?: string | undefined; cursor?: string | undefined },
     signal?: AbortSignal,
@@ -56,7 +55,7 @@ export const createRecordingsApi = (rest: RestClient) => ({
     answerOf(rest.DELETE('/api/recordings/{id}/shares/{share}', { params: { path: { id, share } } })),
   downloads: (id: string) => answerOf(rest.GET('/api/recordings/{id}/downloads', at(id))),
   episodes: (id: string, signal?: AbortSignal) =>
-    answerOf(rest.GET('/api/sessions/{id}/episodes', { ...at(id), ...(signal && { signal }) })),
+    answerOf(rest.GET('/api/sessions/{id}/episodes', at(id, signal))),
   markEpisode: (id: string, body: { action: EpisodeAction; task?: string }) =>
     answerOf(rest.POST('/api/sessions/{id}/episodes', { ...at(id), body })),
   shared: (token: string) =>

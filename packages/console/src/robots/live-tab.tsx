@@ -1,6 +1,6 @@
 import { Box, Card, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import { useInViewport } from '@mantine/hooks'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import type { RobotState } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
@@ -27,7 +27,7 @@ import {
   useObserverState,
 } from '../session/observer-connection.ts'
 import { SessionActions } from '../session/session-actions.tsx'
-import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
+import { type SessionDetail, useSession } from '../session/session-query.ts'
 import { StopBar, useStop, useStopKey } from '../session/stop-bar.tsx'
 import { type Activity, useActivity } from '../status/activity.ts'
 import { type LiveRobot, RobotStateLabel } from '../status/live-robots.tsx'
@@ -234,8 +234,7 @@ function OpenOverview(
   props: { sessionId: string; live: LiveRobot } & Pick<OverviewProps, 'robot' | 'activity'>,
 ) {
   const { sessionId, robot, live, activity } = props
-  const { rest } = usePlatform()
-  const { data: detail } = useQuery(sessionQuery(rest, sessionId))
+  const { data: detail } = useSession(sessionId)
   const room = useLiveSession(sessionId)
   if (!detail || !room)
     return <Overview robot={robot} state={live.state} session={live.session} activity={activity} />
@@ -252,7 +251,6 @@ function SessionOverview(props: {
   const { robot, live, detail, room, activity } = props
   const observer = useObserverConnection(detail.id, true)
   const observerState = useObserverState(observer)
-  const telemetrySchema = useTelemetrySchema(detail.telemetry_schema)
   const stop = useStop(room.room, observer)
   const recordedStopText = useStopText(detail)
   const isOutdated = useIsSilent(observer?.ages)
@@ -282,7 +280,9 @@ function SessionOverview(props: {
       />
       <Columns of="minmax(0, 26rem) minmax(0, 1fr)">
         <Card withBorder>
-          {observer && <TelemetryView subscribe={observer.subscribe} schema={telemetrySchema} />}
+          {observer && (
+            <TelemetryView subscribe={observer.subscribe} telemetrySchema={detail.telemetry_schema} />
+          )}
         </Card>
         <Stack>
           <AbandonedNotice session={detail} />

@@ -1,5 +1,4 @@
 import { Anchor, Button, Group, Stack, Tabs, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { RobotState } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
@@ -13,12 +12,11 @@ import { ResourcePage, Section } from '../base/section.tsx'
 import { Empty, QueryView, Warning } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useDatasets } from '../data/use-datasets.ts'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRead, useWrite } from '../platform/rest.ts'
 import { type LiveSession, useLiveSession } from '../platform/use-live.ts'
 import { useStopText } from '../session/clear-stop.tsx'
-import { type SessionDetail, sessionQuery } from '../session/session-query.ts'
+import { type SessionDetail, useSession } from '../session/session-query.ts'
 import { SessionRow } from '../session/session-row.tsx'
 import { StopBar, useStop } from '../session/stop-bar.tsx'
 import { type LiveRobot, RobotStateLabel, useLiveRobot } from '../status/live-robots.tsx'
@@ -173,9 +171,8 @@ function useRobotState(robot: RobotDetail, live: LiveRobot | null | undefined): 
 
 /** Shows the stop of a robot's open session on pages without a connection to the gateway. */
 function SessionStop({ sessionId }: { sessionId: string }) {
-  const { rest } = usePlatform()
   const live = useLiveSession(sessionId)
-  const { data } = useQuery(sessionQuery(rest, sessionId))
+  const { data } = useSession(sessionId)
   return live && data ? <Bar live={live} session={data} /> : null
 }
 

@@ -31,7 +31,7 @@ import styles from '../session/session-page.module.css'
 import { type SessionDetail, useSessionRoles } from '../session/session-query.ts'
 import { StopBar, useStop } from '../session/stop-bar.tsx'
 import { TrustBadge } from '../status/trust-badge.tsx'
-import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
 import { useSessionCameras } from '../video/use-cameras.ts'
 import { useReadAges, VideoView } from '../video/video-view.tsx'
@@ -115,7 +115,6 @@ function Picture(props: ConnectedProps & { showsCamera: boolean; isStopped: bool
         <VideoView
           source={cameras.main?.source}
           title={t('session.live.camera', { robot: session.robot_name })}
-          layout="fill"
           readLinkAges={observerConnection?.ages}
           onWatch={setWatch}
         />
@@ -185,7 +184,6 @@ function changesOf(events: readonly SessionLogEvent[]): StopEntry[] {
 
 function Rail(props: ConnectedProps & { fetchedAtMs: number }) {
   const { session, live, observerConnection, observerState } = props
-  const telemetrySchema = useTelemetrySchema(session.telemetry_schema)
   const marks = useEpisodeMarks(session.id, session.robot_id)
   const earns = 'operator_earnings_cents' in session
   return (
@@ -212,7 +210,10 @@ function Rail(props: ConnectedProps & { fetchedAtMs: number }) {
       </Tabs.Panel>
       <Tabs.Panel value="values" keepMounted={false}>
         {observerConnection && (
-          <TelemetryView subscribe={observerConnection.subscribe} schema={telemetrySchema} />
+          <TelemetryView
+            subscribe={observerConnection.subscribe}
+            telemetrySchema={session.telemetry_schema}
+          />
         )}
         <FoxgloveButton sessionId={session.id} />
       </Tabs.Panel>

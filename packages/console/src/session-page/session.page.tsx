@@ -1,12 +1,11 @@
 import { SimpleGrid, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
-import { ApiError } from '@wheelhouse/sdk'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { duration } from '../base/format.ts'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
-import { Section } from '../base/section.tsx'
-import { Empty, Loading, QueryView } from '../base/states.tsx'
+import { ResourcePage, Section } from '../base/section.tsx'
+import { Loading } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { type LiveSession, useLiveSession } from '../platform/use-live.ts'
 import { RecordingLine } from '../recording/recording-mark.tsx'
@@ -30,22 +29,14 @@ const EmbeddedReplay = lazy(async () => ({
 export function SessionPage() {
   const { sessionId } = useParams({ from: '/shell/sessions/$sessionId' })
   const query = useSession(sessionId)
-  const { data, error } = query
-  if (!data && error instanceof ApiError && (error.status === 404 || error.status === 400))
-    return (
-      <Page title={t('session.page.title')}>
-        <Empty
-          title={t('session.page.notFoundTitle')}
-          action={<LinkButton to="/sessions">{t('session.page.all')}</LinkButton>}
-        >
-          {t('session.page.notFoundText')}
-        </Empty>
-      </Page>
-    )
   return (
-    <QueryView query={query}>
+    <ResourcePage
+      query={query}
+      kind={t('session.page.title')}
+      back={<LinkButton to="/sessions">{t('session.page.all')}</LinkButton>}
+    >
       {(session) => <SessionContent key={session.id} session={session} fetchedAtMs={query.dataUpdatedAt} />}
-    </QueryView>
+    </ResourcePage>
   )
 }
 

@@ -22,7 +22,7 @@ import { t } from '../texts/texts.ts'
 interface Props {
   readonly live: LiveSessionState & { readonly room: Chat }
   readonly height?: number | string
-  /** Leaves the field after a message, or after Enter in an empty field. */
+  /** Leaves the field after a message, or after Enter in an empty field, because its keys have another use. */
   readonly onLeave?: (() => void) | undefined
 }
 
@@ -143,14 +143,8 @@ const Bubble = (props: { own: boolean; text: string; children: ReactNode }) => (
   </Paper>
 )
 
-interface ChatFormProps {
-  readonly room: Pick<Chat, 'send' | 'typing'>
-  /** Leaves the field, because its keys have another use. Shift+Enter then sends and keeps the focus. */
-  readonly onLeave?: (() => void) | undefined
-}
-
 /** Renders a form for chat messages. Enter sends, Shift+Enter starts a new line, or with `onLeave` sends and stays. */
-function ChatForm({ room, onLeave }: ChatFormProps) {
+function ChatForm({ room, onLeave }: Pick<Props, 'onLeave'> & { room: Chat }) {
   const [body, setBody] = useState('')
   const send = () => {
     if (body.trim() === '') return

@@ -1,19 +1,18 @@
 import { Button, Group, Paper, Text, Textarea } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
-import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { DescriptionItem } from '../base/data-table.tsx'
 import { duration, money } from '../base/format.ts'
 import { LinkButton } from '../base/links.tsx'
 import { Problem } from '../base/states.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useWrite } from '../platform/rest.ts'
 import { reasonText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { eventText, participantsOf } from './event-texts.ts'
 import styles from './session-page.module.css'
-import { type SessionDetail, sessionQuery } from './session-query.ts'
+import { type SessionDetail, sessionKey } from './session-query.ts'
 
 interface Props {
   readonly session: SessionDetail
@@ -73,21 +72,16 @@ const COMMENT_MAX = 2_000
 
 /** Asks the owner for a rating of a session, once. */
 export function RatingForm({ session }: { session: SessionDetail }) {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
   const [stars, setStars] = useState(0)
   const [comment, setComment] = useState('')
-  const rate = useMutation({
-    mutationFn: () =>
-      answerOf(
-        rest.POST('/api/sessions/{id}/rate', {
-          params: { path: { id: session.id } },
-          body: { rating: stars, comment: comment.trim() || null },
-        }),
-      ),
-    onSuccess: (rated) => queries.setQueryData(sessionQuery(rest, session.id).queryKey, rated),
-    onSettled: () => queries.invalidateQueries({ queryKey: keys.sessions }),
-  })
+  const rate = useWrite(
+    (rest) =>
+      rest.POST('/api/sessions/{id}/rate', {
+        params: { path: { id: session.id } },
+        body: { rating: stars, comment: comment.trim() || null },
+      }),
+    { stores: sessionKey(session.id), refresh: [keys.sessions], refreshesOnError: true },
+  )
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (stars > 0) rate.mutate()

@@ -6,17 +6,12 @@ import { gapText, reasonText } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 import type { SessionDetail } from './session-query.ts'
 
-export interface SessionParticipants {
-  readonly meId: string
-  readonly operatorId?: string | undefined
-  readonly operatorName?: string | undefined
-  readonly clientId?: string | undefined
-}
+export type SessionParticipants = ReturnType<typeof participantsOf>
 
 export const participantsOf = (
   session: Pick<SessionDetail, 'operator_id' | 'operator_name' | 'client_id'> | undefined,
   meId: string,
-): SessionParticipants => ({
+) => ({
   meId,
   operatorId: session?.operator_id,
   operatorName: session?.operator_name,

@@ -1,5 +1,5 @@
 import { Alert, Button, Stack, Text, VisuallyHidden } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useRef } from 'react'
@@ -12,6 +12,7 @@ import { Time, useTicker } from '../base/time.tsx'
 import { ExportRow } from '../list/export-row.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
@@ -96,7 +97,12 @@ function Row(props: { stored: StoredExport; selected: boolean; onRemoved: () => 
   const expired = Date.parse(expires_at) <= Date.now()
   const running = isUnfinished(stored)
   const remove = useRemoveExport(id)
-  const robotName = useRobotName(filter.robotId)
+  const { robotId } = filter
+  const found = useRead(
+    [...keys.robots, 'of-sessions', robotId],
+    (rest) => rest.GET('/api/session-robots', { params: { query: { robotId } } }),
+    { enabled: robotId !== undefined },
+  )
   const size = dataSize(bytes / BYTES_PER_MB)
   return (
     <ExportRow
@@ -142,22 +148,12 @@ function Row(props: { stored: StoredExport; selected: boolean; onRemoved: () => 
         </>
       }
     >
-      <Text size="sm">{filterText(filter, robotName)}</Text>
+      <Text size="sm">{filterText(filter, found.data?.robots[0]?.name)}</Text>
       <Text size="sm">
         {running ? t('exports.row.progress', { rows, total, size }) : t('exports.row.size', { rows, size })}
       </Text>
     </ExportRow>
   )
-}
-
-function useRobotName(robotId: string | undefined): string | undefined {
-  const { rest } = usePlatform()
-  const found = useQuery({
-    queryKey: [...keys.robots, 'of-sessions', robotId],
-    queryFn: () => answerOf(rest.GET('/api/session-robots', { params: { query: { robotId } } })),
-    enabled: robotId !== undefined,
-  })
-  return found.data?.robots[0]?.name
 }
 
 /** The steps at which progress is announced to screen readers, in percent. */
@@ -214,14 +210,11 @@ const POLL_INTERVAL_MS = 2_000
 const isUnfinished = ({ status }: StoredExport) => status === 'PENDING' || status === 'RUNNING'
 
 /** Queries the user's exports, newest first. Polls while one is unfinished. */
-function useExports() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: keys.exports,
-    queryFn: async ({ signal }) => (await answerOf(rest.GET('/api/session-exports', { signal }))).exports,
-    refetchInterval: ({ state }) => (state.data?.some(isUnfinished) ? POLL_INTERVAL_MS : false),
+const useExports = () =>
+  useRead(keys.exports, (rest, { signal }) => rest.GET('/api/session-exports', { signal }), {
+    select: ({ exports }) => exports,
+    refetchInterval: ({ state }) => (state.data?.exports.some(isUnfinished) ? POLL_INTERVAL_MS : false),
   })
-}
 
 /** Returns the mutation that cancels or removes an export. An export that does not exist any more counts as removed. */
 function useRemoveExport(id: string) {

@@ -1,11 +1,10 @@
 import { Button, Group, NumberInput, Stack, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
-import { answerOf } from '@wheelhouse/sdk'
 import { type FormEvent, useState } from 'react'
 import { duration, timeOfDay } from '../base/format.ts'
 import { Problem } from '../base/states.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { useMe } from '../platform/platform.ts'
+import { useWrite } from '../platform/rest.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
 import { isOpen, useSession, useSessionAction } from './session-query.ts'
@@ -77,17 +76,13 @@ function Decision({ sessionId }: { sessionId: string }) {
 const MAX_MINUTES = 480
 
 function Request({ sessionId }: { sessionId: string }) {
-  const { rest } = usePlatform()
   const [minutes, setMinutes] = useState<number | string>(15)
-  const request = useMutation({
-    mutationFn: (additionalMinutes: number) =>
-      answerOf(
-        rest.POST('/api/sessions/{id}/extend', {
-          params: { path: { id: sessionId } },
-          body: { additionalMinutes },
-        }),
-      ),
-  })
+  const request = useWrite((rest, additionalMinutes: number) =>
+    rest.POST('/api/sessions/{id}/extend', {
+      params: { path: { id: sessionId } },
+      body: { additionalMinutes },
+    }),
+  )
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (typeof minutes === 'number') request.mutate(minutes)

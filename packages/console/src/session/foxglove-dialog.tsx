@@ -1,10 +1,8 @@
 import { Button, Group, List, Modal, Stack, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
-import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { CopyableSecret } from '../base/secret.tsx'
 import { Problem } from '../base/states.tsx'
-import { usePlatform } from '../platform/platform.ts'
+import { useWrite } from '../platform/rest.ts'
 import { t } from '../texts/texts.ts'
 
 interface Props {
@@ -22,11 +20,9 @@ export const FoxgloveDialog = ({ sessionId, opened, onClose }: Props) => (
 
 /** Creates an address when the user asks for it, not earlier: it is valid for one minute only. */
 function NewAddress({ sessionId }: { sessionId: string }) {
-  const { rest } = usePlatform()
-  const create = useMutation({
-    mutationFn: () =>
-      answerOf(rest.POST('/api/sessions/{id}/foxglove', { params: { path: { id: sessionId } } })),
-  })
+  const create = useWrite((rest) =>
+    rest.POST('/api/sessions/{id}/foxglove', { params: { path: { id: sessionId } } }),
+  )
   return (
     <Stack>
       <List type="ordered" size="sm" spacing={4}>

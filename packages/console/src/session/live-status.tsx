@@ -2,6 +2,7 @@ import { Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { clockText, money } from '../base/format.ts'
+import { Note } from '../base/states.tsx'
 import { useNow } from '../base/time.tsx'
 import type { LiveSession } from '../platform/use-live.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
@@ -11,7 +12,7 @@ import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
 import type { ObserverState } from './observer-connection.ts'
 import type { SessionDetail } from './session-query.ts'
-import { estimate, statusSince, useBillableSeconds } from './session-time.ts'
+import { amountOf, statusSince, useBillableSeconds } from './session-time.ts'
 
 export interface LiveStatusProps {
   readonly session: SessionDetail
@@ -83,10 +84,7 @@ export function LiveStatus(props: LiveStatusProps & { readonly fetchedAtMs: numb
   const { session, live, observerState, isOutdated, fetchedAtMs } = props
   const status = live.session?.status ?? session.status
   const seconds = useBillableSeconds({ session, status, fetchedAtMs, isSilent: isOutdated })
-  const { rate_cents_per_minute: rate } = session
-  const { minutes, cents } = estimate(seconds, rate ?? 0)
-  const share = 'operator_share_percent' in session ? (session.operator_share_percent ?? 0) : undefined
-  const amount = money(share === undefined ? cents : Math.floor((cents * share) / 100))
+  const amount = amountOf(session, seconds)
   const online = observerState?.connection === 'online' ? observerState : undefined
   const speedLimit = online?.limits && speedLimitText(online.limits)
   // A figure that is older than a second is struck through.
@@ -100,12 +98,12 @@ export function LiveStatus(props: LiveStatusProps & { readonly fetchedAtMs: numb
     )
   return (
     <DescriptionList cols={{ base: 1, xs: 2 }}>
-      {rate !== null && (
-        <DescriptionItem label={share === undefined ? t('session.status.cost') : t('drive.time.earned')}>
-          {figure(t('session.status.about', { amount }))}
-          <Text size="sm" c="dimmed">
-            {t('session.status.startedMinutes', { count: minutes, rate: money(rate) })}
-          </Text>
+      {amount && (
+        <DescriptionItem label={amount.isEarned ? t('drive.time.earned') : t('session.status.cost')}>
+          {figure(t('session.status.about', { amount: money(amount.cents) }))}
+          <Note>
+            {t('session.status.startedMinutes', { count: amount.minutes, rate: money(amount.rate) })}
+          </Note>
         </DescriptionItem>
       )}
       {online && (

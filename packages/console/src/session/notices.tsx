@@ -29,7 +29,8 @@ export function AbandonedNotice({ session }: { session: SessionDetail }) {
   )
 }
 
-function Countdown({ endsAt }: { endsAt: string }) {
+/** Shows when the session of an operator who is gone ends. */
+export function Countdown({ endsAt }: { endsAt: string }) {
   const seconds = Math.max(0, Math.ceil((Date.parse(endsAt) - useNow()) / 1_000))
   return textParts('session.abandoned.countdown', {
     time: <span data-testid="countdown">{clockText(seconds)}</span>,
@@ -40,16 +41,12 @@ function Countdown({ endsAt }: { endsAt: string }) {
 export function ConnectionProblem(props: {
   observerConnection: ObserverConnection | undefined
   observerState: ObserverState | undefined
-  className?: string | undefined
 }) {
-  const { observerConnection, observerState, className } = props
+  const { observerConnection, observerState } = props
   if (observerState === undefined || observerState.connection === 'online') return null
   const ended = observerState.connection === 'ended'
   return (
-    <Warning
-      className={className}
-      title={ended ? t('session.live.endedTitle') : t('session.live.connectingTitle')}
-    >
+    <Warning title={ended ? t('session.live.endedTitle') : t('session.live.connectingTitle')}>
       <Text size="sm">{ended ? observerState.problem : t('session.live.connectingText')}</Text>
       {ended && (
         <Button mt="xs" variant="default" size="xs" onClick={() => observerConnection?.reconnect()}>
@@ -61,17 +58,11 @@ export function ConnectionProblem(props: {
 }
 
 /** Ends a session on behalf of the owner, after a confirmation, so that the robot becomes available. */
-export function ReleaseRobot(props: {
-  sessionId: string
-  robotName: string
-  className?: string | undefined
-  children: string
-}) {
+export function ReleaseRobot(props: { sessionId: string; robotName: string; children: string }) {
   const sessionAction = useSessionAction(props.sessionId)
   return (
     <ConfirmButton
       variant="default"
-      className={props.className}
       question={t('session.release.question', { robot: props.robotName })}
       consequence={t('session.release.consequence')}
       confirmLabel={t('session.release.confirm')}

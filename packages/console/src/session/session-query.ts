@@ -1,27 +1,19 @@
-import {
-  type MutationFilters,
-  queryOptions,
-  useIsMutating,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query'
+import { type MutationFilters, useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SessionAction, SessionStatus } from '@wheelhouse/protocol'
-import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
+import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 
 export type SessionDetail = Schemas['SessionDetail']
 
-/** Queries one session. The live layer invalidates it on every new log entry. */
-export const sessionQuery = (rest: RestClient, sessionId: string) =>
-  queryOptions({
-    queryKey: [...keys.sessions, 'one', sessionId],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } }, signal })),
-  })
+export const sessionKey = (sessionId: string) => [...keys.sessions, 'one', sessionId] as const
 
-export const useSession = (sessionId: string) => useQuery(sessionQuery(usePlatform().rest, sessionId))
+/** Queries one session. The live layer invalidates it on every new log entry. */
+export const useSession = (sessionId: string) =>
+  useRead(sessionKey(sessionId), (rest, { signal }) =>
+    rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } }, signal }),
+  )
 
 /** Returns the roles of the user in a session. An admin who observes has none of them. */
 export function useSessionRoles(session: Pick<SessionDetail, 'operator_id' | 'client_id'>) {
@@ -52,7 +44,7 @@ export function useSessionAction(sessionId: string) {
     mutationKey: actionKey(sessionId),
     mutationFn: (action: SessionAction) =>
       answerOf(rest.PATCH('/api/sessions/{id}', { params: { path: { id: sessionId } }, body: { action } })),
-    onSuccess: (session) => queries.setQueryData(sessionQuery(rest, sessionId).queryKey, session),
+    onSuccess: (session) => queries.setQueryData(sessionKey(sessionId), session),
     onSettled: () => queries.invalidateQueries({ queryKey: keys.sessions }),
   })
 }

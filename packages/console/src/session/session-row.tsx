@@ -1,12 +1,14 @@
 import { Group, Paper, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { duration, money } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { Note } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useListPages } from '../list/list-pages.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
@@ -26,11 +28,11 @@ export function SessionRow({ session }: { session: ListedSession }) {
             </LinkAnchor>
             <SessionStatusLabel status={status} />
           </Group>
-          <Text size="sm" c="dimmed">
+          <Note>
             {isOperated(session)
               ? robot_type
               : t('session.row.operatedBy', { type: robot_type, operator: operator_name })}
-          </Text>
+          </Note>
           <Text size="sm">
             <When session={session} />
           </Text>
@@ -116,12 +118,10 @@ export function useSessionList(search: SessionSearch) {
 
 /** Counts the user's sessions for each status, under the other filters of a search. */
 export function useSessionCounts(search: SessionSearch) {
-  const { rest } = usePlatform()
   const query = filterOf({ ...search, status: undefined })
-  return useQuery({
-    queryKey: [...keys.sessions, 'counts', query],
-    queryFn: ({ signal }) => answerOf(rest.GET('/api/session-counts', { params: { query }, signal })),
-    placeholderData: keepPreviousData,
-    refetchInterval: COUNTS_POLL_MS,
-  })
+  return useRead(
+    [...keys.sessions, 'counts', query],
+    (rest, { signal }) => rest.GET('/api/session-counts', { params: { query }, signal }),
+    { placeholderData: keepPreviousData, refetchInterval: COUNTS_POLL_MS },
+  )
 }

@@ -2,8 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { SessionLogEvent, SessionStatus } from '@wheelhouse/protocol'
 import { useEffect, useRef, useState } from 'react'
 import { useNow } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
-import { type SessionDetail, sessionQuery } from './session-query.ts'
+import { type SessionDetail, sessionKey } from './session-query.ts'
 
 /** The billed time as the page knows it at one moment. */
 interface BillableReading {
@@ -48,17 +47,16 @@ export function useBillableSeconds(props: {
 
 /** Loads the session again after a silence. Returns the end of the last silence in Unix milliseconds, 0 without one. */
 function useLoadAfterSilence(sessionId: string, isSilent: boolean): number {
-  const { rest } = usePlatform()
   const queries = useQueryClient()
   const wasSilent = useRef(false)
   const [endedMs, setEndedMs] = useState(0)
   useEffect(() => {
     if (wasSilent.current && !isSilent) {
       setEndedMs(Date.now())
-      void queries.invalidateQueries({ queryKey: sessionQuery(rest, sessionId).queryKey })
+      void queries.invalidateQueries({ queryKey: sessionKey(sessionId) })
     }
     wasSilent.current = isSilent
-  }, [isSilent, queries, rest, sessionId])
+  }, [isSilent, queries, sessionId])
   return endedMs
 }
 
@@ -71,10 +69,15 @@ export function statusSince(events: readonly SessionLogEvent[], status: SessionS
 }
 
 /**
- * Returns the charge of a session if it ended now: started minutes times the rate. This is an estimate, because only
- * the platform knows all outages. The charge is final at the end of the session.
+ * Returns what the viewer would earn in a session or pay for it if it ended now: started minutes times the rate, undefined without
+ * one. This is an estimate, because only the platform knows all outages. The charge is final at the end of the session.
  */
-export function estimate(billableSeconds: number, rateCentsPerMinute: number) {
+export function amountOf(session: SessionDetail, billableSeconds: number) {
+  const { rate_cents_per_minute: rate } = session
+  if (rate === null) return undefined
   const minutes = Math.ceil(Math.max(0, billableSeconds) / 60)
-  return { minutes, cents: minutes * rateCentsPerMinute }
+  const isEarned = 'operator_share_percent' in session
+  const charge = minutes * rate
+  const cents = isEarned ? Math.floor((charge * (session.operator_share_percent ?? 0)) / 100) : charge
+  return { rate, minutes, isEarned, cents }
 }

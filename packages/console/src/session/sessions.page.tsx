@@ -4,7 +4,7 @@ import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
 import { SessionStatus } from '@wheelhouse/protocol'
 import { answerOf, type RestClient } from '@wheelhouse/sdk'
 import { useRef, useState } from 'react'
-import { duration, money } from '../base/format.ts'
+import { dataSize, duration, money } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { messageOf } from '../base/message-of.ts'
 import { Page } from '../base/page.tsx'
@@ -17,7 +17,7 @@ import { keys } from '../platform/queries.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { sessionStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
-import { language, t } from '../texts/texts.ts'
+import { t } from '../texts/texts.ts'
 import { Stars } from './ended-strip.tsx'
 import { filterOf, readSessionSearch, type SessionSearch } from './list-search.ts'
 import {
@@ -36,7 +36,6 @@ const COUNT_LIMIT = 10_000
 export const SessionsPage = () =>
   isOnlyAdmin(useMe()) ? <Navigate to="/admin/sessions" replace /> : <OwnSessions />
 
-/** Lists the user's sessions. The query string holds search, filters and order. */
 function OwnSessions() {
   const search = useSearch({ from: '/shell/sessions' })
   const navigate = useNavigate({ from: '/sessions' })
@@ -197,10 +196,10 @@ function ExportButtons({ search }: { search: SessionSearch }) {
         {t('session.export.exports')}
       </LinkButton>
       <Text size="sm" role="status" c={run.error ? 'red.9' : undefined}>
-        {run.isPending && t('session.export.progress', { size: kilobytes.format(bytes / 1_000) })}
+        {run.isPending && t('session.export.progress', { size: dataSize(bytes / 1_000_000) })}
         {run.isSuccess &&
           run.data === undefined &&
-          t('session.export.saved', { size: kilobytes.format(bytes / 1_000) })}
+          t('session.export.saved', { size: dataSize(bytes / 1_000_000) })}
         {run.data !== undefined &&
           textParts('session.export.background', {
             link: (
@@ -251,18 +250,6 @@ function useExport(search: SessionSearch) {
   }
 }
 
-const kilobytes = new Intl.NumberFormat(language, {
-  style: 'unit',
-  unit: 'kilobyte',
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1,
-})
-
-interface ExportFile {
-  readonly name: string
-  readonly content: Blob
-}
-
 /**
  * Downloads the sessions that match a filter.
  * @param onProgress receives the number of bytes so far; the total is unknown
@@ -272,7 +259,7 @@ async function exportSessions(
   rest: RestClient,
   job: { format: 'csv' | 'json'; filter: ReturnType<typeof filterOf>; signal: AbortSignal },
   onProgress: (bytes: number) => void,
-): Promise<ExportFile> {
+): Promise<{ name: string; content: Blob }> {
   const { format, filter, signal } = job
   const request = rest.POST('/api/sessions/export', {
     body: { format, ...filter },
@@ -301,7 +288,7 @@ async function exportSessions(
 const nameIn = (response: Response) =>
   /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1]
 
-function saveFile({ name, content }: ExportFile): void {
+function saveFile({ name, content }: Awaited<ReturnType<typeof exportSessions>>): void {
   const url = URL.createObjectURL(content)
   const link = document.createElement('a')
   link.href = url

@@ -20,7 +20,6 @@ import { t } from '../texts/texts.ts'
 import type { ObserverConnection } from './observer-connection.ts'
 import styles from './stop-bar.module.css'
 
-/** Shows the stop button, which Escape triggers too, and the state of the stop. */
 export function StopBar({ stop, inForce }: { stop: StopControl; inForce: string | undefined }) {
   const request = useStore(stop.state)
   const isConnected = useConnection() === 'live'

@@ -3,6 +3,7 @@ import type { Schemas } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
 import { clockText, duration, money, shortList } from '../base/format.ts'
 import { Section } from '../base/section.tsx'
+import { Note } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { reasonText } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
@@ -34,11 +35,7 @@ export function Summary({ session }: { session: SessionDetail }) {
           {session.rating_comment}
         </Text>
       )}
-      {session.status === 'COMPLETED' && client && operator && (
-        <Text size="sm" c="dimmed">
-          {t('session.summary.ownRobot')}
-        </Text>
-      )}
+      {session.status === 'COMPLETED' && client && operator && <Note>{t('session.summary.ownRobot')}</Note>}
     </Section>
   )
 }

@@ -4,31 +4,15 @@ import { t } from '../texts/texts.ts'
 import type { ShapeName } from './shape-name.ts'
 import { StateLabel } from './state-label.tsx'
 
-interface Shown {
-  readonly label: string
-  readonly shape: ShapeName
-  readonly hint: string
-}
-
-const outdated: Shown = {
-  label: t('live.connection.outdated'),
-  shape: 'blind',
-  hint: t('live.connection.outdatedHint'),
-}
-
-const shown: Record<HubConnectionState, Shown> = {
-  connecting: {
-    label: t('live.connection.connecting'),
-    shape: 'off',
-    hint: t('live.connection.connectingHint'),
-  },
-  live: { label: t('live.connection.live'), shape: 'live', hint: t('live.connection.liveHint') },
-  reconnecting: {
-    label: t('live.connection.reconnecting'),
-    shape: 'delayed',
-    hint: t('live.connection.reconnectingHint'),
-  },
-  offline: { label: t('live.connection.offline'), shape: 'blind', hint: t('live.connection.offlineHint') },
+const shown: Record<
+  HubConnectionState | 'outdated',
+  readonly [label: string, shape: ShapeName, hint: string]
+> = {
+  connecting: [t('live.connection.connecting'), 'off', t('live.connection.connectingHint')],
+  live: [t('live.connection.live'), 'live', t('live.connection.liveHint')],
+  outdated: [t('live.connection.outdated'), 'blind', t('live.connection.outdatedHint')],
+  reconnecting: [t('live.connection.reconnecting'), 'delayed', t('live.connection.reconnectingHint')],
+  offline: [t('live.connection.offline'), 'blind', t('live.connection.offlineHint')],
 }
 
 /** Shows whether the data on the screen is live. */
@@ -42,7 +26,7 @@ export function ConnectionBadgeView(props: {
   readonly isOutdated: boolean
 }) {
   const { connection, isOutdated } = props
-  const { label, shape, hint } = isOutdated && connection === 'live' ? outdated : shown[connection]
+  const [label, shape, hint] = shown[isOutdated && connection === 'live' ? 'outdated' : connection]
   return (
     <div role="status">
       <StateLabel shape={shape} title={hint}>

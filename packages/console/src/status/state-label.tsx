@@ -21,13 +21,10 @@ interface Props {
   readonly shape: ShapeName
   /** The colour, if it is not that of the shape. */
   readonly tone?: Tone | undefined
-  /** The state in one word. */
   readonly children: ReactNode
-  /** Whether it lies on a picture. */
   readonly isOnPicture?: boolean
   /** What belongs to the state, such as an age. */
   readonly detail?: ReactNode
-  /** The state for tests. */
   readonly state?: string
   readonly title?: string | undefined
 }

@@ -15,7 +15,6 @@ export const TrustBadge = (props: {
   readonly detail?: string | undefined
 }) => <TrustBadgeView {...props} freshness={useFreshness(props.readAges)} />
 
-/** Renders a trust badge. */
 export function TrustBadgeView(props: {
   readonly freshness: Freshness
   readonly robot?: RobotFacts | undefined
@@ -42,7 +41,6 @@ export function TrustBadgeView(props: {
 const trustAge = ({ ageMs, state }: Trust): string | undefined =>
   ageMs === undefined || state === 'LIVE' ? undefined : ageText(ageMs)
 
-/** The states in one word. */
 export const trustTexts: Record<TrustState, string> = {
   CONNECTING: t('live.freshness.connecting'),
   LIVE: t('live.freshness.live'),

@@ -12,7 +12,6 @@ export interface RobotFacts {
   readonly isPaused: boolean
 }
 
-/** Returns the facts in a state. */
 export const factsOf = (state: RobotState): RobotFacts => ({
   isConnected: state !== 'LOST',
   isStopped: state === 'STOPPED',

@@ -1,16 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../base/message-of.ts'
-import { createStore, type Store } from '../base/store.ts'
+import { createStore } from '../base/store.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
 import { createStop, type StopControl, type StopRoute, stopOverRest } from './stop.ts'
 
-/** Older results are dropped. */
 const MAX_RESULTS = 1_000
 
-/** An open session whose robot is stopped. */
 export interface StopTarget {
   readonly sessionId: string
   readonly robotName: string
@@ -23,14 +21,7 @@ export type StopResult = { readonly robotName: string } & (
 )
 
 /** Stops the robots of several sessions at the same time. */
-export interface FleetStop {
-  /** The newest result of each session, oldest request first. */
-  readonly results: Store<ReadonlyMap<string, StopResult>>
-  /** Requests the stops. Safe to call again: a repeated stop has no further effect. */
-  stop(targets: readonly StopTarget[]): void
-  /** Forgets the results, but not the requests that are being sent. */
-  forget(): void
-}
+export type FleetStop = ReturnType<typeof createFleetStop>
 
 /** Creates the stops of a page. Each stop goes over its own routes; the failure of one delays no other. */
 export function createFleetStop(options: {
@@ -38,7 +29,7 @@ export function createFleetStop(options: {
   routesOf: (sessionId: string) => readonly StopRoute[]
   /** Refreshes the page after a stop is recorded. */
   onRecorded: () => Promise<unknown>
-}): FleetStop {
+}) {
   const results = createStore<ReadonlyMap<string, StopResult>>(new Map())
   const controls = new Map<string, StopControl>()
   const note = (sessionId: string, result: StopResult) =>
@@ -61,10 +52,13 @@ export function createFleetStop(options: {
   }
 
   return {
+    /** The newest result of each session, oldest request first. */
     results,
-    stop(targets) {
+    /** Requests the stops. Safe to call again: a repeated stop has no further effect. */
+    stop(targets: readonly StopTarget[]): void {
       for (const target of targets) controlOf(target).request()
     },
+    /** Forgets the results, but not the requests that are being sent. */
     forget: () => results.set(new Map()),
   }
 }
@@ -89,7 +83,6 @@ export function useFleetStop(): FleetStop {
   return fleetStop
 }
 
-/** Returns the result of a stop as a sentence. */
 export function stopResultText(result: StopResult): string {
   if (result.phase === 'rejected') return t('live.stop.rejected', { error: messageOf(result.error) })
   return result.phase === 'requested' ? t('live.stop.requested') : t('live.stop.recorded')

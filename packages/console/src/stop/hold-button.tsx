@@ -6,11 +6,10 @@ import {
   useRef,
   useState,
 } from 'react'
-import { isTyping, latinKey } from '../base/keys.ts'
+import { isShortcut, latinKey } from '../base/keys.ts'
 import styles from './hold-button.module.css'
 
 interface Props extends Omit<ComponentProps<'button'>, 'onClick'> {
-  /** How long it must be held. */
   readonly holdMs: number
   readonly onHold: () => void
   /** A letter that holds it like the space bar, while it has the focus. */
@@ -87,9 +86,7 @@ function usePageKey(pageKey: string | undefined, hold: () => void, release: () =
     const listening = new AbortController()
     const options = { signal: listening.signal }
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || latinKey(event) !== pageKey)
-        return
-      if (isTyping() || document.querySelector('[role=dialog]') !== null) return
+      if (latinKey(event) !== pageKey || !isShortcut(event)) return
       event.preventDefault()
       latest.current.hold()
     }

@@ -6,7 +6,6 @@ import { t } from '../texts/texts.ts'
 import { type FleetStop, type StopTarget, stopResultText } from './fleet-stop.ts'
 import { HoldButton } from './hold-button.tsx'
 
-/** How long the stop of all robots must be held. */
 const HOLD_ALL_MS = 1_000
 
 /** Stops all robots in a session when it has been held. */
@@ -27,7 +26,6 @@ export const StopAllButton = (props: {
   </HoldButton>
 )
 
-/** Shows the result of every requested stop. */
 export function StopResults({ fleetStop }: { fleetStop: FleetStop }) {
   const results = [...useStore(fleetStop.results)]
   if (results.length === 0) return null

@@ -99,7 +99,6 @@ export const stopOverRest =
       }),
     )
 
-/** A key that stops the robot. */
 export type StopKey = 'Escape' | 'Space'
 
 /**

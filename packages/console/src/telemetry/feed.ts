@@ -1,5 +1,3 @@
-import type { BinaryHeader } from '@wheelhouse/protocol'
-
 /** A received sample: a JSON value, or bytes in a format of the robot. */
 export type TelemetrySample = { readonly atMs: number } & (
   | { readonly data: unknown; readonly bytes?: undefined }
@@ -14,22 +12,7 @@ export type SubscribeTelemetry = (listener: TelemetryListener) => () => void
  * Passes telemetry from a link to its listeners, outside of React state. Pass `handlers` to a link:
  * `new ObserverLink({ getTicket, ...feed.handlers })`.
  */
-export interface TelemetryFeed {
-  readonly subscribe: SubscribeTelemetry
-  /** Returns when the newest sample arrived, by `performance.now()`, undefined before the first one. */
-  lastMs(): number | undefined
-  /**
-   * Returns how old the newest sample is, undefined before the first one. A robot that sends samples rarely is not late: it
-   * counts from when its next sample was due.
-   */
-  ageMs(): number | undefined
-  readonly handlers: {
-    readonly onTelemetry: (data: unknown) => void
-    readonly onBinaryTelemetry: (payload: Uint8Array, header: BinaryHeader) => void
-  }
-}
-
-export function createTelemetryFeed(): TelemetryFeed {
+export function createTelemetryFeed() {
   const listeners = new Set<TelemetryListener>()
   let newest: TelemetrySample | undefined
   const cadence = createCadence()
@@ -39,17 +22,48 @@ export function createTelemetryFeed(): TelemetryFeed {
     for (const listener of listeners) listener(sample)
   }
   return {
+    /** Returns when the newest sample arrived, by `performance.now()`, undefined before the first one. */
     lastMs: () => newest?.atMs,
+    /**
+     * Returns how old the newest sample is, undefined before the first one. A robot that sends samples rarely is not late: it
+     * counts from when its next sample was due.
+     */
     ageMs: () => newest && Math.max(0, performance.now() - newest.atMs - cadence.rareMs()),
-    subscribe(listener) {
+    subscribe(listener: TelemetryListener): () => void {
       listeners.add(listener)
       if (newest) listener(newest)
-      return () => listeners.delete(listener)
+      return () => void listeners.delete(listener)
     },
     handlers: {
-      onTelemetry: (data) => publish({ atMs: performance.now(), data }),
-      onBinaryTelemetry: (bytes) => publish({ atMs: performance.now(), bytes }),
+      onTelemetry: (data: unknown) => publish({ atMs: performance.now(), data }),
+      onBinaryTelemetry: (bytes: Uint8Array) => publish({ atMs: performance.now(), bytes }),
     },
+  }
+}
+
+/**
+ * Draws the newest sample before every picture of the display, outside of React.
+ * @param add receives every sample
+ * @returns a function that stops it
+ */
+export function drawNewest(
+  subscribe: SubscribeTelemetry,
+  draw: (newest: TelemetrySample | undefined, frameMs: number) => void,
+  add?: TelemetryListener,
+): () => void {
+  let newest: TelemetrySample | undefined
+  const unsubscribe = subscribe((sample) => {
+    newest = sample
+    add?.(sample)
+  })
+  function next(frameMs: number): void {
+    frame = requestAnimationFrame(next)
+    draw(newest, frameMs)
+  }
+  let frame = requestAnimationFrame(next)
+  return () => {
+    cancelAnimationFrame(frame)
+    unsubscribe()
   }
 }
 

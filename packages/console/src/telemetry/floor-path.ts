@@ -1,11 +1,8 @@
 import type { CameraView } from '@wheelhouse/protocol'
 import type { Pose, PosePrediction } from '@wheelhouse/sdk'
 import type { Sightings } from './sample-reader.ts'
+import { type Pixels, trace } from './trail-map.ts'
 
-/** A place in the picture, in pixels of the canvas. */
-type Pixel = readonly [x: number, y: number]
-
-/** The part of a canvas that a picture fills. */
 export interface PictureArea {
   readonly left: number
   readonly top: number
@@ -29,7 +26,7 @@ function createProjection(view: CameraView, area: PictureArea) {
   const focal = area.width / 2 / Math.tan(view.horizontal_fov_rad / 2)
   const [cos, sin] = [Math.cos(view.pitch_rad), Math.sin(view.pitch_rad)]
   /** @param forwardM from the camera along the heading. @param leftM from the middle of the robot */
-  return (forwardM: number, leftM: number): Pixel | undefined => {
+  return (forwardM: number, leftM: number): Pixels | undefined => {
     // The optical axis points down by the pitch.
     const depthM = forwardM * cos + view.height_m * sin
     if (depthM < NEAREST_M) return undefined
@@ -129,9 +126,4 @@ function drawArc(
   context.strokeStyle = `rgb(${distanceM < NEAR_M ? WARNING : ACCENT} / 80%)`
   trace(context, points)
   context.stroke()
-}
-
-function trace(context: CanvasRenderingContext2D, points: readonly Pixel[]): void {
-  context.beginPath()
-  for (const [x, y] of points) context.lineTo(x, y)
 }

@@ -20,21 +20,7 @@ export interface Joint {
   readonly max: number | undefined
 }
 
-/** Reads samples of one robot. The platform does not check them, so every value may be missing or of another type. */
-export interface SampleReader {
-  pose(data: unknown): Pose | undefined
-  sightings(data: unknown): Sightings
-  /** Returns the speed forwards, in metres per second. */
-  speedMps(data: unknown): number | undefined
-  /** Returns the nearest obstacle or return of the lidar. */
-  nearest(data: unknown): Sighting | undefined
-  /** Whether the robot declares the joints of an arm. */
-  readonly hasArm: boolean
-  /** Returns the joints of an arm, in the order of the schema; without those of a gripper, unless `part` asks for them. */
-  joints(data: unknown, part: 'arm' | 'gripper'): readonly Joint[]
-  /** Returns the values with labels and units, up to 40. */
-  readings(data: unknown): readonly Reading[]
-}
+export type SampleReader = ReturnType<typeof createSampleReader>
 
 const PoseValue = z
   .object({ x_m: z.number(), y_m: z.number(), heading_rad: z.number() })
@@ -58,34 +44,45 @@ const Scan = z.object({
 const MAX_JOINTS = 8
 
 /** Without a schema a sample has a pose if it has the field `pose` of the simulated robot; and so on. */
-const undeclaredPose = ['pose']
-const undeclaredVelocity = ['velocity']
-const undeclaredObstacle = ['nearest_obstacle']
+const undeclared = { pose: ['pose'], velocity: ['velocity'], obstacle: ['nearest_obstacle'] }
 
-/** Creates a reader. @param schema the telemetry that the robot declares; null for none */
-export function createSampleReader(schema: TelemetrySchema | null): SampleReader {
+/**
+ * Creates a reader of the samples of one robot. The platform does not check them, so every value may be missing or of another type.
+ * @param schema the telemetry that the robot declares; null for none
+ */
+export function createSampleReader(schema: TelemetrySchema | null) {
   const fields = schema ? [...kindsOf(schema)] : []
   const pathsOf = (kind: TelemetryKind) =>
     fields.filter((field) => field.kind === kind).map(({ path }) => path)
-  const [posePath] = schema ? pathsOf('pose') : [undeclaredPose]
-  const [velocityPath] = schema ? pathsOf('velocity') : [undeclaredVelocity]
+  const [posePath] = schema ? pathsOf('pose') : [undeclared.pose]
+  const [velocityPath] = schema ? pathsOf('velocity') : [undeclared.velocity]
   const joints = fields.filter(({ kind }) => kind === 'joints')
   const [obstaclePaths, scanPaths] = [pathsOf('obstacles'), pathsOf('scan')]
   const obstaclesAt = (data: unknown, paths: readonly (readonly string[])[]) =>
     paths.flatMap((path) => Obstacles.safeParse(valueAt(data, path)).data ?? [])
   const scanOf = (data: unknown) => scanPaths.flatMap((path) => returnsOf(valueAt(data, path)))
   return {
-    pose: (data) => posePath && PoseValue.safeParse(valueAt(data, posePath)).data,
-    sightings: (data) => ({ obstacles: obstaclesAt(data, obstaclePaths), scan: scanOf(data) }),
-    speedMps: (data) => velocityPath && VelocityValue.safeParse(valueAt(data, velocityPath)).data?.linear_mps,
-    nearest: (data) =>
-      nearestOf([...obstaclesAt(data, schema ? obstaclePaths : [undeclaredObstacle]), ...scanOf(data)]),
+    pose: (data: unknown): Pose | undefined => posePath && PoseValue.safeParse(valueAt(data, posePath)).data,
+    sightings: (data: unknown): Sightings => ({
+      obstacles: obstaclesAt(data, obstaclePaths),
+      scan: scanOf(data),
+    }),
+    /** Returns the speed forwards, in metres per second. */
+    speedMps: (data: unknown): number | undefined =>
+      velocityPath && VelocityValue.safeParse(valueAt(data, velocityPath)).data?.linear_mps,
+    /** Returns the nearest obstacle or return of the lidar. */
+    nearest: (data: unknown): Sighting | undefined =>
+      nearestOf([...obstaclesAt(data, schema ? obstaclePaths : [undeclared.obstacle]), ...scanOf(data)]),
+    /** Whether the robot declares the joints of an arm. */
     hasArm: joints.some(({ path }) => !isGripper(path)),
-    joints: (data, part) =>
+    /** Returns the joints of an arm, in the order of the schema; without those of a gripper, unless `part` asks for them. */
+    joints: (data: unknown, part: 'arm' | 'gripper'): readonly Joint[] =>
       joints
         .filter(({ path }) => isGripper(path) === (part === 'gripper'))
         .flatMap(({ path, field }) => jointsOf(field, path, valueAt(data, path))),
-    readings: (data) => (schema ? declaredReadings(data, schema) : readingsOf(data)),
+    /** Returns the values with labels and units, up to 40. */
+    readings: (data: unknown): readonly Reading[] =>
+      schema ? declaredReadings(data, schema) : readingsOf(data),
   }
 }
 
@@ -235,14 +232,12 @@ const UNITS: readonly [ending: string, unit: string][] = [
   ['_c', '°C'],
 ]
 
-/** Returns the values of a sample with labels and units, which it takes from the names of the fields. */
 function readingsOf(data: unknown): Reading[] {
   const readings: Reading[] = []
   collectReadings(data, [], readings)
   return readings
 }
 
-/** Adds the values below a path to the readings, up to `MAX_READINGS`. */
 function collectReadings(value: unknown, path: readonly string[], readings: Reading[]): void {
   if (readings.length >= MAX_READINGS) return
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && path.length < MAX_DEPTH) {
@@ -270,11 +265,9 @@ export function labelOf(names: readonly string[]): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** Returns a share of 0 to 1 as `83 %`. */
 const shareText = (share: number): string =>
   t('telemetry.reading.share', { percent: Math.round(share * 100) })
 
-/** Returns a value as text, with its unit. */
 export const withUnit = (value: unknown, unit = ''): string => `${formatValue(value)} ${unit}`.trim()
 
 function formatValue(value: unknown): string {

@@ -7,7 +7,7 @@ import {
 } from '@wheelhouse/sdk'
 import type { TelemetrySample } from './feed.ts'
 import type { SampleReader, Sightings } from './sample-reader.ts'
-import { drawPrediction, drawRobot, fitCanvas, type Pixels, type Point } from './trail-map.ts'
+import { drawPath, drawPrediction, drawRobot, fitCanvas, type Pixels, type Point } from './trail-map.ts'
 
 /** Predicts where the robot will be; null while it does not drive. The report is null without a pose in the telemetry. */
 export type Predict = (reported: ReportedPose | null, nowMs: number) => PosePrediction | null
@@ -83,11 +83,8 @@ export function drawSurroundings(
   const scale = Math.min(width, height) / 2 / rangeM
   const toPixels = ({ xM, yM }: Point): Pixels => [width / 2 - yM * scale, height / 2 - xM * scale]
   drawRings(context, [width / 2, height / 2], scale, rangeM)
-  if (reported)
-    drawTrail(
-      context,
-      trail.map((pose) => toPixels(seenFrom(reported, pose))),
-    )
+  const seen = reported ? trail.map((pose) => toPixels(seenFrom(reported, pose))) : []
+  drawPath(context, seen, 0.5)
   context.fillStyle = INK
   drawDots(context, scan, RAY_PX, toPixels)
   context.fillStyle = WARNING
@@ -98,22 +95,12 @@ export function drawSurroundings(
     drawPrediction(context, relativeTo(reported, predicted), toPixels, (pose) => UP_RAD + pose.headingRad)
 }
 
-function drawTrail(context: CanvasRenderingContext2D, points: readonly Pixels[]): void {
-  context.globalAlpha = 0.5
-  context.lineWidth = 2
-  context.beginPath()
-  for (const point of points) context.lineTo(...point)
-  context.stroke()
-  context.globalAlpha = 1
-}
-
 function rangeOf(sightings: readonly Sighting[]): number {
   let farthestM = MIN_RANGE_M
   for (const { distanceM } of sightings) farthestM = Math.max(farthestM, distanceM * MARGIN)
   return Math.min(farthestM, MAX_RANGE_M)
 }
 
-/** Draws a circle for every metre. */
 function drawRings(context: CanvasRenderingContext2D, [x, y]: Pixels, scale: number, rangeM: number): void {
   context.globalAlpha = 0.15
   context.lineWidth = 1

@@ -72,13 +72,17 @@ export function drawTrail(
   if (prediction) drawPrediction(context, prediction, toPixels, (pose) => pose.headingRad)
 }
 
-function drawPath(context: CanvasRenderingContext2D, points: readonly Pixels[], alpha: number): void {
-  context.beginPath()
-  for (const point of points) context.lineTo(...point)
+export function drawPath(context: CanvasRenderingContext2D, points: readonly Pixels[], alpha: number): void {
+  trace(context, points)
   context.globalAlpha = alpha
   context.lineWidth = 2
   context.stroke()
   context.globalAlpha = 1
+}
+
+export function trace(context: CanvasRenderingContext2D, points: readonly Pixels[]): void {
+  context.beginPath()
+  for (const [x, y] of points) context.lineTo(x, y)
 }
 
 interface Grid {
@@ -114,7 +118,7 @@ export interface Point {
 }
 
 /** A place on the canvas, in CSS pixels. */
-export type Pixels = [x: number, y: number]
+export type Pixels = readonly [x: number, y: number]
 
 /** Sizes a canvas to device pixels, clears it and sets the text colour. Returns undefined if it cannot be drawn. */
 export function fitCanvas(canvas: HTMLCanvasElement) {
@@ -156,17 +160,13 @@ export function drawPrediction(
 ): void {
   context.save()
   context.lineWidth = 2
-  drawLine(context, inFlight.map(toPixels))
+  trace(context, inFlight.map(toPixels))
+  context.stroke()
   context.globalAlpha = 0.5
   context.setLineDash([5, 5])
-  drawLine(context, ahead.map(toPixels))
+  trace(context, ahead.map(toPixels))
+  context.stroke()
   context.setLineDash([3, 3])
   drawRobot(context, toPixels(ghost), upRadOf(ghost))
   context.restore()
-}
-
-function drawLine(context: CanvasRenderingContext2D, points: readonly Pixels[]): void {
-  context.beginPath()
-  for (const point of points) context.lineTo(...point)
-  context.stroke()
 }

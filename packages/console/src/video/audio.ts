@@ -4,7 +4,6 @@ import type { SoundLine } from './player.ts'
 
 /** What the page hears of a robot and says to it. */
 interface SoundState {
-  /** Whether a shown camera sends sound. */
   readonly canHear: boolean
   /** Whether the robot takes the sound of this page. */
   readonly canSpeak: boolean
@@ -17,19 +16,8 @@ interface SoundState {
 }
 
 /** The sound of a robot at the loudspeaker, and the microphone at the robot. */
-export interface RobotSound {
-  readonly state: Store<SoundState>
-  /** Chooses what is heard, and where speech goes. What had another line ends. */
-  connect(lines: { readonly heard: SoundLine | undefined; readonly spoken: SoundLine | undefined }): void
-  /** Sends the microphone until `hush`. Asks for it the first time. */
-  speak(): Promise<void>
-  /** Ends the speech at once. */
-  hush(): void
-  /** Begins to play. @returns a function that ends sound and speech, and releases the microphone */
-  open(): () => void
-}
+export type RobotSound = ReturnType<typeof createRobotSound>
 
-/** The devices of the browser. */
 interface SoundDevices {
   readonly speaker: Pick<HTMLAudioElement, 'play' | 'pause' | 'muted' | 'srcObject'>
   openMicrophone(): Promise<MediaStreamTrack>
@@ -58,7 +46,7 @@ const INITIAL: SoundState = {
 export function createRobotSound(
   isListening: Store<boolean>,
   { speaker, openMicrophone } = browserDevices(),
-): RobotSound {
+) {
   const state = createStore(INITIAL)
   const change = (next: Partial<SoundState>) => state.update((old) => ({ ...old, ...next }))
   let [heard, played, spoken]: (SoundLine | undefined)[] = []
@@ -86,7 +74,8 @@ export function createRobotSound(
     )
   }
 
-  function connect(lines: Parameters<RobotSound['connect']>[0]): void {
+  /** Chooses what is heard, and where speech goes. What had another line ends. */
+  function connect(lines: Record<'heard' | 'spoken', SoundLine | undefined>): void {
     if (lines.spoken !== spoken) hush()
     for (const line of [lines.heard, lines.spoken])
       if (line && line !== heard && line !== spoken) line.ended.addEventListener('abort', () => end(line))
@@ -121,6 +110,7 @@ export function createRobotSound(
     return track
   }
 
+  /** Sends the microphone until `hush`. Asks for it the first time. */
   async function speak(): Promise<void> {
     if (!spoken) return notify(t('video.sound.noTaker'))
     isHeld = true
@@ -169,7 +159,8 @@ export function createRobotSound(
     connect,
     speak,
     hush,
-    open() {
+    /** Begins to play. @returns a function that ends sound and speech, and releases the microphone */
+    open(): () => void {
       isOpen = true
       const listening = new AbortController()
       const options = { signal: listening.signal }

@@ -108,7 +108,6 @@ const playHls: Player = async (url, hooks) => {
   return { framesKnown: true, ...(behindS && { behindS }) }
 }
 
-/** Plays a video file natively. */
 const playFile: Player = async (url, hooks) => {
   const video = videoElement(hooks)
   video.loop = true

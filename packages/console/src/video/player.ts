@@ -2,9 +2,7 @@ import { t } from '../texts/texts.ts'
 
 /** The callbacks of a player and the signal that ends it. */
 export interface PlayerHooks {
-  /** The parent element of the video. */
   readonly host: HTMLElement
-  /** The accessible name of the video. */
   readonly title: string
   /** Runs for every shown frame, or only for the first one if the player cannot detect frames. */
   readonly onFrame: () => void
@@ -105,7 +103,6 @@ export async function inTime<T>(promise: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** How a WebRTC video arrives. */
 export interface StreamFigures {
   /** Time from the capture of the newest frame to its display; undefined if the server does not send the capture times. */
   readonly latencyMs: number | undefined
@@ -117,22 +114,12 @@ export interface StreamFigures {
   readonly freezes: number
 }
 
-/** Counters of a video since it began. */
-interface Counters {
-  readonly atMs: number
-  readonly bytes: number
-  readonly packets: number
-  readonly lost: number
-  readonly frames: number
-  readonly freezes: number
-}
-
 /** Returns a function that reads the figures since its last call; undefined on the first one. */
 export function createFigureReader(
   peer: Pick<RTCPeerConnection, 'getStats'>,
   latencyMs: () => number | undefined,
 ): () => Promise<StreamFigures | undefined> {
-  let before: Counters | undefined
+  let before: ReturnType<typeof countersOf>
   return async () => {
     const now = countersOf(await peer.getStats())
     const last = before
@@ -151,7 +138,8 @@ export function createFigureReader(
   }
 }
 
-function countersOf(report: RTCStatsReport): Counters | undefined {
+/** Returns the counters of a video since it began. */
+function countersOf(report: RTCStatsReport) {
   const all = [...report.values()] as readonly (RTCInboundRtpStreamStats & { freezeCount?: number })[]
   const stats = all.find(({ type, kind }) => type === 'inbound-rtp' && kind === 'video')
   return (

@@ -1,8 +1,8 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { useEffect, useMemo, useState } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import type { VideoSource, VideoWatch } from './watch-video.ts'
 import { createWhepPlayer, type WhepOptions } from './whep.ts'
 
@@ -12,31 +12,11 @@ type Camera = CameraList['cameras'][number]
 /** Cameras begin and end at the robot, without an event. */
 const REFRESH_MS = 2_000
 
-/** Queries the cameras of a session's robot. */
-const sessionCamerasQuery = (rest: RestClient, sessionId: string) =>
-  queryOptions({
-    // Not below the sessions: a log entry does not change cameras.
-    queryKey: [...keys.cameras, 'session', sessionId],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/sessions/{id}/cameras', { params: { path: { id: sessionId } }, signal })),
-    refetchInterval: REFRESH_MS,
-  })
-
-/** Queries the cameras of a robot for its owner. */
-const robotCamerasQuery = (rest: RestClient, robotId: string) =>
-  queryOptions({
-    queryKey: [...keys.cameras, 'robot', robotId],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/client/robots/{id}/cameras', { params: { path: { id: robotId } }, signal })),
-    refetchInterval: REFRESH_MS,
-  })
-
 /** Waits between attempts are short: a restarted media server must not leave an operator without a picture. */
 const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [250, 1_000]
 /** A camera of the platform that sends nothing for this time is opened again. */
 const SILENT_LIMIT_MS = 1_500
 
-/** A camera that can be shown. */
 interface ShownCamera {
   readonly name: string
   readonly label: string
@@ -47,17 +27,7 @@ interface ShownCamera {
 type ListedCamera = Pick<Camera, 'name' | 'label' | 'whep_url' | 'stream_url' | 'live' | 'audio'>
 
 /** The cameras of a robot, and which one is the large picture. */
-export interface Cameras {
-  /** The live cameras that are not the large picture. */
-  readonly others: readonly ShownCamera[]
-  /** The first camera that is live, then it remains. Undefined for a robot without cameras. */
-  readonly main: ShownCamera | undefined
-  /** The names of the cameras that send sound; as text, separated by commas. */
-  readonly sounding: string
-  choose(name: string): void
-  /** Chooses the camera after the present one. */
-  next(): void
-}
+export type Cameras = ReturnType<typeof useCameras>
 
 /** Returns the cameras of a session: for its operator with a ticket to control, for others with one to watch. */
 export function useSessionCameras(
@@ -65,16 +35,24 @@ export function useSessionCameras(
   part: 'control' | 'watch',
 ): Cameras {
   const { rest } = usePlatform()
-  const { data } = useQuery(sessionCamerasQuery(rest, session.id))
   const { id } = session
+  const { data } = useRead(
+    [...keys.cameras, 'session', id], // not below the sessions: a log entry does not change cameras
+    (rest, { signal }) => rest.GET('/api/sessions/{id}/cameras', { params: { path: { id } }, signal }),
+    { refetchInterval: REFRESH_MS },
+  )
   const getToken = useMemo(() => () => ticketFor(rest, id, part), [rest, id, part])
   return useCameras(data, session.stream_url ?? '', getToken, part === 'control')
 }
 
 /** Returns the cameras of a robot for its owner, whose cookie is the credential. */
 export function useRobotCameras(robot: { readonly id: string; readonly stream_url: string }): Cameras {
-  const { rest } = usePlatform()
-  const { data } = useQuery(robotCamerasQuery(rest, robot.id))
+  const { id } = robot
+  const { data } = useRead(
+    [...keys.cameras, 'robot', id],
+    (rest, { signal }) => rest.GET('/api/client/robots/{id}/cameras', { params: { path: { id } }, signal }),
+    { refetchInterval: REFRESH_MS },
+  )
   return useCameras(data, robot.stream_url, undefined)
 }
 
@@ -94,7 +72,7 @@ function useCameras(
   streamUrl: string,
   getToken: (() => Promise<string>) | undefined,
   canSpeak = false,
-): Cameras {
+) {
   const [chosen, choose] = useState<string>()
   const cameras: readonly ListedCamera[] = list?.cameras ?? initialCameras(streamUrl)
   // As text: a refetch returns new objects, which must not interrupt the video.
@@ -119,13 +97,16 @@ function useCameras(
   // The address of a robot that publishes cameras usually is one of them.
   const live = shown.filter(isLive).filter((camera, _, all) => isPublished(camera) || !all.some(isPublished))
   return {
+    /** The live cameras that are not the large picture. */
     others: live.filter(({ name }) => name !== main?.name),
+    /** The first camera that is live, then it remains. Undefined for a robot without cameras. */
     main,
+    /** The names of the cameras that send sound; as text, separated by commas. */
     sounding: cameras
       .filter(({ audio }) => audio)
       .map(({ name }) => name)
       .join(','),
-    choose,
+    choose: (name: string) => choose(name),
     next: () => choose(live[(live.findIndex(({ name }) => name === main?.name) + 1) % live.length]?.name),
   }
 }
@@ -152,7 +133,6 @@ async function ticketFor(rest: RestClient, id: string, part: 'control' | 'watch'
   return (await answerOf(request)).ticket
 }
 
-/** A camera that is shown. */
 export interface WatchedCamera {
   readonly name: string
   readonly label: string

@@ -1,6 +1,5 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
-import { decimals } from '../base/format.ts'
 import { sentence } from '../base/message-of.ts'
 import { useStore } from '../base/store.ts'
 import { useTicker } from '../base/time.tsx'
@@ -12,8 +11,6 @@ import { t } from '../texts/texts.ts'
 import styles from './video.module.css'
 import { type VideoSource, type VideoWatch, watchVideo } from './watch-video.ts'
 
-/** A picture older than this is outdated. */
-const STALE_MS = 2_000
 const AGE_REFRESH_MS = 500
 
 interface Props {
@@ -21,8 +18,6 @@ interface Props {
   readonly source: VideoSource | string | null | undefined
   /** The accessible name, such as "Camera of Warehouse arm". */
   readonly title: string
-  /** `panel`: 16:9 with the age of the picture below; `fill`: the whole positioned parent, which shows the age itself. */
-  readonly layout?: 'panel' | 'fill'
   /** Returns the ages of what the page shows of the robot otherwise; stable between renders. Default: the picture counts only. */
   readonly readLinkAges?: (() => LinkAges) | undefined
   /** Receives the viewer, whose `pictureMs` is the age of the picture; undefined when it is closed. Stable between renders. */
@@ -32,11 +27,11 @@ interface Props {
 }
 
 /**
- * Shows the robot's video: WHEP, HLS, a video file, MJPEG or a still image, depending on the response. Marks it when the
+ * Fills its positioned parent with the robot's video: WHEP, HLS, a video file, MJPEG or a still image, depending on the response. Marks it when the
  * picture, or what `readLinkAges` returns, is too old.
  */
 export function VideoView(props: Props) {
-  const { source, title, layout = 'panel', readLinkAges, onWatch, isHeld = false } = props
+  const { source, title, readLinkAges, onWatch, isHeld = false } = props
   const host = useRef<HTMLDivElement>(null)
   const [watch, setWatch] = useState<VideoWatch>()
   useEffect(() => {
@@ -51,12 +46,11 @@ export function VideoView(props: Props) {
     }
   }, [source, title, onWatch])
   return (
-    <section aria-label={title} className={styles[layout]}>
+    <section aria-label={title} className={styles.view}>
       <div className={styles.frame}>
         <div ref={host} className={styles.host} />
         <PictureStatus hasVideo={!!source} watch={watch} readLinkAges={readLinkAges} isHeld={isHeld} />
       </div>
-      {layout === 'panel' && <div className={styles.caption}>{watch && <FrameAge watch={watch} />}</div>}
     </section>
   )
 }
@@ -138,21 +132,6 @@ function VideoStatus({ watch }: { watch: VideoWatch }) {
       </Button>
     </>
   )
-}
-
-/** Shows the age of the picture below it, because cameras write their own text into the picture. */
-function FrameAge({ watch }: { watch: VideoWatch }) {
-  useTicker(AGE_REFRESH_MS)
-  const { phase, playing } = useStore(watch.state)
-  if (phase !== 'showing') return null
-  const behindS = playing.behindS?.()
-  if (!playing.framesKnown || (playing.behindS && behindS === undefined)) return t('video.age.unknown')
-  const sinceMs = performance.now() - (watch.lastFrameMs() ?? performance.now())
-  if (sinceMs > STALE_MS) return t('video.age.frozen', { seconds: Math.round(sinceMs / 1_000) })
-  const ms = Math.round(sinceMs)
-  return behindS === undefined
-    ? t('video.age.lastFrame', { ms })
-    : t('video.age.behind', { ms, seconds: decimals(behindS, 1) })
 }
 
 const Cover = ({ children }: { children: ReactNode }) => (

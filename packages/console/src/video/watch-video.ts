@@ -1,10 +1,9 @@
-import { createStore, type Store } from '../base/store.ts'
+import { createStore } from '../base/store.ts'
 import type { FreshnessAges } from '../freshness/freshness.ts'
 import { t } from '../texts/texts.ts'
 import { playersFor } from './find-player.ts'
 import { type Player, type Playing, SilentCameraError } from './player.ts'
 
-/** Where a video is. */
 export interface VideoSource {
   readonly url: string
   /** Plays it; without one, the response of the address decides. */
@@ -19,11 +18,9 @@ type VideoPhase = 'connecting' | 'showing' | 'lost'
 
 interface VideoState {
   readonly phase: VideoPhase
-  /** Why the last attempt failed. */
   readonly reason: string | undefined
   /** When the next attempt begins, by `performance.now()`; undefined unless the video is lost. */
   readonly retryAtMs: number | undefined
-  /** The properties of the playing video. */
   readonly playing: Playing
 }
 
@@ -32,24 +29,7 @@ type PictureAges = Pick<
   'pictureMs' | 'pictureDelayMs' | 'isPictureAwaited' | 'isCameraUnreachable'
 >
 
-/** One viewer of one video. */
-export interface VideoWatch {
-  readonly state: Store<VideoState>
-  /** Returns when the last frame was shown, by `performance.now()`, undefined before the first one. */
-  lastFrameMs(): number | undefined
-  /**
-   * Returns how old the shown picture is in milliseconds, with the known delay of its transport; before the first picture,
-   * how long the page has been waiting for it; `unknown` while the player cannot detect frames, or does not know their delay.
-   */
-  pictureMs(): number | 'unknown'
-  /** Returns the same as freshness needs it: with the delay of the transport, and what is wrong with the picture. */
-  ages(): PictureAges
-  /** Retries immediately. */
-  retry(): void
-  /** Retries a lost picture at once, and soon again: what made the earlier attempts fail may be over. */
-  reconnected(): void
-  close(): void
-}
+export type VideoWatch = ReturnType<typeof watchVideo>
 
 const MIN_BACKOFF_MS = 1_000
 const MAX_BACKOFF_MS = 30_000
@@ -62,7 +42,7 @@ const whyLost = (cause: unknown): string =>
   cause instanceof Error && !(cause instanceof TypeError) ? cause.message : t('video.problem.noResponse')
 
 /** Shows a video in `host` and retries with backoff. */
-export function watchVideo(source: VideoSource, title: string, host: HTMLElement): VideoWatch {
+export function watchVideo(source: VideoSource, title: string, host: HTMLElement) {
   const { url, player, minBackoffMs = MIN_BACKOFF_MS, maxBackoffMs = MAX_BACKOFF_MS } = source
   const openedMs = performance.now()
   const state = createStore<VideoState>({
@@ -142,6 +122,10 @@ export function watchVideo(source: VideoSource, title: string, host: HTMLElement
     throw problem
   }
 
+  /**
+   * Returns how old the shown picture is in milliseconds, with the known delay of its transport; before the first picture,
+   * how long the page has been waiting for it; `unknown` while the player cannot detect frames, or does not know their delay.
+   */
   function pictureMs(): number | 'unknown' {
     const seconds = behindS()
     if (areFramesUnknown() || seconds === undefined) return 'unknown'
@@ -156,9 +140,9 @@ export function watchVideo(source: VideoSource, title: string, host: HTMLElement
   void begin()
   return {
     state,
-    lastFrameMs: () => lastFrameMs,
     pictureMs,
-    ages: () => ({
+    /** Returns the same as freshness needs it: with the delay of the transport, and what is wrong with the picture. */
+    ages: (): PictureAges => ({
       pictureMs: pictureMs(),
       pictureDelayMs: (behindS() ?? 0) * 1_000,
       isPictureAwaited: lastFrameMs === undefined,
@@ -166,11 +150,12 @@ export function watchVideo(source: VideoSource, title: string, host: HTMLElement
       isCameraUnreachable: state.get().reason !== undefined,
     }),
     retry: () => void begin(),
-    reconnected() {
+    /** Retries a lost picture at once, and soon again: what made the earlier attempts fail may be over. */
+    reconnected(): void {
       failedAttempts = 0
       if (state.get().phase === 'lost') void begin()
     },
-    close() {
+    close(): void {
       closed = true
       clearTimeout(timer)
       attempt.abort()
@@ -178,7 +163,6 @@ export function watchVideo(source: VideoSource, title: string, host: HTMLElement
   }
 }
 
-/** Host names of the local machine. */
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**

@@ -18,7 +18,6 @@ export interface WhepOptions {
   /** Returns the Bearer credential of an attempt. */
   readonly getToken?: () => Promise<string>
   readonly iceServers?: RTCIceServer[]
-  /** Whether this page may speak to the robot. */
   readonly canSpeak?: boolean
   /** Without packets for this time, the connection is opened again. Default: no limit. */
   readonly silentLimitMs?: number

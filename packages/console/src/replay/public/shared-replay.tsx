@@ -7,6 +7,7 @@ import 'uplot/dist/uPlot.min.css'
 import { useMemo, useState } from 'react'
 import { Loading, Problem } from '../../base/states.tsx'
 import { createRecordingsApi, type Recording, type RecordingParts } from '../../recording/recordings.ts'
+import { participantsOf } from '../../session/event-texts.ts'
 import { t } from '../../texts/texts.ts'
 import { copyMoment, readFileSchemas, readSchemas, useReplay } from '../open-replay.ts'
 import { ReplayView } from '../view/replay-view.tsx'
@@ -15,7 +16,7 @@ const POLL_MS = 3_000
 const NONE: readonly never[] = []
 const NO_SCHEMAS: RecordedSchemas = readSchemas(null, null)
 /** A visitor has no part in the session: the log names its participants by their roles. */
-const VISITOR = { meId: '' }
+const VISITOR = participantsOf(undefined, '')
 
 const send = (request: Request) => fetch(request)
 
