@@ -5,7 +5,7 @@ import { createRestClient } from '@wheelhouse/sdk'
 import { createRoot } from 'react-dom/client'
 import { z } from 'zod'
 import { App } from './app/app.tsx'
-import { createConsoleRouter, navigation } from './app/router.ts'
+import { createConsoleRouter } from './app/router.tsx'
 import { createLive } from './platform/live.ts'
 import { createQueries } from './platform/queries.ts'
 import { createSessionGuard } from './platform/session-guard.ts'
@@ -18,7 +18,7 @@ const session = createSessionGuard({ reload: () => location.reload() })
 const rest = createRestClient({ baseUrl: location.origin, fetch: session.fetch })
 const queries = createQueries()
 const live = createLive({ url: location.origin, session, queries })
-const platform = { rest, session, live, navigation }
+const platform = { rest, session, live }
 
 document.documentElement.lang = language
 const root = document.getElementById('root')

@@ -309,7 +309,7 @@ function Services({ overview: { at, gateways, not_recorded, robots } }: { overvi
     },
     {
       id: 'jobs',
-      name: <LinkAnchor to="/admin/jobs">{t('admin.navigation.jobs.label')}</LinkAnchor>,
+      name: <LinkAnchor to="/admin/jobs">{t('app.pages.jobs')}</LinkAnchor>,
       shape: failed > 0 ? 'blind' : oldestS > LATE_JOB_S ? 'delayed' : 'live',
       detail: failed > 0 ? t('home.admin.failedJobs', { jobs: failed }) : lateJobs(),
     },

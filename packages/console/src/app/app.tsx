@@ -5,7 +5,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { useIsDarkPage } from '../base/dark-page.ts'
 import { cssVariables, theme } from '../base/theme.ts'
 import { type Platform, PlatformContext } from '../platform/platform.ts'
-import type { createConsoleRouter } from './router.ts'
+import type { createConsoleRouter } from './router.tsx'
 
 const colorScheme = localStorageColorSchemeManager({ key: 'wheelhouse-colour-scheme' })
 

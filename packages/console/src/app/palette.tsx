@@ -21,9 +21,10 @@ import { useEffect, useState } from 'react'
 import { dateTime } from '../base/format.ts'
 import { Note } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
-import { useMe, useNavigation, usePlatform } from '../platform/platform.ts'
+import { useMe, usePlatform } from '../platform/platform.ts'
 import { signOut } from '../platform/sign-out.ts'
 import { t } from '../texts/texts.ts'
+import { useNavigation } from './navigation.ts'
 import {
   keyLabel,
   paletteOpened,

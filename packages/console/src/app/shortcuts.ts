@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { isTyping, latinKey } from '../base/keys.ts'
 import { createStore } from '../base/store.ts'
-import { type NavigationEntry, useNavigation } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
+import { type NavigationEntry, useNavigation } from './navigation.ts'
 
 /** Whether the palette is open. */
 export const paletteOpened = createStore(false)
