@@ -235,7 +235,7 @@ function SortSelect<Row>(props: {
 }) {
   const { columns, sort, onChange } = props
   const cards = useCards()
-  const options = columns.flatMap(({ header, sort: name }) =>
+  const options = columns.flatMap(([header, , , { sort: name } = {}]) =>
     name === undefined
       ? []
       : [

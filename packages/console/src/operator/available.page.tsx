@@ -175,48 +175,32 @@ const RobotActionsContext = createContext<RobotActions>({
 
 /** The columns of the list of available robots. */
 const availableColumns: readonly ListColumn<AvailableRobot>[] = [
-  {
-    header: t('operator.available.name'),
-    width: 'minmax(11rem, 3fr)',
-    sort: 'name',
-    card: 'title',
-    cell: (robot) => <NameCell robot={robot} />,
-  },
-  {
-    header: t('operator.available.status'),
-    width: 'minmax(8rem, 1fr)',
-    card: 'end',
-    cell: (robot) => <StatusCell robot={robot} />,
-  },
-  {
-    header: t('operator.available.latency'),
-    width: '5.5rem',
-    from: 'lg',
-    cell: (robot) => <LatencyCell robot={robot} />,
-  },
-  {
-    header: t('operator.available.battery'),
-    width: '5rem',
-    cell: ({ battery }) => (battery === null ? '–' : percent(battery)),
-  },
-  {
-    header: t('operator.available.pay'),
-    width: '7rem',
-    cell: (robot) => t('operator.available.perMinute', { amount: money(robot.earnings_cents_per_minute) }),
-  },
-  {
-    header: t('operator.available.tags'),
-    width: 'minmax(0, 1fr)',
-    from: 'xl',
-    card: 'none',
-    cell: ({ tags }) => tags.join(' · '),
-  },
-  {
-    header: t('operator.available.actions'),
-    width: '13rem',
-    card: 'buttons',
-    cell: (robot) => <Actions robot={robot} />,
-  },
+  [
+    t('operator.available.name'),
+    'minmax(11rem, 3fr)',
+    (robot) => <NameCell robot={robot} />,
+    { sort: 'name', card: 'title' },
+  ],
+  [
+    t('operator.available.status'),
+    'minmax(8rem, 1fr)',
+    (robot) => <StatusCell robot={robot} />,
+    { card: 'end' },
+  ],
+  [t('operator.available.latency'), '5.5rem', (robot) => <LatencyCell robot={robot} />, { from: 'lg' }],
+  [t('operator.available.battery'), '5rem', ({ battery }) => (battery === null ? '–' : percent(battery))],
+  [
+    t('operator.available.pay'),
+    '7rem',
+    (robot) => t('operator.available.perMinute', { amount: money(robot.earnings_cents_per_minute) }),
+  ],
+  [
+    t('operator.available.tags'),
+    'minmax(0, 1fr)',
+    ({ tags }) => tags.join(' · '),
+    { from: 'xl', card: 'none' },
+  ],
+  [t('operator.available.actions'), '13rem', (robot) => <Actions robot={robot} />, { card: 'buttons' }],
 ]
 
 function NameCell({ robot: { id, name, robot_type, owner_name } }: { robot: AvailableRobot }) {
