@@ -141,7 +141,6 @@ export function RevokeButton(props: {
   return (
     <ConfirmButton
       size="xs"
-      variant="default"
       asksReason
       question={t('admin.revoke.question', { name, type })}
       consequence={t('admin.revoke.consequence', { name })}

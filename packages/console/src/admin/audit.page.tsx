@@ -65,14 +65,7 @@ function AuditFilters(props: { search: AuditSearch; onSearch: (next: AuditSearch
     onSearch(readAuditSearch({ ...typed }))
   }
   return (
-    <Card
-      withBorder
-      padding="sm"
-      component="form"
-      onSubmit={submit}
-      role="search"
-      aria-label={t('admin.audit.filters')}
-    >
+    <Card padding="sm" component="form" onSubmit={submit} role="search" aria-label={t('admin.audit.filters')}>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="xs">
         {fields.map(({ name, label, type }) => (
           <TextInput

@@ -142,7 +142,7 @@ function CertificationCard({ request }: { request: CertificationRequest }) {
     keys.certifications,
   )
   return (
-    <Card withBorder padding="sm" component="article" aria-label={`${name}, ${type}`}>
+    <Card padding="sm" component="article" aria-label={`${name}, ${type}`}>
       <Stack gap="xs">
         <div>
           <Text fw={600}>
@@ -166,7 +166,6 @@ function CertificationCard({ request }: { request: CertificationRequest }) {
           />
           <ConfirmButton
             asksReason
-            variant="default"
             question={t('admin.certificationRequest.rejectQuestion', { name, type })}
             consequence={t('admin.certificationRequest.rejectConsequence', { name })}
             confirmLabel={t('admin.certificationRequest.reject')}

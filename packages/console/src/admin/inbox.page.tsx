@@ -77,7 +77,7 @@ interface MailCardProps {
 }
 
 const MailCard = ({ title, state, from, note, text, children }: MailCardProps) => (
-  <Card withBorder padding="sm" component="article" aria-label={title}>
+  <Card padding="sm" component="article" aria-label={title}>
     <Group justify="space-between" align="flex-start" gap="xs">
       <Text fw={600} style={wrapped}>
         {title}

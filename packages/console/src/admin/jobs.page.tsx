@@ -193,7 +193,6 @@ function DiscardJob({ job: { id, queue, state } }: { job: Job }) {
   return (
     <ConfirmButton
       size="xs"
-      variant="default"
       question={t('admin.job.discardQuestion', { queue })}
       consequence={t(state === 'running' ? 'admin.job.discardRunning' : 'admin.job.discardConsequence')}
       confirmLabel={t('admin.job.discard')}

@@ -4,7 +4,7 @@ import { RobotStatus, SessionStatus } from '@wheelhouse/protocol'
 import type { RestClient, Schemas } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
 import { shortList } from '../base/format.ts'
-import { LinkAnchor } from '../base/links.tsx'
+import { LinkAnchor, SessionLink } from '../base/links.tsx'
 import { Empty } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { DataList } from '../list/data-list.tsx'
@@ -75,11 +75,7 @@ const sessionColumns: readonly ListColumn<Session>[] = [
   [
     t('admin.sessions.robot'),
     'minmax(0, 2fr)',
-    ({ id, robot_name }) => (
-      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600} inherit>
-        {robot_name}
-      </LinkAnchor>
-    ),
+    ({ id, robot_name }) => <SessionLink id={id} fw={600} inherit name={robot_name} />,
     { card: 'title' },
   ],
   [
@@ -231,14 +227,12 @@ const robotColumns: readonly ListColumn<Schemas['RobotEntry']>[] = [
     '6rem',
     ({ session_id: sessionId, name }) =>
       sessionId && (
-        <LinkAnchor
-          to="/sessions/$sessionId"
-          params={{ sessionId }}
+        <SessionLink
+          id={sessionId}
           aria-label={t('admin.robots.openLabel', { robot: name })}
           inherit
-        >
-          {t('admin.robots.open')}
-        </LinkAnchor>
+          name={t('admin.robots.open')}
+        />
       ),
     { card: 'buttons' },
   ],

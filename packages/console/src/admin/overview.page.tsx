@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DescriptionItem, DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
-import { LinkAnchor } from '../base/links.tsx'
+import { LinkAnchor, SessionLink } from '../base/links.tsx'
 import { Section } from '../base/section.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time, useNow } from '../base/time.tsx'
@@ -99,7 +99,6 @@ function SessionButtons({ session }: { session: OpenSession }) {
           </Button>
         )}
         <ConfirmButton
-          variant="default"
           question={t('admin.sessionActions.endQuestion', { robot })}
           consequence={t('admin.sessionActions.endConsequence')}
           confirmLabel={t('admin.sessionActions.endSession')}
@@ -116,7 +115,6 @@ function SessionButtons({ session }: { session: OpenSession }) {
 
 const OpenSessionCard = ({ session }: { session: OpenSession }) => (
   <Card
-    withBorder
     padding="sm"
     h="100%"
     component="article"
@@ -125,9 +123,7 @@ const OpenSessionCard = ({ session }: { session: OpenSession }) => (
     <Stack gap="xs" justify="space-between" h="100%">
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <div>
-          <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }} fw={600}>
-            {session.robot_name}
-          </LinkAnchor>
+          <SessionLink id={session.id} fw={600} name={session.robot_name} />
           <Text size="sm">
             {t('admin.openSession.participants', {
               operator: session.operator_name,

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DescriptionItem, DescriptionList, PlainList, RowTable, wrapped } from '../base/data-table.tsx'
-import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { LinkAnchor, LinkButton, SessionLink } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
 import { Time } from '../base/time.tsx'
@@ -51,7 +51,12 @@ const View = ({ user }: { user: User }) => (
     }
   >
     {user.suspension && (
-      <Alert color="red.9" title={t('admin.person.suspended')} style={{ overflowWrap: 'anywhere' }}>
+      <Alert
+        color="red.9"
+        variant="light"
+        title={t('admin.person.suspended')}
+        style={{ overflowWrap: 'anywhere' }}
+      >
         <Time at={user.suspension.at} />: {user.suspension.reason}
       </Alert>
     )}
@@ -96,9 +101,7 @@ function OpenSession({ session }: { session: User['open_session'] }) {
   if (session === null) return t('admin.person.noSession')
   return (
     <Group gap="xs">
-      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }} inherit>
-        {session.robot_name}
-      </LinkAnchor>
+      <SessionLink id={session.id} inherit name={session.robot_name} />
       <SessionStatusLabel status={session.status} />
     </Group>
   )
@@ -170,7 +173,6 @@ function RoleButton({ user, role }: { user: User; role: Changeable }) {
   return user.roles.includes(role) ? (
     <ConfirmButton
       size="compact-sm"
-      variant="default"
       question={changeable[role].removal(name)}
       consequence={t('admin.roles.removeConsequence', { name })}
       confirmLabel={t('admin.roles.remove')}
@@ -180,7 +182,6 @@ function RoleButton({ user, role }: { user: User; role: Changeable }) {
   ) : (
     <ConfirmButton
       size="compact-sm"
-      variant="default"
       question={changeable[role].return(name)}
       consequence={t('admin.roles.restoreConsequence', { name })}
       confirmLabel={t('admin.roles.restore')}

@@ -24,7 +24,10 @@ interface Props extends ButtonProps, DataAttributes {
   readonly 'aria-label'?: string
 }
 
-/** Renders a button whose action requires a confirmation. Without children its label is that of the confirm button. */
+/**
+ * Renders a button whose action requires a confirmation. Without children its label is that of the confirm button. One with a colour
+ * is filled.
+ */
 export function ConfirmButton({
   question,
   consequence,
@@ -55,7 +58,7 @@ export function ConfirmButton({
   }
   return (
     <>
-      <Button {...button} onClick={open}>
+      <Button variant={button.color ? 'filled' : 'default'} {...button} onClick={open}>
         {children}
       </Button>
       <Modal
@@ -74,7 +77,6 @@ export function ConfirmButton({
               value={reason}
               onChange={({ currentTarget: { value } }) => setReason(value)}
               maxLength={2_000}
-              autosize
               minRows={2}
               required
               data-autofocus

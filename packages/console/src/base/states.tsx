@@ -44,7 +44,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   if (!error) return null
   const mayRetry = !(error instanceof ApiError && error.status === 403)
   return (
-    <Alert color="red" variant="outline" title={titleOf(error)} role="alert">
+    <Alert color="red" title={titleOf(error)} role="alert">
       <Group justify="space-between">
         <Text size="sm">{messageOf(error)}</Text>
         {onRetry && mayRetry && (

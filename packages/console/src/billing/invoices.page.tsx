@@ -10,7 +10,7 @@ import {
   type TableColumn,
 } from '../base/data-table.tsx'
 import { dateTime, duration, money, monthOf } from '../base/format.ts'
-import { LinkAnchor, LinkButton, webAddress } from '../base/links.tsx'
+import { LinkAnchor, LinkButton, SessionLink, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
@@ -316,11 +316,7 @@ const sum = (lines: readonly InvoiceLine[], field: 'paused_seconds' | 'outage_se
 const lineColumns = (currency: string): readonly TableColumn<InvoiceLine>[] => [
   [
     t('billing.lines.session'),
-    ({ session_id, started_at }) => (
-      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session_id }} inherit>
-        {dateTime(started_at)}
-      </LinkAnchor>
-    ),
+    ({ session_id, started_at }) => <SessionLink id={session_id} inherit name={dateTime(started_at)} />,
   ],
   [t('billing.lines.robot'), ({ robot_name }) => robot_name],
   [t('billing.lines.operator'), ({ operator_name }) => operator_name],

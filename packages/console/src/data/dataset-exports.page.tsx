@@ -79,7 +79,6 @@ function Row({ stored }: { stored: DatasetExport }) {
           )}
           <ConfirmButton
             size="xs"
-            variant="default"
             question={t('data.exports.removeQuestion', { name })}
             consequence={t('data.exports.removeConsequence')}
             confirmLabel={t('data.exports.remove')}

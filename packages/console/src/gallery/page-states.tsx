@@ -132,7 +132,6 @@ export const pageBlocks = [
         'dialog-confirm',
         'Confirmation',
         <ConfirmButton
-          variant="default"
           question="End this session?"
           consequence="The robot stops and becomes available. The charge is final. You cannot undo this."
           confirmLabel="End session"
@@ -147,7 +146,6 @@ export const pageBlocks = [
         'With a reason',
         <ConfirmButton
           asksReason
-          variant="default"
           question="Reject this request?"
           consequence="The operator is notified and sees the reason."
           confirmLabel="Reject"

@@ -10,7 +10,7 @@ import {
   SILENT_MS,
   shortTime,
 } from '../admin/admin-page.tsx'
-import { LinkAnchor } from '../base/links.tsx'
+import { LinkAnchor, SessionLink } from '../base/links.tsx'
 import { sentence } from '../base/message-of.ts'
 import { Loading, Problem } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
@@ -70,11 +70,7 @@ const ofSessions = ({ sessions }: Overview): AttentionItem[] =>
       id,
       label: robot_connected ? t('home.admin.stopped') : t('home.admin.lost'),
       shape: 'blind',
-      subject: (
-        <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600}>
-          {robot_name}
-        </LinkAnchor>
-      ),
+      subject: <SessionLink id={id} fw={600} name={robot_name} />,
       detail: stop ? t('home.admin.stoppedFor', { owner, reason: reasonText(stop.reason) }) : owner,
     }))
 

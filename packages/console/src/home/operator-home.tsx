@@ -4,7 +4,7 @@ import type { Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useState } from 'react'
 import { duration, money, shortWeekday, timeOfDay } from '../base/format.ts'
 import { IconRobot } from '../base/icons.tsx'
-import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { LinkAnchor, LinkButton, SessionLink } from '../base/links.tsx'
 import { Columns, Lines, Panel } from '../base/section.tsx'
 import { Note, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
@@ -257,9 +257,7 @@ const Schedule = ({ sessions }: { sessions: OperatorOverview['planned'] }) => (
         {sessions.map(({ id, robot_name, scheduled_for, planned_minutes }) => (
           <li key={id}>
             <b>{timeOfDay(new Date(scheduled_for))}</b>
-            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }}>
-              {robot_name}
-            </LinkAnchor>
+            <SessionLink id={id} name={robot_name} />
             <Text c="dimmed">{duration(planned_minutes)}</Text>
             <Text c="dimmed">
               <Time at={scheduled_for} />

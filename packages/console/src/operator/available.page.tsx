@@ -288,7 +288,7 @@ function Running({ sessionId }: { sessionId: string }) {
     rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } } }),
   )
   return (
-    <Card withBorder component="section" aria-label={t('operator.openSession.label')}>
+    <Card component="section" aria-label={t('operator.openSession.label')}>
       <Group justify="space-between">
         <Stack gap={4}>
           <Group gap="xs">

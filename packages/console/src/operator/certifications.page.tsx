@@ -85,7 +85,6 @@ function CertificationForm({ certifications }: { certifications: readonly Certif
       <Textarea
         label={t('operator.certificationForm.experience')}
         description={t('operator.certificationForm.experienceNote')}
-        autosize
         minRows={2}
         value={note}
         onChange={(event) => setNote(event.currentTarget.value)}

@@ -79,7 +79,7 @@ function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
       aria-label={t('operator.earnings.figures')}
     >
       {figures.map(([label, value, detail]) => (
-        <Card key={label} withBorder>
+        <Card key={label}>
           <Title order={2} size="sm">
             {label}
           </Title>
@@ -202,7 +202,7 @@ function Payments() {
   })
   if (isNotSetUp(query.error))
     return (
-      <Alert color="gray" variant="outline" title={t('operator.payments.notSetUp')}>
+      <Alert color="gray" title={t('operator.payments.notSetUp')}>
         <Text size="sm">{t('operator.payments.notSetUpNote')}</Text>
       </Alert>
     )

@@ -111,7 +111,7 @@ function Hero({ robot }: { robot: PreFlight }) {
     <>
       <Problem error={start.error} />
       {obstacle && (
-        <Alert variant="outline" title={obstacle[0]}>
+        <Alert title={obstacle[0]}>
           <Group justify="space-between">
             <Text size="sm">{obstacle[1]}</Text>
             <NextStep robot={robot} openSessionId={openSessionId} />

@@ -108,7 +108,7 @@ export default function ScheduleSession({ robot, onClose }: { robot: AvailableRo
 
 const Scheduled = ({ at, sessionId, onClose }: { at: Date; sessionId: string; onClose: () => void }) => (
   <Stack>
-    <Alert color="teal" variant="outline" title={t('operator.scheduling.scheduled')} role="status">
+    <Alert color="teal" title={t('operator.scheduling.scheduled')} role="status">
       {t('operator.scheduling.scheduledText', { time: dateTime(at) })}
     </Alert>
     <Group justify="flex-end">

@@ -152,7 +152,7 @@ function DayEditor({ day: { weekday, name }, slots, problems, onChange }: Props)
   const replaceSlot = (changed: DraftSlot) =>
     onChange(slots.map((slot) => (slot.id === changed.id ? changed : slot)))
   return (
-    <Card withBorder component="section" aria-label={name} padding="sm">
+    <Card component="section" aria-label={name} padding="sm">
       <Stack gap="xs">
         <Group justify="space-between">
           <Title order={2}>{name}</Title>

@@ -1,9 +1,9 @@
-import { Card, Group, Stack, Table } from '@mantine/core'
+import { Box, Group, Stack, Table } from '@mantine/core'
 import type { Schemas } from '@wheelhouse/sdk'
 import { Band, BandKey, type BandPart, type BandState } from '../base/band.tsx'
 import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { dateTime, duration, timeOfDay } from '../base/format.ts'
-import { LinkAnchor } from '../base/links.tsx'
+import { SessionLink } from '../base/links.tsx'
 import { Panel, Section } from '../base/section.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
@@ -83,9 +83,7 @@ function Incidents({ incidents }: { incidents: readonly Incident[] }) {
       {incidents.map(({ type, at, session_id, actor_name, reason }) => (
         <Table.Tr key={`${session_id} ${at} ${type}`}>
           <Table.Td>
-            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session_id }} inherit>
-              <Time at={at} exact />
-            </LinkAnchor>
+            <SessionLink id={session_id} inherit name={<Time at={at} exact />} />
           </Table.Td>
           <Table.Td>{incidentTexts[type]}</Table.Td>
           <Table.Td>{actor_name}</Table.Td>
@@ -237,7 +235,7 @@ export function LastDay({ robot, activity }: { robot: RobotDetail; activity: Act
   const textOf = (state: BandState) => `${robotStateTexts[state]} ${duration(times[state] / 60_000)}`
   return (
     <Panel title={t('robots.health.lastDay')}>
-      <Card p="md">
+      <Box p="md">
         <Band label={STATES.map(textOf).join(', ')} fromMs={fromMs} toMs={toMs} parts={parts} isTall />
         <div className={styles.marks} aria-hidden="true">
           {Array.from({ length: MARKS }, (_, index) => fromMs + (index * HOURS * HOUR_MS) / MARKS).map(
@@ -254,7 +252,7 @@ export function LastDay({ robot, activity }: { robot: RobotDetail; activity: Act
             </BandKey>
           ))}
         </Group>
-      </Card>
+      </Box>
     </Panel>
   )
 }

@@ -6,7 +6,7 @@ import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { DataTable, MoreButton } from '../base/data-table.tsx'
 import { dataSize, decimals, duration, money } from '../base/format.ts'
-import { LinkAnchor } from '../base/links.tsx'
+import { LinkAnchor, SessionLink } from '../base/links.tsx'
 import { messageOf } from '../base/message-of.ts'
 import { Columns, Figures, Lines, Panel, Section } from '../base/section.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
@@ -139,7 +139,7 @@ function Overview({ robot, state, activity, session, observer, detail, stop }: O
           </div>
         )}
       </section>
-      <Card withBorder p={0}>
+      <Card p={0}>
         <NowFigures robot={robot} activity={activity} observer={observer} detail={detail} />
       </Card>
     </Columns>
@@ -281,9 +281,7 @@ function SessionOverview(props: {
         }
       />
       <Columns of="minmax(0, 26rem) minmax(0, 1fr)">
-        <Card withBorder>
-          {observer && <TelemetryView subscribe={observer.subscribe} schema={telemetrySchema} />}
-        </Card>
+        <Card>{observer && <TelemetryView subscribe={observer.subscribe} schema={telemetrySchema} />}</Card>
         <Stack>
           <AbandonedNotice session={detail} />
           <RecordingMark sessionId={detail.id} isUnknown={isOutdated} />
@@ -345,9 +343,7 @@ function LatestSessions({ robot, activity }: Pick<OverviewProps, 'robot' | 'acti
         empty={t('robots.latest.noSessions')}
         rows={sessions.map(({ id, operator_name, spans, driven_seconds, cost_cents }) => [
           id,
-          <LinkAnchor key="name" to="/sessions/$sessionId" params={{ sessionId: id }}>
-            {operator_name}
-          </LinkAnchor>,
+          <SessionLink key="name" id={id} name={operator_name} />,
           spans[0] && <Time key="time" at={spans[0].from} />,
           t('robots.latest.drivenFor', { time: duration(driven_seconds / 60), cost: money(cost_cents) }),
         ])}

@@ -55,7 +55,7 @@ export function NewRobotPage() {
   }
   return (
     <Page title={t('robots.new.title')} description={t('robots.new.description')}>
-      <Card withBorder maw={640}>
+      <Card maw={640}>
         <Form onSubmit={() => register.mutate(values)} ref={form}>
           <RobotFields field={field}>
             <TextInput

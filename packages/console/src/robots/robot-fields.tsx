@@ -33,7 +33,6 @@ export const RobotFields = (props: { field: FieldOf<RobotValues>; children?: Rea
     <Textarea
       label={t('robots.fields.notes')}
       description={t('robots.fields.notesNote')}
-      autosize
       minRows={2}
       {...props.field('notes')}
     />

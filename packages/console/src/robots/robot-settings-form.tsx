@@ -96,7 +96,6 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
         label={t('robots.fields.operatorNotes')}
         description={t('robots.fields.operatorNotesNote')}
         maxLength={2_000}
-        autosize
         minRows={2}
         {...field('operator_notes')}
       />

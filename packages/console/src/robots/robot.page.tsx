@@ -7,7 +7,7 @@ import type { ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DescriptionItem, DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { dataSize, duration, money } from '../base/format.ts'
-import { LinkAnchor, LinkButton, webAddress } from '../base/links.tsx'
+import { LinkAnchor, LinkButton, SessionLink, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
@@ -274,7 +274,6 @@ function RobotToken({ robot }: { robot: Robot }) {
         {t('robots.token.note')}
       </Text>
       <ConfirmButton
-        variant="default"
         question={t('robots.token.question', { robot: robot.name })}
         consequence={t('robots.token.consequence')}
         confirmLabel={t('robots.token.confirm')}
@@ -380,7 +379,6 @@ export function RobotHold({ robot }: { robot: RobotDetail }) {
   return (
     <Alert
       color="orange.9"
-      variant="outline"
       title={t('robots.hold.title')}
       styles={{ title: { color: 'var(--mantine-color-text)' } }}
     >
@@ -389,7 +387,6 @@ export function RobotHold({ robot }: { robot: RobotDetail }) {
           {t('robots.hold.text')}
         </Text>
         <ConfirmButton
-          variant="default"
           question={t('robots.hold.releaseQuestion', { robot: robot.name })}
           consequence={t('robots.hold.releaseConsequence')}
           confirmLabel={t('robots.hold.releaseConfirm')}
@@ -407,7 +404,6 @@ export function HoldRobotButton({ robot }: { robot: RobotDetail }) {
   const hold = useHold(robot.id)
   return (
     <ConfirmButton
-      variant="default"
       question={t('robots.hold.holdQuestion', { robot: robot.name })}
       consequence={t('robots.hold.holdConsequence')}
       confirmLabel={t('robots.hold.holdConfirm')}
@@ -454,11 +450,7 @@ export function RobotSessions({ robot }: { robot: Robot }) {
 const sessionColumns: readonly TableColumn<Schemas['Session']>[] = [
   [
     t('robots.sessions.created'),
-    ({ id, created_at }) => (
-      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} inherit>
-        <Time at={created_at} exact />
-      </LinkAnchor>
-    ),
+    ({ id, created_at }) => <SessionLink id={id} inherit name={<Time at={created_at} exact />} />,
   ],
   [t('robots.sessions.status'), ({ status }) => <SessionStatusLabel status={status} />],
   [t('robots.sessions.operator'), ({ operator_name }) => operator_name],

@@ -35,7 +35,7 @@ export function ExportsPage() {
       }
     >
       {missing && (
-        <Alert variant="outline" color="gray" title={t('exports.page.missingTitle')}>
+        <Alert color="gray" title={t('exports.page.missingTitle')}>
           <Text size="sm">{t('exports.page.missingText')}</Text>
         </Alert>
       )}
@@ -129,7 +129,6 @@ function Row(props: { stored: StoredExport; selected: boolean; onRemoved: () => 
           )}
           <ConfirmButton
             size="xs"
-            variant="default"
             question={t(running ? 'exports.cancel.question' : 'exports.remove.question', { format })}
             consequence={t(running ? 'exports.cancel.consequence' : 'exports.remove.consequence')}
             confirmLabel={t(running ? 'exports.cancel.confirm' : 'exports.remove.confirm')}

@@ -15,7 +15,6 @@ export function AbandonedNotice({ session }: { session: SessionDetail }) {
   return (
     <Alert
       color="orange.9"
-      variant="outline"
       title={t('session.abandoned.title')}
       data-testid="abandoned"
       styles={{ title: { color: 'var(--mantine-color-text)' } }}
@@ -53,7 +52,6 @@ export function ConnectionProblem(props: {
   return (
     <Alert
       color="orange.9"
-      variant="outline"
       className={className}
       title={ended ? t('session.live.endedTitle') : t('session.live.connectingTitle')}
     >
@@ -77,7 +75,6 @@ export function ReleaseRobot(props: {
   const sessionAction = useSessionAction(props.sessionId)
   return (
     <ConfirmButton
-      variant="default"
       className={props.className}
       question={t('session.release.question', { robot: props.robotName })}
       consequence={t('session.release.consequence')}

@@ -5,7 +5,7 @@ import { SessionStatus } from '@wheelhouse/protocol'
 import { answerOf, type RestClient } from '@wheelhouse/sdk'
 import { useRef, useState } from 'react'
 import { duration, money } from '../base/format.ts'
-import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { LinkAnchor, LinkButton, SessionLink } from '../base/links.tsx'
 import { messageOf } from '../base/message-of.ts'
 import { Page } from '../base/page.tsx'
 import { Empty } from '../base/states.tsx'
@@ -92,11 +92,7 @@ const sessionColumns: readonly ListColumn<ListedSession>[] = [
   [
     t('session.list.robot'),
     'minmax(0, 3fr)',
-    ({ id, robot_name }) => (
-      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600} inherit>
-        {robot_name}
-      </LinkAnchor>
-    ),
+    ({ id, robot_name }) => <SessionLink id={id} fw={600} inherit name={robot_name} />,
     { card: 'title' },
   ],
   [t('session.list.status'), '7rem', ({ status }) => <SessionStatusLabel status={status} />, { card: 'end' }],

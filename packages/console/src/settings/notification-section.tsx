@@ -354,7 +354,6 @@ const devicesColumns = (
     t('settings.push.action'),
     (device) => (
       <ConfirmButton
-        variant="default"
         size="xs"
         question={t('settings.push.removeQuestion', { device: device.label })}
         consequence={t('settings.push.removeConsequence')}

@@ -108,7 +108,7 @@ function OperatorFields({ saved, onSaved }: FormProps & { saved: Schemas['Operat
         required
         {...field('headline')}
       />
-      <Textarea label={t('profiles.operator.about')} autosize minRows={3} {...field('bio')} />
+      <Textarea label={t('profiles.operator.about')} minRows={3} {...field('bio')} />
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <Select
           label={t('profiles.operator.timeZone')}

@@ -183,7 +183,6 @@ function RolesSection() {
           <Text>{roles[role].label}</Text>
           {me.roles.includes(role) ? (
             <ConfirmButton
-              variant="default"
               size="xs"
               question={roles[role].question}
               consequence={roles[role].consequence}
@@ -268,7 +267,6 @@ function RevokeKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
   )
   return (
     <ConfirmButton
-      variant="default"
       size="xs"
       question={t('settings.apiKeys.revokeQuestion', { name })}
       consequence={t('settings.apiKeys.revokeConsequence')}

@@ -173,7 +173,6 @@ function SwitchWebhook({ webhook }: Props) {
       <Group>
         {webhook.enabled ? (
           <ConfirmButton
-            variant="default"
             question={t('webhooks.switch.question')}
             consequence={t('webhooks.switch.consequence')}
             confirmLabel={t('webhooks.switch.disable')}
