@@ -1,7 +1,6 @@
 import { Button, Code, CopyButton, Stack, Text } from '@mantine/core'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { dataSize } from '../base/format.ts'
-import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
@@ -24,18 +23,14 @@ export const DatasetExportsPage = () => (
   <Page
     title={t('data.exports.title')}
     description={t('data.exports.description')}
-    actions={
-      <LinkButton to="/datasets" variant="default">
-        {t('data.dataset.all')}
-      </LinkButton>
-    }
+    link={['/datasets', t('data.dataset.all')]}
   >
     <QueryView
       query={useDatasetExports()}
-      isEmpty={(exports) => exports.length === 0}
+      isEmpty={({ exports }) => exports.length === 0}
       empty={<Empty title={t('data.exports.emptyTitle')}>{t('data.exports.emptyText')}</Empty>}
     >
-      {(exports) => (
+      {({ exports }) => (
         <Stack component="ul" gap="xs" p={0} m={0} aria-label={t('data.exports.title')}>
           {exports.map((stored) => (
             <Row key={stored.id} stored={stored} />
@@ -53,7 +48,7 @@ function downloadCommand(baseUrl: string): string {
 
 function Row({ stored }: { stored: DatasetExport }) {
   const { id, name, status, fps, episodes, frames, size_bytes, base_url, error, created_at } = stored
-  const remove = useRemoveExport()
+  const remove = useRemoveExport(id)
   return (
     <ExportRow
       id={id}
@@ -82,7 +77,7 @@ function Row({ stored }: { stored: DatasetExport }) {
             question={t('data.exports.removeQuestion', { name })}
             consequence={t('data.exports.removeConsequence')}
             confirmLabel={t('data.exports.remove')}
-            onConfirm={() => remove.mutateAsync(id)}
+            onConfirm={() => remove.mutateAsync()}
           >
             {t('data.exports.remove')}
           </ConfirmButton>

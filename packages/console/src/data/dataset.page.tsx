@@ -1,10 +1,10 @@
-import { Anchor, Checkbox, Code, Group, Table, Text } from '@mantine/core'
+import { Anchor, Checkbox, Code, Group, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
-import { DataTable, MoreButton } from '../base/data-table.tsx'
+import { MoreButton, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { clockText, dataSize } from '../base/format.ts'
-import { LinkAnchor, LinkButton, webAddress } from '../base/links.tsx'
+import { LinkAnchor, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
-import { Empty, QueryView } from '../base/states.tsx'
+import { Empty, Note, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
@@ -26,11 +26,7 @@ export function DatasetPage() {
           size: dataSize(dataset.size_mb),
         })
       }
-      actions={
-        <LinkButton to="/datasets" variant="default">
-          {t('data.dataset.all')}
-        </LinkButton>
-      }
+      link={['/datasets', t('data.dataset.all')]}
     >
       <QueryView
         query={query}
@@ -63,72 +59,65 @@ function EpisodeTable(props: { episodes: readonly Episode[]; robotName: string |
             : t('data.export.buttonEpisodes', { count: ids.length })}
         </ExportButton>
       </Group>
-      <DataTable
+      <RowTable
         label={t('data.dataset.label')}
         minWidth={720}
+        rows={episodes}
         columns={[
-          t('data.dataset.choose'),
-          t('data.dataset.task'),
-          t('data.dataset.started'),
-          t('data.dataset.length'),
-          t('data.dataset.size'),
-          t('data.dataset.outcome'),
-          t('data.dataset.file'),
+          [
+            t('data.dataset.choose'),
+            (episode) => (
+              <Checkbox
+                aria-label={t('data.dataset.chooseLabel', { episode: episode.episode_id })}
+                disabled={!isRecorded(episode)}
+                checked={ids.includes(episode.id)}
+                onChange={() => toggle(episode.id)}
+              />
+            ),
+          ],
+          ...episodeColumns,
         ]}
-      >
-        {episodes.map((episode) => (
-          <Row
-            key={episode.id}
-            episode={episode}
-            isChosen={ids.includes(episode.id)}
-            onChoose={() => toggle(episode.id)}
-          />
-        ))}
-      </DataTable>
+      />
     </>
   )
 }
 
-const Row = ({ episode, ...choice }: { episode: Episode; isChosen: boolean; onChoose: () => void }) => (
-  <Table.Tr>
-    <Table.Td>
-      <Checkbox
-        aria-label={t('data.dataset.chooseLabel', { episode: episode.episode_id })}
-        disabled={!isRecorded(episode)}
-        checked={choice.isChosen}
-        onChange={choice.onChoose}
-      />
-    </Table.Td>
-    <Table.Td style={{ overflowWrap: 'anywhere' }}>
-      <Text fw={600}>{episode.task ?? t('data.dataset.noTask')}</Text>
-      <Text size="sm" c="dimmed" title={episode.episode_id}>
-        {episode.source === 'platform' ? t('data.dataset.platform') : t('data.dataset.byRobot')}
-      </Text>
-    </Table.Td>
-    <Table.Td>
-      <Time at={episode.started_at} exact />
-    </Table.Td>
-    <Table.Td>{clockText((Date.parse(episode.ended_at) - Date.parse(episode.started_at)) / 1_000)}</Table.Td>
-    <Table.Td>{dataSize(episode.size_mb)}</Table.Td>
-    <Table.Td>
-      {episode.success === null ? (
-        t('data.dataset.unknown')
-      ) : (
-        <StateLabel shape={episode.success ? 'live' : 'delayed'}>
-          {episode.success ? t('data.dataset.success') : t('data.dataset.failure')}
-        </StateLabel>
-      )}
-      {episode.not_exportable && (
-        <Text size="sm" c="dimmed">
-          {reasonText(episode.not_exportable)}
+const episodeColumns: readonly TableColumn<Episode>[] = [
+  [
+    t('data.dataset.task'),
+    ({ task, source, episode_id }) => (
+      <>
+        <Text fw={600}>{task ?? t('data.dataset.noTask')}</Text>
+        <Text size="sm" c="dimmed" title={episode_id}>
+          {source === 'platform' ? t('data.dataset.platform') : t('data.dataset.byRobot')}
         </Text>
-      )}
-    </Table.Td>
-    <Table.Td>
-      <Content episode={episode} />
-    </Table.Td>
-  </Table.Tr>
-)
+      </>
+    ),
+    { style: { overflowWrap: 'anywhere' } },
+  ],
+  [t('data.dataset.started'), ({ started_at }) => <Time at={started_at} exact />],
+  [
+    t('data.dataset.length'),
+    ({ started_at, ended_at }) => clockText((Date.parse(ended_at) - Date.parse(started_at)) / 1_000),
+  ],
+  [t('data.dataset.size'), ({ size_mb }) => dataSize(size_mb)],
+  [
+    t('data.dataset.outcome'),
+    ({ success, not_exportable }) => (
+      <>
+        {success === null ? (
+          t('data.dataset.unknown')
+        ) : (
+          <StateLabel shape={success ? 'live' : 'delayed'}>
+            {success ? t('data.dataset.success') : t('data.dataset.failure')}
+          </StateLabel>
+        )}
+        {not_exportable && <Note>{reasonText(not_exportable)}</Note>}
+      </>
+    ),
+  ],
+  [t('data.dataset.file'), (episode) => <Content episode={episode} />],
+]
 
 function Content({ episode }: { episode: Episode }) {
   const { session_id, started_at, episode_id, uri } = episode

@@ -1,9 +1,9 @@
-import { Checkbox, Group, Table, Text } from '@mantine/core'
-import { DataTable } from '../base/data-table.tsx'
+import { Checkbox, Group } from '@mantine/core'
+import { RowTable, type TableColumn } from '../base/data-table.tsx'
 import { dataSize } from '../base/format.ts'
-import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { LinkAnchor } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
-import { Empty, QueryView } from '../base/states.tsx'
+import { Empty, Note, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { language, t } from '../texts/texts.ts'
 import { ExportButton } from './export-dialog.tsx'
@@ -13,11 +13,7 @@ export const DatasetsPage = () => (
   <Page
     title={t('data.datasets.title')}
     description={t('data.datasets.description')}
-    actions={
-      <LinkButton to="/datasets/exports" variant="default">
-        {t('data.exports.link')}
-      </LinkButton>
-    }
+    link={['/datasets/exports', t('data.exports.link')]}
   >
     <QueryView
       query={useDatasets()}
@@ -44,51 +40,55 @@ function DatasetTable({ datasets }: { datasets: readonly Dataset[] }) {
             : t('data.export.buttonDatasets', { count: ids.length })}
         </ExportButton>
       </Group>
-      <DataTable
+      <RowTable
         label={t('data.datasets.label')}
         minWidth={680}
+        rows={datasets}
         columns={[
-          t('data.datasets.choose'),
-          t('data.datasets.robot'),
-          { label: t('data.datasets.episodes'), align: 'right' },
-          t('data.datasets.exportable'),
-          { label: t('data.datasets.size'), align: 'right' },
-          t('data.datasets.lastAdded'),
-        ]}
-      >
-        {datasets.map(({ id, robot_name, robot_type, ...dataset }) => (
-          <Table.Tr key={id}>
-            <Table.Td>
+          [
+            t('data.datasets.choose'),
+            ({ id, robot_name }) => (
               <Checkbox
                 aria-label={t('data.datasets.chooseLabel', { robot: robot_name })}
                 checked={ids.includes(id)}
                 onChange={() => toggle(id)}
               />
-            </Table.Td>
-            <Table.Td>
-              <LinkAnchor to="/datasets/$datasetId" params={{ datasetId: id }} fw={600}>
-                {robot_name}
-              </LinkAnchor>
-              <Text size="sm" c="dimmed">
-                {robot_type}
-              </Text>
-            </Table.Td>
-            <Table.Td ta="right">{dataset.episode_count.toLocaleString(language)}</Table.Td>
-            <Table.Td>
-              {dataset.exportable_count.toLocaleString(language)}
-              {dataset.not_exportable.map(({ reason, count }) => (
-                <Text key={reason} size="sm" c="dimmed">
-                  {t('data.datasets.reason', { count, reason: reasonText(reason) })}
-                </Text>
-              ))}
-            </Table.Td>
-            <Table.Td ta="right">{dataSize(dataset.size_mb)}</Table.Td>
-            <Table.Td>
-              <Time at={dataset.updated_at} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </DataTable>
+            ),
+          ],
+          ...columns,
+        ]}
+      />
     </>
   )
 }
+
+const columns: readonly TableColumn<Dataset>[] = [
+  [
+    t('data.datasets.robot'),
+    ({ id, robot_name, robot_type }) => (
+      <>
+        <LinkAnchor to="/datasets/$datasetId" params={{ datasetId: id }} fw={600}>
+          {robot_name}
+        </LinkAnchor>
+        <Note>{robot_type}</Note>
+      </>
+    ),
+  ],
+  [
+    { label: t('data.datasets.episodes'), align: 'right' },
+    ({ episode_count }) => episode_count.toLocaleString(language),
+  ],
+  [
+    t('data.datasets.exportable'),
+    ({ exportable_count, not_exportable }) => (
+      <>
+        {exportable_count.toLocaleString(language)}
+        {not_exportable.map(({ reason, count }) => (
+          <Note key={reason}>{t('data.datasets.reason', { count, reason: reasonText(reason) })}</Note>
+        ))}
+      </>
+    ),
+  ],
+  [{ label: t('data.datasets.size'), align: 'right' }, ({ size_mb }) => dataSize(size_mb)],
+  [t('data.datasets.lastAdded'), ({ updated_at }) => <Time at={updated_at} />],
+]

@@ -60,11 +60,7 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
   <Page
     title={robot.name}
     description={t('operator.preFlight.description')}
-    actions={
-      <LinkButton to="/available" variant="default">
-        {t('operator.preFlight.back')}
-      </LinkButton>
-    }
+    link={['/available', t('operator.preFlight.back')]}
   >
     <div className={styles.preFlight}>
       <Stack>

@@ -5,7 +5,6 @@ import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useRef } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { dataSize, dateTime, shortList } from '../base/format.ts'
-import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { Time, useTicker } from '../base/time.tsx'
@@ -28,11 +27,7 @@ export function ExportsPage() {
     <Page
       title={t('exports.page.title')}
       description={t('exports.page.description')}
-      actions={
-        <LinkButton to="/sessions" variant="default">
-          {t('exports.page.sessions')}
-        </LinkButton>
-      }
+      link={['/sessions', t('exports.page.sessions')]}
     >
       {missing && (
         <Alert color="gray" title={t('exports.page.missingTitle')}>

@@ -71,11 +71,7 @@ export function WebhookPage() {
           key={webhook.id}
           title={t('webhooks.page.title', { host: new URL(webhook.url).host })}
           description={webhook.description ?? undefined}
-          actions={
-            <LinkButton to="/settings" variant="default">
-              {t('webhooks.page.all')}
-            </LinkButton>
-          }
+          link={['/settings', t('webhooks.page.all')]}
         >
           <Section title={t('webhooks.page.status')}>
             <div>
