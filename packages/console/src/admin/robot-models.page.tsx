@@ -7,7 +7,7 @@ import { Note, QueryView } from '../base/states.tsx'
 import { useModels } from '../operator/queries.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { useRead } from '../platform/rest.ts'
-import { parseSchema, SchemaField, schemaProblem, schemaText } from '../robots/robot-fields.tsx'
+import { parseSchema, SchemaField, schemaProblem, schemaText } from '../robots/robot-settings-form.tsx'
 import { t } from '../texts/texts.ts'
 import { AdminPage } from './admin-page.tsx'
 

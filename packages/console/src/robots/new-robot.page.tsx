@@ -8,7 +8,7 @@ import { keys } from '../platform/queries.ts'
 import { useWrite } from '../platform/rest.ts'
 import { t } from '../texts/texts.ts'
 import { ConnectRobot, PairRobot } from './connect-robot.tsx'
-import { CertifiedField, RobotFields } from './robot-fields.tsx'
+import { CertifiedField, RobotFields } from './robot-settings-form.tsx'
 
 const emptyValues = {
   name: '',

@@ -67,8 +67,8 @@ interface OverviewOptions {
 
 const { control, dropped, telemetry, latency, limits, stop, events, chat } = recordingTopics
 /** The topics of which a recording has few messages. They are read first. */
-export const SPARSE_TOPICS: readonly string[] = [stop, events, chat]
-export const DENSE_TOPICS: readonly string[] = [telemetry, control, dropped, latency, limits]
+const SPARSE_TOPICS: readonly string[] = [stop, events, chat]
+const DENSE_TOPICS: readonly string[] = [telemetry, control, dropped, latency, limits]
 
 /** The log repeats the messages of the chat. */
 const CHAT = 'chat.message'
@@ -76,7 +76,7 @@ const CHAT = 'chat.message'
 const text = new TextDecoder()
 
 /** Collects the messages of a recording in a limited number of buckets of the same width. */
-export function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath }: OverviewOptions) {
+function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath }: OverviewOptions) {
   let widthMs = Math.max(1, spanMs / buckets)
   const series = new Map<string, readonly [low: Extremes, high: Extremes]>()
   const passed = new Uint32Array(buckets)
@@ -152,7 +152,7 @@ export function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath
     }),
   }
 }
-export type OverviewBuilder = ReturnType<typeof createOverviewBuilder>
+type OverviewBuilder = ReturnType<typeof createOverviewBuilder>
 
 const byTime = <T extends { atMs: number }>(entries: readonly T[]) =>
   entries.toSorted((a, b) => a.atMs - b.atMs)

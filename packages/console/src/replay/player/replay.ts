@@ -286,7 +286,7 @@ const SHORTEST_MS = 500
 /** Where the position is in the view after it was moved on. */
 const LEAD = 0.08
 
-export function createTimeView({ limits, position }: ReplayClock) {
+function createTimeView({ limits, position }: ReplayClock) {
   const range = createStore<TimeRange>(limits.get())
   let isFitted = true
   /** While the user looks elsewhere, playing does not move the view back. */

@@ -43,7 +43,7 @@ export interface Tracks {
 
 export type TrackName = 'ruler' | 'episodes' | 'state' | 'link' | 'marks'
 const RULER_PX = 26
-export const LANE_PX = 24
+const LANE_PX = 24
 /** More episodes at the same time share the last line. */
 const MAX_LANES = 4
 
