@@ -12,7 +12,7 @@ import {
   Title,
 } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { createContext, useContext, useMemo, useState } from 'react'
+import { createContext, type ReactNode, useContext, useMemo, useState } from 'react'
 import { DialogButtons, Form } from '../base/form.tsx'
 import { dateTime, money, relative, timeOfDay, viewerZone } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
@@ -33,7 +33,6 @@ import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { AvailabilityLine } from './availability-line.tsx'
 import { useDriveNow, useScheduleSession } from './idempotent-mutation.ts'
-import styles from './operator.module.css'
 import {
   type AvailableRobot,
   type AvailableSearch,
@@ -217,17 +216,27 @@ function NameCell({ robot: { id, name, robot_type, owner_name } }: { robot: Avai
   return (
     <Group gap="sm" wrap="nowrap">
       <RobotDrawing />
-      <div className={styles.twoLines}>
-        <LinkAnchor to="/available/$robotId" params={{ robotId: id }} fw={600}>
+      <TwoLines
+        detail={t('operator.available.typeAndOwner', { type: model ?? robot_type, owner: owner_name })}
+      >
+        <LinkAnchor to="/available/$robotId" params={{ robotId: id }} fw={600} truncate>
           {name}
         </LinkAnchor>
-        <Text span size="sm" c="dimmed">
-          {t('operator.available.typeAndOwner', { type: model ?? robot_type, owner: owner_name })}
-        </Text>
-      </div>
+      </TwoLines>
     </Group>
   )
 }
+
+const TwoLines = ({ detail, children }: { detail: string | false; children: ReactNode }) => (
+  <Stack gap={0} align="flex-start" miw={0} lh={1.35}>
+    {children}
+    {detail && (
+      <Note maw="100%" lh={1.35} truncate>
+        {detail}
+      </Note>
+    )}
+  </Stack>
+)
 
 /** Returns the newest known status of a robot: that of the hub, else that of the list. */
 const useLiveStatus = ({ id, status }: AvailableRobot) => useRobotStatuses()?.get(id)?.status ?? status
@@ -240,14 +249,9 @@ function StatusCell({ robot }: { robot: AvailableRobot }) {
       ? t('operator.available.freeAt', { time: timeOfDay(new Date(free_at)) })
       : busy_since !== null && t('operator.available.since', { time: timeOfDay(new Date(busy_since)) })
   return (
-    <div className={styles.twoLines}>
+    <TwoLines detail={status === 'IN_SESSION' && detail}>
       <RobotStateLabel state={robotStates[status]} />
-      {status === 'IN_SESSION' && detail && (
-        <Text span size="sm" c="dimmed">
-          {detail}
-        </Text>
-      )}
-    </div>
+    </TwoLines>
   )
 }
 

@@ -72,7 +72,7 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
         )}
       </Stack>
       <Section title={t('operator.preFlight.checks')} gap="xs">
-        <Lines className={styles.checks}>
+        <Lines>
           {robot.gateway_url !== null && <LatencyCheck robot={robot} gatewayUrl={robot.gateway_url} />}
           <BatteryCheck robot={robot} />
           <Check shape={robot.has_camera ? 'live' : 'off'} label={t('operator.robot.camera')}>
@@ -118,7 +118,13 @@ function Hero({ robot }: { robot: PreFlight }) {
         <Box pos="absolute" top="1.5rem" left="1.5rem">
           <RobotStatusLabel status={robot.status} isOnPicture />
         </Box>
-        <div className={styles.heroText}>
+        <Group
+          pos="absolute"
+          justify="space-between"
+          align="flex-end"
+          c="var(--mantine-color-text)"
+          style={{ inset: 'auto 1.5rem 1.5rem' }}
+        >
           <div>
             <Text size="xl" fw={650}>
               {t('operator.terms.perMinute', { amount: money(robot.earnings_cents_per_minute) })}
@@ -136,7 +142,7 @@ function Hero({ robot }: { robot: PreFlight }) {
           >
             {t('operator.available.drive')}
           </Button>
-        </div>
+        </Group>
       </RobotHero>
     </>
   )
@@ -369,7 +375,7 @@ const directionText = (axes: Axes): string =>
 
 /** A line of the checks before a drive: state, name, what it means, and a figure. */
 const Check = (props: { shape: ShapeName; label: string; figure?: ReactNode; children?: ReactNode }) => (
-  <li>
+  <Group component="li" gap="sm" py="0.5rem" wrap="nowrap">
     <StateLabel shape={props.shape}>{''}</StateLabel>
     <Box flex={1} miw={0}>
       <Text fw={550}>{props.label}</Text>
@@ -382,7 +388,7 @@ const Check = (props: { shape: ShapeName; label: string; figure?: ReactNode; chi
         {props.figure}
       </Text>
     )}
-  </li>
+  </Group>
 )
 
 /** Lets the operator try keys and gamepad. Nothing is sent. */

@@ -1,4 +1,4 @@
-import { Button, Card, Group, Menu, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Box, Button, Card, Group, Menu, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
@@ -9,7 +9,6 @@ import { Note, Problem, QueryView } from '../base/states.tsx'
 import { useRead, useWrite } from '../platform/rest.ts'
 import { language, t } from '../texts/texts.ts'
 import { AvailabilityLine } from './availability-line.tsx'
-import styles from './operator.module.css'
 import { availabilityKey, scheduleKey } from './queries.ts'
 
 interface Weekday {
@@ -400,15 +399,18 @@ function WeekChart({ slots }: { slots: readonly DraftSlot[] }) {
             <Text size="sm" w="2.5rem" flex="none">
               {short}
             </Text>
-            <div className={styles.bar}>
+            <Box
+              pos="relative"
+              flex={1}
+              h={18}
+              bg="var(--mantine-color-default-border)"
+              bdrs={4}
+              style={{ overflow: 'hidden' }}
+            >
               {spans.map(({ id, from, to }) => (
-                <div
-                  key={id}
-                  className={styles.span}
-                  style={{ insetInlineStart: share(from), width: share(to - from) }}
-                />
+                <Box key={id} pos="absolute" h="100%" bg="teal.7" left={share(from)} w={share(to - from)} />
               ))}
-            </div>
+            </Box>
           </Group>
         ))}
         <Group justify="space-between" ms="calc(2.5rem + 8px)" fz="xs" c="dimmed">

@@ -1,7 +1,7 @@
-import { Box, Group, Stack, Table } from '@mantine/core'
+import { Box, Group, Stack } from '@mantine/core'
 import type { Schemas } from '@wheelhouse/sdk'
 import { Band, BandKey, type BandPart, type BandState } from '../base/band.tsx'
-import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
+import { DescriptionItem, DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { dateTime, duration, timeOfDay } from '../base/format.ts'
 import { SessionLink } from '../base/links.tsx'
 import { Panel, Section } from '../base/section.tsx'
@@ -67,32 +67,28 @@ const incidentTexts: Record<Incident['type'], string> = {
   'robot.back': t('robots.health.reconnected'),
 }
 
-function Incidents({ incidents }: { incidents: readonly Incident[] }) {
-  if (incidents.length === 0) return <Empty title={t('robots.health.emptyTitle')} />
-  return (
-    <DataTable
+const incidentColumns: readonly TableColumn<Incident>[] = [
+  [
+    t('robots.health.time'),
+    ({ session_id, at }) => <SessionLink id={session_id} inherit name={<Time at={at} exact />} />,
+  ],
+  [t('robots.health.incident'), ({ type }) => incidentTexts[type]],
+  [t('robots.health.by'), ({ actor_name }) => actor_name],
+  [t('robots.health.reason'), ({ type, reason }) => type === 'session.stopped' && reasonText(reason)],
+]
+
+const Incidents = ({ incidents }: { incidents: readonly Incident[] }) =>
+  incidents.length === 0 ? (
+    <Empty title={t('robots.health.emptyTitle')} />
+  ) : (
+    <RowTable
       label={t('robots.health.label')}
       minWidth={480}
-      columns={[
-        t('robots.health.time'),
-        t('robots.health.incident'),
-        t('robots.health.by'),
-        t('robots.health.reason'),
-      ]}
-    >
-      {incidents.map(({ type, at, session_id, actor_name, reason }) => (
-        <Table.Tr key={`${session_id} ${at} ${type}`}>
-          <Table.Td>
-            <SessionLink id={session_id} inherit name={<Time at={at} exact />} />
-          </Table.Td>
-          <Table.Td>{incidentTexts[type]}</Table.Td>
-          <Table.Td>{actor_name}</Table.Td>
-          <Table.Td>{type === 'session.stopped' && reasonText(reason)}</Table.Td>
-        </Table.Tr>
-      ))}
-    </DataTable>
+      columns={incidentColumns}
+      rows={incidents}
+      keyOf={({ session_id, at, type }) => `${session_id} ${at} ${type}`}
+    />
   )
-}
 
 const WIDTH = 720
 const HEIGHT = 160
