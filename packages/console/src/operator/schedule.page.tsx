@@ -1,8 +1,9 @@
-import { Box, Button, Card, Group, Menu, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Box, Button, Card, Group, Menu, Select, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import { ConfirmDialog } from '../base/confirm-button.tsx'
 import { Saved } from '../base/form.tsx'
 import { Page } from '../base/page.tsx'
 import { Note, Problem, QueryView } from '../base/states.tsx'
@@ -159,19 +160,15 @@ function UnsavedChangesGuard({ when }: { when: boolean }) {
     withResolver: true,
   })
   return (
-    <Modal opened={status === 'blocked'} onClose={() => reset?.()} title={t('operator.leave.question')}>
-      <Stack>
-        <Text>{t('operator.leave.consequence')}</Text>
-        <Group justify="flex-end">
-          <Button variant="default" data-autofocus onClick={() => reset?.()}>
-            {t('operator.leave.stay')}
-          </Button>
-          <Button color="red.9" onClick={() => proceed?.()}>
-            {t('operator.leave.leave')}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <ConfirmDialog
+      opened={status === 'blocked'}
+      onClose={() => reset?.()}
+      question={t('operator.leave.question')}
+      consequence={t('operator.leave.consequence')}
+      confirmLabel={t('operator.leave.leave')}
+      dismissLabel={t('operator.leave.stay')}
+      onConfirm={async () => proceed?.()}
+    />
   )
 }
 

@@ -37,23 +37,22 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** Renders a button with its name and its key as a tip. @param props.isExtra whether a phone does without it */
-const Tool = (props: {
-  label: string
-  hint: string
-  icon: FC<{ size?: number }>
-  isMain?: boolean
-  isExtra?: boolean
-  onClick: () => void
-}) => (
-  <Tooltip label={t('replay.tools.hint', { action: props.label, key: props.hint })} openDelay={400}>
+/** Renders a button with its name and its key as a tip. @param look a phone does without those that are `extra` */
+const tool = (
+  label: string,
+  hint: string,
+  Icon: FC<{ size?: number }>,
+  onClick: () => void,
+  look?: 'main' | 'extra',
+) => (
+  <Tooltip label={t('replay.tools.hint', { action: label, key: hint })} openDelay={400}>
     <ActionIcon
-      {...(props.isMain ? { size: 46, radius: 'xl' } : { variant: 'subtle', color: 'gray', size: 38 })}
-      data-extra={props.isExtra}
-      aria-label={props.label}
-      onClick={props.onClick}
+      {...(look === 'main' ? { size: 46, radius: 'xl' } : { variant: 'subtle', color: 'gray', size: 38 })}
+      data-extra={look === 'extra' || undefined}
+      aria-label={label}
+      onClick={onClick}
     >
-      <props.icon size={props.isMain ? 22 : 18} />
+      <Icon size={look === 'main' ? 22 : 18} />
     </ActionIcon>
   </Tooltip>
 )
@@ -66,25 +65,11 @@ export function Transport({ replay, isGrowing, onStop, onBookmark, onKeys, kinds
   const zoom = (factor: number) => () => view.zoom(factor, clock.position.get())
   return (
     <div className={styles.transport} role="toolbar" aria-label={t('replay.tools.label')}>
-      <Tool
-        label={t('replay.tools.back')}
-        hint=","
-        icon={IconStepBack}
-        onClick={() => void replay.step(-1)}
-      />
-      <Tool
-        label={isPlaying ? t('replay.tools.pause') : t('replay.tools.play')}
-        hint={t('replay.keys.space')}
-        icon={isPlaying ? IconPause : IconPlay}
-        isMain
-        onClick={isPlaying ? clock.pause : clock.play}
-      />
-      <Tool
-        label={t('replay.tools.forward')}
-        hint="."
-        icon={IconStepForward}
-        onClick={() => void replay.step(1)}
-      />
+      {tool(t('replay.tools.back'), ',', IconStepBack, () => void replay.step(-1))}
+      {isPlaying
+        ? tool(t('replay.tools.pause'), t('replay.keys.space'), IconPause, clock.pause, 'main')
+        : tool(t('replay.tools.play'), t('replay.keys.space'), IconPlay, clock.play, 'main')}
+      {tool(t('replay.tools.forward'), '.', IconStepForward, () => void replay.step(1))}
       <Position replay={replay} />
       <NativeSelect
         w={84}
@@ -113,25 +98,14 @@ export function Transport({ replay, isGrowing, onStop, onBookmark, onKeys, kinds
         ))}
       </ul>
       <span className={styles.space} />
-      {onStop && (
-        <>
-          <Tool
-            label={t('replay.tools.previousStop')}
-            hint="P"
-            icon={IconPreviousStop}
-            onClick={() => onStop(-1)}
-          />
-          <Tool label={t('replay.tools.nextStop')} hint="N" icon={IconNextStop} onClick={() => onStop(1)} />
-        </>
-      )}
-      {onBookmark && (
-        <Tool label={t('replay.header.bookmark')} hint="B" icon={IconBookmark} onClick={onBookmark} />
-      )}
+      {onStop && tool(t('replay.tools.previousStop'), 'P', IconPreviousStop, () => onStop(-1))}
+      {onStop && tool(t('replay.tools.nextStop'), 'N', IconNextStop, () => onStop(1))}
+      {onBookmark && tool(t('replay.header.bookmark'), 'B', IconBookmark, onBookmark)}
       {children}
-      <Tool label={t('replay.tools.zoomOut')} hint="−" icon={IconZoomOut} isExtra onClick={zoom(ZOOM_STEP)} />
-      <Tool label={t('replay.tools.zoomIn')} hint="+" icon={IconZoomIn} onClick={zoom(1 / ZOOM_STEP)} />
-      <Tool label={t('replay.tools.fit')} hint="0" icon={IconFit} isExtra onClick={view.fit} />
-      <Tool label={t('replay.tools.keys')} hint="?" icon={IconKeyboard} isExtra onClick={onKeys} />
+      {tool(t('replay.tools.zoomOut'), '−', IconZoomOut, zoom(ZOOM_STEP), 'extra')}
+      {tool(t('replay.tools.zoomIn'), '+', IconZoomIn, zoom(1 / ZOOM_STEP))}
+      {tool(t('replay.tools.fit'), '0', IconFit, view.fit, 'extra')}
+      {tool(t('replay.tools.keys'), '?', IconKeyboard, onKeys, 'extra')}
     </div>
   )
 }

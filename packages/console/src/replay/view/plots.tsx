@@ -45,44 +45,35 @@ export function plotsOf(keys: Iterable<string>, schemas: RecordedSchemas): reado
   const speedKey = velocity && `telemetry:${[...velocity, 'linear_mps'].join('.')}`
   const batteryKey = battery && `telemetry:${battery.join('.')}`
   const commanded = SPEED_PATHS.map((path) => `control:${path}`).find((key) => all.includes(key))
-  const lines = (...wanted: readonly (readonly [key: string | undefined, changes?: Partial<PlotLine>])[]) =>
-    wanted.flatMap(([key, changes]) =>
+  const plot = (
+    id: string,
+    title: string,
+    ...wanted: readonly (readonly [key: string | undefined, changes?: Partial<PlotLine>])[]
+  ) => ({
+    id,
+    title,
+    lines: wanted.flatMap(([key, changes]) =>
       key !== undefined && all.includes(key) ? [{ ...describe(key, schemas), ...changes }] : [],
-    )
+    ),
+  })
   const commands = all.filter((key) => key.startsWith('control:'))
   const share = (label: string) => ({ label, unit: '%', factor: 100 })
   const plots = [
-    {
-      id: 'speed',
-      title: t('replay.plots.speed'),
-      lines: lines(
-        [speedKey, { label: t('replay.plots.measured') }],
-        [commanded, { label: t('replay.plots.commanded') }],
-      ),
-    },
-    {
-      id: 'battery',
-      title: t('replay.plots.battery'),
-      lines: lines([batteryKey, share(t('replay.plots.battery'))]),
-    },
-    {
-      id: 'latency',
-      title: t('replay.plots.latency'),
-      lines: lines(
-        ['latency:operator_ms', { label: t('replay.plots.operator') }],
-        ['latency:robot_ms', { label: t('replay.plots.robot') }],
-      ),
-    },
-    {
-      id: 'commands',
-      title: t('replay.plots.commands'),
-      lines: lines(...commands.map((key) => [key] as const)),
-    },
-    {
-      id: 'limit',
-      title: t('replay.plots.limit'),
-      lines: lines(['limits:speed_scale', share(t('replay.plots.limit'))]),
-    },
+    plot(
+      'speed',
+      t('replay.plots.speed'),
+      [speedKey, { label: t('replay.plots.measured') }],
+      [commanded, { label: t('replay.plots.commanded') }],
+    ),
+    plot('battery', t('replay.plots.battery'), [batteryKey, share(t('replay.plots.battery'))]),
+    plot(
+      'latency',
+      t('replay.plots.latency'),
+      ['latency:operator_ms', { label: t('replay.plots.operator') }],
+      ['latency:robot_ms', { label: t('replay.plots.robot') }],
+    ),
+    plot('commands', t('replay.plots.commands'), ...commands.map((key) => [key] as const)),
+    plot('limit', t('replay.plots.limit'), ['limits:speed_scale', share(t('replay.plots.limit'))]),
     ...telemetryPlots(all, new Set([speedKey, batteryKey]), schemas),
   ]
   return plots
