@@ -1,5 +1,4 @@
 import { Button, Card, Group, SimpleGrid, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DescriptionItem, DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
@@ -7,7 +6,6 @@ import { LinkAnchor, SessionLink } from '../base/links.tsx'
 import { Section } from '../base/section.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time, useNow } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { useSessionAction } from '../session/session-query.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { StopSign } from '../status/shapes.tsx'
@@ -21,11 +19,11 @@ import {
   LATE_JOB_S,
   type OpenSession,
   type Overview,
-  overviewQuery,
-  queuesQuery,
   SILENT_MS,
   shortTime,
   useAdminStop,
+  useOverview,
+  useQueues,
 } from './admin-page.tsx'
 
 /** Shows the state of the platform, with a stop button for every open session. */
@@ -36,8 +34,7 @@ export const OverviewPage = () => (
 )
 
 function Live() {
-  const { rest } = usePlatform()
-  const query = useQuery(overviewQuery(rest))
+  const query = useOverview()
   return (
     <>
       <Freshness query={query} />
@@ -270,8 +267,7 @@ const serviceColumns: readonly TableColumn<Service>[] = [
 
 /** Says in a line for each service whether it works, and where to look if it does not. */
 function Services({ overview: { at, gateways, not_recorded, robots } }: { overview: Overview }) {
-  const { rest } = usePlatform()
-  const queues = useQuery(queuesQuery(rest)).data ?? []
+  const queues = useQueues().data ?? []
   const silent = gateways.filter(({ seen_at }) => Date.parse(at) - Date.parse(seen_at) > SILENT_MS).length
   const failed = queues.reduce((sum, queue) => sum + queue.failed, 0)
   const due = queues.filter((queue) => queue.due > 0)

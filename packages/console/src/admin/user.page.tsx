@@ -1,5 +1,4 @@
 import { Alert, Badge, Group, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DescriptionItem, DescriptionList, PlainList, RowTable, wrapped } from '../base/data-table.tsx'
@@ -7,7 +6,7 @@ import { LinkAnchor, LinkButton, SessionLink } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
 import { Time } from '../base/time.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useAction } from '../platform/rest.ts'
 import { RobotStatusLabel } from '../robots/robot-status.tsx'
@@ -15,7 +14,7 @@ import { SessionStatusLabel } from '../status/session-status.tsx'
 import { certificationStatusTexts, roleTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { AdminPage, RevokeButton, type User, userQuery } from './admin-page.tsx'
+import { AdminPage, RevokeButton, type User, useUser } from './admin-page.tsx'
 
 /** Shows a user to admins: account, roles, certifications, robots, open session; suspends and restores the user. */
 export function UserPage() {
@@ -24,9 +23,8 @@ export function UserPage() {
 }
 
 function UserById() {
-  const { rest } = usePlatform()
   const { userId } = useParams({ from: '/shell/admin/users/$userId' })
-  const query = useQuery(userQuery(rest, userId))
+  const query = useUser(userId)
   return (
     <ResourcePage
       query={query}

@@ -1,5 +1,5 @@
 import { Alert, Anchor, Button, Group, Stack, Table, Text } from '@mantine/core'
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import {
@@ -16,7 +16,7 @@ import { ResourcePage, Section } from '../base/section.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useRead } from '../platform/rest.ts'
+import { useRead, useWrite } from '../platform/rest.ts'
 import { ClientProfileForm } from '../settings/profile-forms.tsx'
 import type { ShapeName } from '../status/shape-name.ts'
 import { StateLabel } from '../status/state-label.tsx'
@@ -96,10 +96,8 @@ const invoiceColumns: readonly TableColumn<Invoice>[] = [
 
 /** Shows whether a payment method is saved, and links to the page of the payment provider. */
 function PaymentSetup() {
-  const { rest } = usePlatform()
   const profile = useRead(keys.clientProfile, (rest) => rest.GET('/api/client/profile'))
-  const portal = useMutation({
-    mutationFn: () => answerOf(rest.POST('/api/payments/portal')),
+  const portal = useWrite((rest) => rest.POST('/api/payments/portal'), {
     // Opens in this tab, because browsers block a window that opens after a request.
     onSuccess: ({ url }) => {
       const address = webAddress(url)

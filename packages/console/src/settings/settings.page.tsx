@@ -36,24 +36,16 @@ export function SettingsPage() {
       <Sections
         items={[
           { id: 'account', title: t('common.account'), content: account },
-          ...(roles.includes('operator')
-            ? [
-                {
-                  id: 'operator-profile',
-                  title: t('settings.page.operatorProfile'),
-                  content: <OperatorProfileForm />,
-                },
-              ]
-            : []),
-          ...(roles.includes('client')
-            ? [
-                {
-                  id: 'owner-profile',
-                  title: t('settings.page.ownerProfile'),
-                  content: <ClientProfileForm />,
-                },
-              ]
-            : []),
+          roles.includes('operator') && {
+            id: 'operator-profile',
+            title: t('settings.page.operatorProfile'),
+            content: <OperatorProfileForm />,
+          },
+          roles.includes('client') && {
+            id: 'owner-profile',
+            title: t('settings.page.ownerProfile'),
+            content: <ClientProfileForm />,
+          },
           { id: 'roles', title: t('settings.page.roles'), content: <RolesSection /> },
           {
             id: 'notifications',
@@ -62,7 +54,7 @@ export function SettingsPage() {
           },
           { id: 'api-keys', title: t('settings.apiKeys.title'), content: <ApiKeys /> },
           { id: 'webhooks', title: t('settings.webhooks'), content: <Webhooks /> },
-        ]}
+        ].filter((item) => item !== false)}
       />
     </Page>
   )

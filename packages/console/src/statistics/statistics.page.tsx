@@ -1,23 +1,18 @@
 import { SimpleGrid } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { SessionStatus } from '@wheelhouse/protocol'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import { Chart } from '../base/chart.tsx'
 import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
 import { dataSize, duration, money, monthOf } from '../base/format.ts'
 import { Page } from '../base/page.tsx'
 import { QueryView } from '../base/states.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { robotStatusTexts, sessionStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 
 export function StatisticsPage() {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: [...keys.stats, 'client'],
-    queryFn: () => answerOf(rest.GET('/api/client/stats')),
-  })
+  const query = useRead([...keys.stats, 'client'], (rest) => rest.GET('/api/client/stats'))
   return (
     <Page title={t('statistics.page.title')} description={t('statistics.page.description')}>
       <QueryView query={query}>
