@@ -12,8 +12,7 @@ import { useHash } from '@mantine/hooks'
 import { cockpitBlocks } from './cockpit-states.tsx'
 import type { GalleryBlock, GalleryState } from './frames.tsx'
 import styles from './gallery.module.css'
-import { liveBlocks } from './live-states.tsx'
-import { pageBlocks } from './page-states.tsx'
+import { liveBlocks, pageBlocks } from './states.tsx'
 
 const blocks: readonly GalleryBlock[] = [...liveBlocks, ...cockpitBlocks, ...pageBlocks]
 

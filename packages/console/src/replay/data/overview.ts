@@ -4,6 +4,8 @@ import { type FetchRange, RangeRefused } from './block-cache.ts'
 import {
   createRecordingSource,
   createRetryDelay,
+  isObject,
+  objectIn,
   type RecordedMessage,
   timedPart,
 } from './recording-source.ts'
@@ -73,8 +75,6 @@ const DENSE_TOPICS: readonly string[] = [telemetry, control, dropped, latency, l
 /** The log repeats the messages of the chat. */
 const CHAT = 'chat.message'
 
-const text = new TextDecoder()
-
 /** Collects the messages of a recording in a limited number of buckets of the same width. */
 function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath }: OverviewOptions) {
   let widthMs = Math.max(1, spanMs / buckets)
@@ -118,8 +118,8 @@ function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath }: Ove
 
   function addPose(index: number, atMs: number, data: unknown): void {
     let value = data
-    for (const name of posePath ?? []) value = isRecord(value) ? value[name] : undefined
-    if (!posePath || !isRecord(value) || (poses[4 * index] ?? 0) > atMs) return
+    for (const name of posePath ?? []) value = isObject(value) ? value[name] : undefined
+    if (!posePath || !isObject(value) || (poses[4 * index] ?? 0) > atMs) return
     const { x_m: x, y_m: y, heading_rad: heading } = value
     if (typeof x === 'number' && typeof y === 'number' && typeof heading === 'number')
       poses.set([atMs, x, y, heading], 4 * index)
@@ -128,7 +128,7 @@ function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath }: Ove
   return {
     /** Adds a message of any topic. A message that cannot be read is left out. */
     add({ topic, atMs, data }: RecordedMessage): void {
-      const value = parse(data)
+      const value = objectIn(data)
       if (value === undefined) return
       if (topic === stop) push(stops, stopEntry(atMs, value))
       else if (topic === chat) push(eventEntries, eventEntry(atMs, { ...value, type: CHAT, data: value }))
@@ -168,7 +168,7 @@ function known<T>(values: Map<string, T>, key: string, create: () => T): T | und
 }
 
 function stopEntry(atMs: number, value: Values): StopEntry {
-  const given = isRecord(value.stop) ? value.stop : null
+  const given = isObject(value.stop) ? value.stop : null
   return {
     atMs,
     status: String(value.status),
@@ -184,22 +184,10 @@ const eventEntry = (atMs: number, { seq, type, data }: Values): EventEntry => ({
   atMs,
   seq: Number(seq),
   type: String(type),
-  data: isRecord(data) ? data : {},
+  data: isObject(data) ? data : {},
 })
 
 type Values = Readonly<Record<string, unknown>>
-
-const isRecord = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function parse(data: Uint8Array): Values | undefined {
-  try {
-    const value: unknown = JSON.parse(text.decode(data))
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
 
 /** The smallest (`sign` -1) or the largest value of each bucket, and when it came. */
 class Extremes {

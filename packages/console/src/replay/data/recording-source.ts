@@ -254,8 +254,8 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
     const isWhole = Math.max(...parts.map((part) => part.toMs)) >= toMs
     const moments: Moment[] = []
     for await (const message of source.messages({ topics, fromMs, toMs: toMs - 0.001 })) {
-      const moment = parse(message)
-      if (moment) moments.push(moment)
+      const value = objectIn(message.data)
+      if (value) moments.push({ topic: message.topic, atMs: message.atMs, value })
       if (moments.length >= MAX_MESSAGES) break
     }
     return { moments, parts: isWhole ? undefined : parts }
@@ -301,15 +301,18 @@ export function createMomentReader(source: RecordingSource, topics: readonly str
 }
 export type MomentReader = ReturnType<typeof createMomentReader>
 
-function parse({ topic, atMs, data }: RecordedMessage): Moment | undefined {
+/** Returns the JSON object of a message; undefined for anything else. */
+export function objectIn(data: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text.decode(data))
-    if (typeof value !== 'object' || value === null) return undefined
-    return { topic, atMs, value: value as Record<string, unknown> }
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
 }
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 interface CommandMoment extends Moment {
   readonly dropped: string | undefined
