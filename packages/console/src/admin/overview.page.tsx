@@ -1,7 +1,7 @@
 import { Button, Card, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { DescriptionItem, DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
+import { DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { LinkAnchor, SessionLink } from '../base/links.tsx'
 import { Section } from '../base/section.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
@@ -232,16 +232,18 @@ const Silence = ({ ms }: { ms: number }) => {
 }
 
 const RobotCounts = ({ robots }: { robots: Overview['robots'] }) => (
-  <DescriptionList cols={{ base: 2, xs: 4 }}>
-    {statuses.map((status) => (
-      <DescriptionItem key={status} size="xl" label={robotStatusTexts[status]}>
-        {robots[status].toLocaleString(language)}
-      </DescriptionItem>
-    ))}
-    <DescriptionItem size="xl" label={t('admin.overview.registered')}>
-      {statuses.reduce((sum, status) => sum + robots[status], 0).toLocaleString(language)}
-    </DescriptionItem>
-  </DescriptionList>
+  <DescriptionList
+    cols={{ base: 2, xs: 4 }}
+    size="xl"
+    items={{
+      ...Object.fromEntries(
+        statuses.map((status) => [robotStatusTexts[status], robots[status].toLocaleString(language)]),
+      ),
+      [t('admin.overview.registered')]: statuses
+        .reduce((sum, status) => sum + robots[status], 0)
+        .toLocaleString(language),
+    }}
+  />
 )
 
 const statuses = ['IN_SESSION', 'AVAILABLE', 'OFFLINE'] as const

@@ -1,7 +1,7 @@
 import { Alert, Badge, Group, Text } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { DescriptionItem, DescriptionList, PlainList, RowTable, wrapped } from '../base/data-table.tsx'
+import { DescriptionList, PlainList, RowTable, wrapped } from '../base/data-table.tsx'
 import { LinkAnchor, LinkButton, SessionLink } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
@@ -67,26 +67,22 @@ const View = ({ user }: { user: User }) => (
 
 const Account = ({ user }: { user: User }) => (
   <Section title={t('admin.person.account')}>
-    <DescriptionList cols={{ base: 1, xs: 2, md: 4 }}>
-      <DescriptionItem label={t('admin.person.email')}>{emailText(user)}</DescriptionItem>
-      <DescriptionItem label={t('admin.person.joined')}>
-        <Time at={user.created_at} />
-      </DescriptionItem>
-      <DescriptionItem label={t('admin.person.lastSeen')}>
-        {user.last_seen_at === null ? t('admin.person.never') : <Time at={user.last_seen_at} />}
-      </DescriptionItem>
-      <DescriptionItem label={t('admin.person.apiKeys')}>
-        {user.api_keys.toLocaleString(language)}
-      </DescriptionItem>
-      <DescriptionItem label={t('admin.person.openSession')}>
-        <OpenSession session={user.open_session} />
-      </DescriptionItem>
-      <DescriptionItem label={t('admin.person.sessions')}>
-        <LinkAnchor to="/admin/sessions" search={{ search: user.id }} inherit>
-          {t('admin.person.allSessions')}
-        </LinkAnchor>
-      </DescriptionItem>
-    </DescriptionList>
+    <DescriptionList
+      cols={{ base: 1, xs: 2, md: 4 }}
+      items={{
+        [t('admin.person.email')]: emailText(user),
+        [t('admin.person.joined')]: <Time at={user.created_at} />,
+        [t('admin.person.lastSeen')]:
+          user.last_seen_at === null ? t('admin.person.never') : <Time at={user.last_seen_at} />,
+        [t('admin.person.apiKeys')]: user.api_keys.toLocaleString(language),
+        [t('admin.person.openSession')]: <OpenSession session={user.open_session} />,
+        [t('admin.person.sessions')]: (
+          <LinkAnchor to="/admin/sessions" search={{ search: user.id }} inherit>
+            {t('admin.person.allSessions')}
+          </LinkAnchor>
+        ),
+      }}
+    />
   </Section>
 )
 

@@ -110,15 +110,24 @@ export const PlainList = <Row extends { readonly id: string }>(props: {
   </Stack>
 )
 
-/** Renders a grid of labelled values. Its children are `DescriptionItem`s. */
-export const DescriptionList = ({
-  cols,
-  children,
-}: {
-  cols: SimpleGridProps['cols']
-  children: ReactNode
-}) => (
+interface DescriptionListProps {
+  readonly cols: SimpleGridProps['cols']
+  /** Emphasizes the values. */
+  readonly size?: 'lg' | 'xl'
+  /** The values by their labels. */
+  readonly items?: Readonly<Record<string, ReactNode>>
+  /** `DescriptionItem`s. */
+  readonly children?: ReactNode
+}
+
+/** Renders a grid of labelled values. */
+export const DescriptionList = ({ cols, size, items = {}, children }: DescriptionListProps) => (
   <SimpleGrid component="dl" {...(cols && { cols })} m={0}>
+    {Object.entries(items).map(([label, value]) => (
+      <DescriptionItem key={label} label={label} size={size}>
+        {value}
+      </DescriptionItem>
+    ))}
     {children}
   </SimpleGrid>
 )

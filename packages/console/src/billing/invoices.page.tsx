@@ -2,13 +2,7 @@ import { Alert, Anchor, Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
-import {
-  DescriptionItem,
-  DescriptionList,
-  MoreButton,
-  RowTable,
-  type TableColumn,
-} from '../base/data-table.tsx'
+import { DescriptionList, MoreButton, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { dateTime, duration, money, monthOf } from '../base/format.ts'
 import { LinkAnchor, LinkButton, SessionLink, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
@@ -64,17 +58,15 @@ function Totals({ invoices }: { invoices: readonly Invoice[] }) {
       .filter(({ status }) => statuses.includes(status))
       .reduce((cents, { total_cents }) => cents + total_cents, 0)
   return (
-    <DescriptionList cols={{ base: 1, xs: 3 }}>
-      <DescriptionItem label={t('billing.invoices.total')} size="lg">
-        {money(sum('DRAFT', 'OPEN', 'FAILED', 'PAID'))}
-      </DescriptionItem>
-      <DescriptionItem label={t('billing.invoices.paid')} size="lg">
-        {money(sum('PAID'))}
-      </DescriptionItem>
-      <DescriptionItem label={t('billing.invoices.unpaid')} size="lg">
-        {money(sum('OPEN', 'FAILED'))}
-      </DescriptionItem>
-    </DescriptionList>
+    <DescriptionList
+      cols={{ base: 1, xs: 3 }}
+      size="lg"
+      items={{
+        [t('billing.invoices.total')]: money(sum('DRAFT', 'OPEN', 'FAILED', 'PAID')),
+        [t('billing.invoices.paid')]: money(sum('PAID')),
+        [t('billing.invoices.unpaid')]: money(sum('OPEN', 'FAILED')),
+      }}
+    />
   )
 }
 

@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router'
 import { ControlSchema } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useEffect, useState } from 'react'
-import { DescriptionItem, DescriptionList, wrapped } from '../base/data-table.tsx'
+import { DescriptionList, wrapped } from '../base/data-table.tsx'
 import { money, shortList } from '../base/format.ts'
 import { IconSteeringWheel } from '../base/icons.tsx'
 import { isTyping } from '../base/keys.ts'
@@ -228,35 +228,29 @@ const categoryTexts = {
 
 /** Shows certification, ratings by the owner, the limits under which the robot moves, and its model. */
 const Terms = ({ robot }: { robot: PreFlight }) => (
-  <DescriptionList cols={{ base: 1, xs: 2 }}>
-    <DescriptionItem label={t('operator.terms.certification')}>{certificationText(robot)}</DescriptionItem>
-    <DescriptionItem label={t('operator.terms.ratings')}>{ratingText(robot)}</DescriptionItem>
-    <DescriptionItem label={t('operator.terms.latencyLimit')}>
-      {latencyMs(robot.latency_limit_ms)}
-    </DescriptionItem>
-    <DescriptionItem label={t('operator.terms.latencyBudget')}>
-      {robot.latency_budget_ms === null
-        ? t('operator.terms.noBudget')
-        : t('operator.terms.budget', { latency: latencyMs(robot.latency_budget_ms) })}
-    </DescriptionItem>
-    <DescriptionItem label={t('operator.terms.pictureAge')}>
-      {robot.video_limit_ms === null ? t('operator.terms.noLimit') : latencyMs(robot.video_limit_ms)}
-    </DescriptionItem>
-    {robot.model && (
-      <>
-        <DescriptionItem label={t('operator.robot.model')}>
-          {t('operator.model.name', { name: robot.model.name, manufacturer: robot.model.manufacturer })}
-        </DescriptionItem>
-        <DescriptionItem label={t('operator.robot.kind')}>
-          {categoryTexts[robot.model.category]}
-        </DescriptionItem>
-        <DescriptionItem label={t('operator.robot.axes')}>{robot.model.degrees_of_freedom}</DescriptionItem>
-      </>
-    )}
-    {robot.tags.length > 0 && (
-      <DescriptionItem label={t('operator.robot.tags')}>{robot.tags.join(' · ')}</DescriptionItem>
-    )}
-  </DescriptionList>
+  <DescriptionList
+    cols={{ base: 1, xs: 2 }}
+    items={{
+      [t('operator.terms.certification')]: certificationText(robot),
+      [t('operator.terms.ratings')]: ratingText(robot),
+      [t('operator.terms.latencyLimit')]: latencyMs(robot.latency_limit_ms),
+      [t('operator.terms.latencyBudget')]:
+        robot.latency_budget_ms === null
+          ? t('operator.terms.noBudget')
+          : t('operator.terms.budget', { latency: latencyMs(robot.latency_budget_ms) }),
+      [t('operator.terms.pictureAge')]:
+        robot.video_limit_ms === null ? t('operator.terms.noLimit') : latencyMs(robot.video_limit_ms),
+      ...(robot.model && {
+        [t('operator.robot.model')]: t('operator.model.name', {
+          name: robot.model.name,
+          manufacturer: robot.model.manufacturer,
+        }),
+        [t('operator.robot.kind')]: categoryTexts[robot.model.category],
+        [t('operator.robot.axes')]: robot.model.degrees_of_freedom,
+      }),
+      ...(robot.tags.length > 0 && { [t('operator.robot.tags')]: robot.tags.join(' · ') }),
+    }}
+  />
 )
 
 const certificationTexts = {

@@ -1,7 +1,7 @@
 import { Box, Group, Stack } from '@mantine/core'
 import type { Schemas } from '@wheelhouse/sdk'
 import { Band, BandKey, type BandPart, type BandState } from '../base/band.tsx'
-import { DescriptionItem, DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
+import { DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { dateTime, duration, timeOfDay } from '../base/format.ts'
 import { SessionLink } from '../base/links.tsx'
 import { Panel, Section } from '../base/section.tsx'
@@ -40,20 +40,17 @@ function Summary({ health, toMs }: { health: RobotHealth; toMs: number }) {
   const stops = health.incidents.filter(({ type }) => type === 'session.stopped')
   return (
     <>
-      <DescriptionList cols={{ base: 1, xs: 2, md: 4 }}>
-        <DescriptionItem label={t('robots.health.connected')}>
-          {percent(connectedShare(spans, fromMs, toMs))}
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.health.lowestBattery')}>
-          {charges.length === 0 ? t('robots.health.notReported') : percent(Math.min(...charges))}
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.health.highestBattery')}>
-          {charges.length === 0 ? t('robots.health.notReported') : percent(Math.max(...charges))}
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.health.stops')}>
-          {stops.length.toLocaleString(language)}
-        </DescriptionItem>
-      </DescriptionList>
+      <DescriptionList
+        cols={{ base: 1, xs: 2, md: 4 }}
+        items={{
+          [t('robots.health.connected')]: percent(connectedShare(spans, fromMs, toMs)),
+          [t('robots.health.lowestBattery')]:
+            charges.length === 0 ? t('robots.health.notReported') : percent(Math.min(...charges)),
+          [t('robots.health.highestBattery')]:
+            charges.length === 0 ? t('robots.health.notReported') : percent(Math.max(...charges)),
+          [t('robots.health.stops')]: stops.length.toLocaleString(language),
+        }}
+      />
       <HealthChart fromMs={fromMs} toMs={toMs} spans={spans} incidents={health.incidents} />
     </>
   )

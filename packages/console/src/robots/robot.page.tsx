@@ -5,7 +5,7 @@ import type { RobotState } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { DescriptionItem, DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
+import { DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { dataSize, duration, money } from '../base/format.ts'
 import { LinkAnchor, LinkButton, SessionLink, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
@@ -194,15 +194,14 @@ function DataTab({ robot }: { robot: RobotDetail }) {
           if (own.length === 0) return <Empty title={t('robots.data.emptyTitle')} />
           return own.map((dataset) => (
             <div key={dataset.id}>
-              <DescriptionList cols={{ base: 1, xs: 3 }}>
-                <DescriptionItem label={t('robots.data.episodes')}>
-                  {dataset.episode_count.toLocaleString(language)}
-                </DescriptionItem>
-                <DescriptionItem label={t('robots.data.size')}>{dataSize(dataset.size_mb)}</DescriptionItem>
-                <DescriptionItem label={t('robots.data.lastAdded')}>
-                  <Time at={dataset.updated_at} />
-                </DescriptionItem>
-              </DescriptionList>
+              <DescriptionList
+                cols={{ base: 1, xs: 3 }}
+                items={{
+                  [t('robots.data.episodes')]: dataset.episode_count.toLocaleString(language),
+                  [t('robots.data.size')]: dataSize(dataset.size_mb),
+                  [t('robots.data.lastAdded')]: <Time at={dataset.updated_at} />,
+                }}
+              />
               <Group mt="md">
                 <LinkButton to="/datasets/$datasetId" params={{ datasetId: dataset.id }} variant="default">
                   {t('robots.data.showEpisodes')}
@@ -223,16 +222,15 @@ const ConnectTab = ({ robot }: { robot: RobotDetail }) => (
       <PairRobot robot={robot} />
     </Section>
     <Section title={t('robots.connect.connection')}>
-      <DescriptionList cols={{ base: 1, xs: 2 }}>
-        <DescriptionItem label={t('robots.connect.controlUrl')}>{robot.control_url}</DescriptionItem>
-        <DescriptionItem label={t('robots.connect.video')}>
-          <Video url={robot.stream_url} />
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.connect.hardwareId')}>{robot.hardware_id}</DescriptionItem>
-        <DescriptionItem label={t('robots.connect.registered')}>
-          <Time at={robot.created_at} exact />
-        </DescriptionItem>
-      </DescriptionList>
+      <DescriptionList
+        cols={{ base: 1, xs: 2 }}
+        items={{
+          [t('robots.connect.controlUrl')]: robot.control_url,
+          [t('robots.connect.video')]: <Video url={robot.stream_url} />,
+          [t('robots.connect.hardwareId')]: robot.hardware_id,
+          [t('robots.connect.registered')]: <Time at={robot.created_at} exact />,
+        }}
+      />
     </Section>
     <Section title={t('robots.connect.token')}>
       <RobotToken robot={robot} />
@@ -291,22 +289,22 @@ const SHOWN_BOOKINGS = 20
 export const AccessTab = ({ robot }: { robot: RobotDetail }) => (
   <Stack>
     <Section title={t('robots.access.title')}>
-      <DescriptionList cols={{ base: 1, xs: 2 }}>
-        <DescriptionItem label={t('robots.access.operators')}>
-          {robot.require_certification
+      <DescriptionList
+        cols={{ base: 1, xs: 2 }}
+        items={{
+          [t('robots.access.operators')]: robot.require_certification
             ? t('robots.access.certified', { type: robot.robot_type })
-            : t('robots.access.allOperators')}
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.access.clearStops')}>
-          {t(robot.stop_clear === 'owner' ? 'robots.access.ownerAndAdmins' : 'robots.access.alsoOperator')}
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.access.latencyLimit')}>
-          {milliseconds(robot.latency_limit_ms)}
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.access.latencyBudget')}>
-          {robot.latency_budget_ms === null ? t('robots.access.none') : milliseconds(robot.latency_budget_ms)}
-        </DescriptionItem>
-      </DescriptionList>
+            : t('robots.access.allOperators'),
+          [t('robots.access.clearStops')]: t(
+            robot.stop_clear === 'owner' ? 'robots.access.ownerAndAdmins' : 'robots.access.alsoOperator',
+          ),
+          [t('robots.access.latencyLimit')]: milliseconds(robot.latency_limit_ms),
+          [t('robots.access.latencyBudget')]:
+            robot.latency_budget_ms === null
+              ? t('robots.access.none')
+              : milliseconds(robot.latency_budget_ms),
+        }}
+      />
       <Group>
         <LinkButton
           to="/robots/$robotId"
