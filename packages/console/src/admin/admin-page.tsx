@@ -87,7 +87,6 @@ export function PagesView<T>({ query, empty, children }: Props<T>) {
   )
 }
 
-/** Renders the name of a user as a link to the page that admins see of the user. */
 export const UserLink = ({ id, name }: { id: string; name: string }) => (
   <LinkAnchor to="/admin/users/$userId" params={{ userId: id }} inherit>
     {name}
@@ -121,12 +120,10 @@ export function Freshness({ query: { dataUpdatedAt, isError, isPaused } }: Fresh
   )
 }
 
-/** Shows the age of the visible rows of a list. */
 export const ListFreshness = ({ list }: { list: Pick<ListRows<unknown>, 'updatedAtMs' | 'error'> }) => (
   <Freshness query={{ dataUpdatedAt: list.updatedAtMs, isError: list.error !== null, isPaused: false }} />
 )
 
-/** Revokes an approved certification with a reason. */
 export function RevokeButton(props: {
   certification: Pick<CertificationRequest, 'id' | 'operator_name' | 'robot_type'>
 }) {
@@ -183,7 +180,6 @@ export type OpenSession = Schemas['OverviewSession']
 
 const OVERVIEW_INTERVAL_MS = 3_000
 
-/** Queries the admin overview. Polls while the page is visible. */
 export const useOverview = () =>
   useRead([...keys.sessions, 'overview'], (rest, { signal }) => rest.GET('/api/admin/overview', { signal }), {
     refetchInterval: OVERVIEW_INTERVAL_MS,
@@ -196,7 +192,6 @@ export const SILENT_MS = 15_000
 /** A queue whose oldest job has been due for longer has no free worker. */
 export const LATE_JOB_S = 300
 
-/** Queries the queues of background work. Polls while the page is visible. */
 export const useQueues = () =>
   useRead([...keys.jobs, 'queues'], (rest, { signal }) => rest.GET('/api/admin/jobs/queues', { signal }), {
     refetchInterval: POLL_INTERVAL_MS,
@@ -208,7 +203,6 @@ export type CertificationRequest = Schemas['CertificationRequest']
 /** The maximum number of requests in one response. */
 export const LIST_LIMIT = 200
 
-/** Queries certification requests by status. Polls while the page is visible. */
 export const useCertificationRequests = (status: CertificationRequest['status']) =>
   useRead(
     [...keys.certifications, 'all', status],
@@ -219,7 +213,6 @@ export const useCertificationRequests = (status: CertificationRequest['status'])
 /** A user as admins see the user. */
 export type User = Schemas['UserDetail']
 
-/** Queries a user for admins. Polls while the page is visible. */
 export const useUser = (id: string) =>
   useRead(
     [...keys.users, id],

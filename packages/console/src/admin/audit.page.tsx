@@ -14,7 +14,6 @@ import { language, t } from '../texts/texts.ts'
 import { AdminPage, PAGE_SIZE, PagesView, usePages } from './admin-page.tsx'
 import { type AuditSearch, readAuditSearch } from './search.ts'
 
-/** Shows the audit log, newest entry first. */
 export const AuditPage = () => (
   <AdminPage title={t('admin.audit.title')} description={t('admin.audit.description')}>
     <Log />

@@ -18,7 +18,6 @@ import {
   useCertificationRequests,
 } from './admin-page.tsx'
 
-/** Lists pending and decided certification requests. */
 export const CertificationsPage = () => (
   <AdminPage
     title={t('admin.certificationRequests.title')}

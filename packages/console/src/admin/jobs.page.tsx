@@ -16,7 +16,6 @@ import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { AdminPage, Freshness, LATE_JOB_S, PAGE_SIZE, shortTime, useQueues } from './admin-page.tsx'
 
-/** Shows the queues of background work, and the jobs that need attention. */
 export const JobsPage = () => (
   <AdminPage title={t('admin.jobs.title')} description={t('admin.jobs.description')}>
     <Jobs />

@@ -147,7 +147,6 @@ const sessionFilters: readonly ListFilter[] = [
   },
 ]
 
-/** Lists the sessions of all users. */
 export function AdminSessionsPage() {
   const navigate = useNavigate({ from: '/admin/sessions' })
   return (
@@ -253,7 +252,6 @@ const robotFilters = (tag: string | undefined): readonly ListFilter[] => [
   { name: 'tag', label: t('admin.robots.tags'), options: optionsOf([], tag) },
 ]
 
-/** Lists the robots of all owners. */
 export function AdminRobotsPage() {
   const search = useSearch({ from: '/shell/admin/robots' })
   const navigate = useNavigate({ from: '/admin/robots' })
@@ -330,7 +328,6 @@ const userFilters: readonly ListFilter[] = [
   },
 ]
 
-/** Lists all users. */
 export function UsersPage() {
   const navigate = useNavigate({ from: '/admin/users' })
   return (

@@ -26,7 +26,6 @@ import {
   useQueues,
 } from './admin-page.tsx'
 
-/** Shows the state of the platform, with a stop button for every open session. */
 export const OverviewPage = () => (
   <AdminPage title={t('admin.overview.title')} description={t('admin.overview.description')}>
     <Live />

@@ -39,5 +39,4 @@ const audit = z.object({ actor: trimmed, subject: trimmed, action: trimmed, sinc
 /** The filters of the audit log, as stored in the query string: who acted, the id of what changed, and when. */
 export type AuditSearch = z.output<typeof audit>
 
-/** Reads the filters from the query string and drops invalid values. */
 export const readAuditSearch = (raw: Record<string, unknown>): AuditSearch => audit.parse(raw)

@@ -16,7 +16,6 @@ import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { AdminPage, RevokeButton, type User, useUser } from './admin-page.tsx'
 
-/** Shows a user to admins: account, roles, certifications, robots, open session; suspends and restores the user. */
 export function UserPage() {
   const { roles } = useMe()
   return roles.includes('admin') ? <UserById /> : <AdminPage title={t('admin.person.kind')}>{null}</AdminPage>

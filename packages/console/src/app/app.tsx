@@ -15,7 +15,6 @@ interface Props {
   readonly router: ReturnType<typeof createConsoleRouter>
 }
 
-/** Renders the router inside the providers of theme, query cache and platform clients. */
 export const App = ({ platform, queries, router }: Props) => (
   <MantineProvider
     theme={theme}

@@ -72,7 +72,6 @@ const titles: Readonly<Record<Group, string>> = {
   account: t('common.account'),
 }
 
-/** The links by group. */
 export const navigation = (Object.keys(links) as Group[]).map((group) => ({
   group,
   title: titles[group],

@@ -223,7 +223,6 @@ function matchesAll({ label, detail }: PaletteEntry, text: string): boolean {
     .every((word) => searched.includes(word))
 }
 
-/** Lists the shortcuts of the user. */
 export function ShortcutsSheet() {
   const opened = useOpenedAfterMount(useStore(sheetOpened))
   const shortcuts = useShortcutList()

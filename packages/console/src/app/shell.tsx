@@ -25,7 +25,6 @@ const MoreDrawer = lazy(() => import('./more-drawer.tsx'))
 const PaletteLauncher = lazy(() => import('./palette-launcher.tsx'))
 const DrivingBar = lazy(() => import('../operator/driving-bar.tsx'))
 
-/** Renders navigation and page for signed-in users. */
 export const Shell = () => (
   <SignedInOnly>
     <Frame />
@@ -57,9 +56,9 @@ const Side = () => (
     <Suspense fallback={<Box h={38} />}>
       <PaletteLauncher isWide />
     </Suspense>
-    <nav className={styles.nav} aria-label={t('app.shell.main')}>
+    <Box component="nav" flex={1} mih={0} style={{ overflowY: 'auto' }} aria-label={t('app.shell.main')}>
       <Navigation />
-    </nav>
+    </Box>
     <Stack gap="xs">
       <Group justify="space-between" gap="xs" mih="2.25rem" pl="0.65rem" pr="0.25rem" fz="sm">
         <ConnectionBadge />

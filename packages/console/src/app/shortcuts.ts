@@ -33,12 +33,10 @@ const goKeys: Readonly<Record<string, string>> = {
   '/settings': ',',
 }
 
-/** Focuses the first search field of the page. */
 function focusSearch(): void {
   document.querySelector<HTMLInputElement>('main [type=search]')?.focus()
 }
 
-/** Returns the shortcuts of the signed-in user. */
 export function useShortcutList(): readonly Shortcut[] {
   const navigate = useNavigate()
   const entries = useNavigation().flatMap((group) => group.entries)

@@ -21,7 +21,6 @@ export const Mark = ({ size = 26 }: { size?: number }) => (
   </svg>
 )
 
-/** Shows mark and name of the product. */
 export const Brand = ({ name }: { name: string }) => (
   <Group component="span" display="inline-flex" gap="0.6rem" fz="1rem" fw={650} lts="-0.015em" wrap="nowrap">
     <Mark />

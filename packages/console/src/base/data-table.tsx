@@ -70,7 +70,6 @@ interface RowTableProps<Row> extends Omit<Props, 'columns' | 'children'> {
   readonly rowProps?: (row: Row) => TableTrProps & { readonly [name: `data-${string}`]: string }
 }
 
-/** Renders a table of records. */
 export const RowTable = <Row extends object>({
   columns,
   rows,
@@ -120,7 +119,6 @@ interface DescriptionListProps {
   readonly children?: ReactNode
 }
 
-/** Renders a grid of labelled values. */
 export const DescriptionList = ({ cols, size, items = {}, children }: DescriptionListProps) => (
   <SimpleGrid component="dl" {...(cols && { cols })} m={0}>
     {Object.entries(items).map(([label, value]) => (

@@ -13,7 +13,6 @@ const ButtonAsLink = (props: ButtonProps & WithoutStyleProps<ButtonProps>) => (
 export const LinkAnchor = createLink(Anchor<'a'>)
 export const LinkButton = createLink(ButtonAsLink)
 
-/** Renders a link to the page of a session. */
 export const SessionLink = ({ id, name, ...anchor }: AnchorProps & { id: string; name: ReactNode }) => (
   <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} {...anchor}>
     {name}

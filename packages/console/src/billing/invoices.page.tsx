@@ -18,7 +18,6 @@ import { invoiceStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import './print.css'
 
-/** Lists invoices and shows payment method, prices and company data. */
 export const InvoicesPage = () => (
   <Page title={t('billing.invoices.title')} description={t('billing.invoices.description')}>
     <QueryView
@@ -162,7 +161,6 @@ type InvoiceLine = Schemas['InvoiceLine']
 
 const PAGE_SIZE = 100
 
-/** Queries all invoices, newest first. */
 function useInvoices() {
   return useRead([...keys.invoices, 'list'], (rest) => rest.GET('/api/client/invoices'))
 }
@@ -201,7 +199,6 @@ const InvoiceStatusLabel = ({ status }: { status: Invoice['status'] }) => (
   </StateLabel>
 )
 
-/** Returns the meaning of the status for the owner. */
 const meaningOf = ({ status, paid_at }: Invoice): string =>
   status === 'PAID' && paid_at
     ? t('billing.status.paidOn', { date: dateTime(paid_at) })
@@ -317,7 +314,6 @@ const lineColumns = (currency: string): readonly TableColumn<InvoiceLine>[] => [
   [t('billing.lines.amount'), ({ amount_cents }) => money(amount_cents, currency)],
 ]
 
-/** Lists the sessions of an invoice and their totals. */
 const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) => (
   <>
     <RowTable

@@ -18,7 +18,6 @@ export type Episode = Schemas['Episode'] & {
 
 const PAGE_SIZE = 50
 
-/** Queries all datasets, most recently updated first. */
 export const useDatasets = () =>
   useRead([...keys.datasets, 'list'], (rest) => rest.GET('/api/client/datasets'))
 

@@ -269,7 +269,6 @@ const Schedule = ({ sessions }: { sessions: OperatorOverview['planned'] }) => (
   </Panel>
 )
 
-/** Lists some of the robots that the operator may drive now. */
 const FreeRobots = ({ robots }: { robots: readonly FreeRobot[] }) => (
   <Panel
     title={t('home.operator.robots')}

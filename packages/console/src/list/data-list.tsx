@@ -133,7 +133,6 @@ interface HeaderProps<Row, S extends ListSearch> extends Props<Row, S> {
   readonly onChange: (part: Readonly<Record<string, unknown>>) => void
 }
 
-/** Renders search field, filters, views and, on a phone, the order of a list. */
 function ListHeader<Row, S extends ListSearch>(props: HeaderProps<Row, S>) {
   const { label, name, columns, search, searchHint, filters = [], fields, onChange } = props
   return (
@@ -407,7 +406,6 @@ const isView = (value: unknown): value is SavedView => {
   return isNamed && typeof search === 'object' && search !== null
 }
 
-/** Reads stored views and drops invalid ones. */
 export function parseViews(text: string): readonly SavedView[] {
   const stored: unknown = JSON.parse(text)
   return Array.isArray(stored) ? stored.filter(isView).slice(-MAX_VIEWS) : []

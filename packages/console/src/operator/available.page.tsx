@@ -47,7 +47,6 @@ import {
 } from './queries.ts'
 import { RobotDrawing } from './robot-drawing.tsx'
 
-/** Shows the operator's open session, availability and the available robots. */
 export function AvailablePage() {
   return (
     <Page title={t('operator.available.title')} description={t('operator.available.description')}>

@@ -18,7 +18,6 @@ import { type Certification, useCertifications, useModelName, useModels } from '
 
 const shapes = { PENDING: 'delayed', APPROVED: 'live', REJECTED: 'off', REVOKED: 'blind' } as const
 
-/** Lists the operator's certifications and requests new ones. */
 export function CertificationsPage() {
   const query = useCertifications()
   return (

@@ -34,7 +34,6 @@ import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { useIdempotentMutation } from './idempotent-mutation.ts'
 
-/** Shows the operator's earnings and payouts. */
 export function EarningsPage() {
   const query = useRead([...keys.stats, 'operator'], (rest) => rest.GET('/api/operator/stats'))
   return (
@@ -194,7 +193,6 @@ const MAX_RETRIES = 3
 /** Returns whether payments are not configured, as opposed to a temporary outage of the provider. */
 const isNotSetUp = (error: unknown) => error instanceof ApiError && error.code === 'payments_not_configured'
 
-/** Shows payout account, payout form and past payouts. */
 function Payments() {
   const query = useRead(keys.payouts, (rest) => rest.GET('/api/payments/payout'), {
     retry: (count, error) => count < MAX_RETRIES && !isNotSetUp(error),

@@ -226,7 +226,6 @@ const categoryTexts = {
   humanoid: t('operator.category.humanoid'),
 } as const
 
-/** Shows certification, ratings by the owner, the limits under which the robot moves, and its model. */
 const Terms = ({ robot }: { robot: PreFlight }) => (
   <DescriptionList
     cols={{ base: 1, xs: 2 }}

@@ -8,7 +8,6 @@ const look = {
   bg: 'linear-gradient(var(--surface-2), var(--surface-3) 62%, var(--surface-2) 62%)',
 }
 
-/** Draws a robot in place of its picture. */
 export const RobotDrawing = () => (
   <Center {...look} component="span" flex="none" w="4rem" h="2.25rem" bdrs="sm">
     <IconRobot size={22} stroke={1.5} />

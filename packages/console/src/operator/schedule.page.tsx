@@ -83,7 +83,6 @@ function normalizeTime(text: string): string {
   return minutes === undefined ? text : timeOf(minutes)
 }
 
-/** Returns the next or previous quarter hour. */
 function stepTime(text: string, direction: 1 | -1): string {
   const minutes = minutesOf(text)
   if (minutes === undefined) return text
@@ -174,7 +173,6 @@ function UnsavedChangesGuard({ when }: { when: boolean }) {
 
 type Schedule = Schemas['Schedule']
 
-/** Edits the week and saves it as a whole. */
 function WeekEditor({ saved }: { saved: Schedule }) {
   const [draft, setDraft] = useState<DraftWeek>(() => draftOf(saved))
   const [base, setBase] = useState(saved)
@@ -446,7 +444,6 @@ function spansOf(slots: readonly DraftSlot[], weekday: number): Span[] {
   })
 }
 
-/** Shows and edits the operator's weekly working hours. */
 export function SchedulePage() {
   const query = useRead(scheduleKey, (rest) => rest.GET('/api/operator/schedule'))
   return (

@@ -179,7 +179,6 @@ interface Way {
   readonly content: ReactNode
 }
 
-/** Shows ways to connect a robot as tabs, the first one at first. */
 const WayTabs = ({ ways }: { ways: readonly Way[] }) => (
   <Tabs defaultValue={ways[0]?.value ?? null} keepMounted={false}>
     <Tabs.List>

@@ -14,7 +14,6 @@ import { language, t } from '../texts/texts.ts'
 import styles from './overview.module.css'
 import { type RobotDetail, useRobotHealth } from './use-robots.ts'
 
-/** Shows battery, connection, stops and losses of the last 24 hours. */
 export function HealthTab({ robot }: { robot: RobotDetail }) {
   const query = useRobotHealth(robot.id)
   return (

@@ -446,7 +446,6 @@ const PAGE_SIZE = 50
 /** No event announces new log lines, so the page polls. */
 const POLL_INTERVAL_MS = 3_000
 
-/** Queries the log of a robot page by page, newest line first. */
 function useRobotLogs(id: string, level: LogLevel) {
   const { rest } = usePlatform()
   return useInfiniteQuery({
@@ -470,7 +469,6 @@ const choices: { value: LogLevel; label: string }[] = [
   { value: 'error', label: t('robots.logs.errors') },
 ]
 
-/** Shows the log of a robot, newest line first. Polls for new lines. */
 function RobotLogs({ robotId }: { robotId: string }) {
   const [level, setLevel] = useState<LogLevel>('debug')
   const query = useRobotLogs(robotId, level)

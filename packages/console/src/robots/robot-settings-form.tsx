@@ -67,7 +67,6 @@ export const RobotFields = (props: { field: FieldOf<RobotValues>; children?: Rea
   </>
 )
 
-/** Renders the switch for robots that only certified operators may drive. */
 export const CertifiedField = ({ field }: { field: FieldOf<RobotValues> }) => {
   const { value, error, onChange } = field('require_certification')
   return (
@@ -98,11 +97,9 @@ export function schemaProblem(text: string): string | undefined {
   }
 }
 
-/** Returns the text of a schema for its field. */
 export const schemaText = (schema: Record<string, unknown> | null): string =>
   schema === null ? '' : JSON.stringify(schema, null, 2)
 
-/** Returns the schema of a text without a problem. */
 export const parseSchema = (text: string): Record<string, unknown> | null =>
   text.trim() === '' ? null : JSON.parse(text)
 

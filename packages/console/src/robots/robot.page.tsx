@@ -32,7 +32,6 @@ import { DeleteRobot, RobotSettingsForm } from './robot-settings-form.tsx'
 import { RobotTab } from './search.ts'
 import { type Robot, type RobotDetail, robotKey, useLiveRobots, useRobot } from './use-robots.ts'
 
-/** Shows one robot: what it does now, its sessions, data, health, access, settings and connection. */
 export function RobotPage() {
   const { robotId } = useParams({ from: '/shell/robots/$robotId' })
   const query = useRobot(robotId)
@@ -183,7 +182,6 @@ function Bar({ live, session }: { live: LiveSession; session: SessionDetail }) {
   return <StopBar stop={stop} inForce={recordedStopText || undefined} />
 }
 
-/** Shows the dataset of a robot: its episodes in numbers. */
 function DataTab({ robot }: { robot: RobotDetail }) {
   const query = useDatasets()
   return (
@@ -215,7 +213,6 @@ function DataTab({ robot }: { robot: RobotDetail }) {
   )
 }
 
-/** Shows how a robot connects: addresses and token. */
 const ConnectTab = ({ robot }: { robot: RobotDetail }) => (
   <Stack>
     <Section title={t('robots.connect.oneLine')}>
@@ -285,7 +282,6 @@ function RobotToken({ robot }: { robot: Robot }) {
 
 const SHOWN_BOOKINGS = 20
 
-/** Shows who may drive a robot, within which limits, and its scheduled sessions. */
 export const AccessTab = ({ robot }: { robot: RobotDetail }) => (
   <Stack>
     <Section title={t('robots.access.title')}>
@@ -370,7 +366,6 @@ const useHold = (id: string) =>
     { stores: robotKey(id), refresh: [keys.robots] },
   )
 
-/** Shows that a robot is on hold, with a button to release it. */
 export function RobotHold({ robot }: { robot: RobotDetail }) {
   const hold = useHold(robot.id)
   if (!robot.on_hold) return null
@@ -415,7 +410,6 @@ export function HoldRobotButton({ robot }: { robot: RobotDetail }) {
 
 const SHOWN_SESSIONS = 10
 
-/** Lists the latest sessions of a robot and links to all of them. */
 export function RobotSessions({ robot }: { robot: Robot }) {
   const query = useRead([...keys.sessions, 'of-robot', robot.id], (rest) =>
     rest.GET('/api/sessions', { params: { query: { robotId: robot.id, limit: SHOWN_SESSIONS } } }),

@@ -265,7 +265,6 @@ const channelTexts: Readonly<Record<(typeof channels)[number], string>> = {
   push: t('settings.channels.browser'),
 }
 
-/** Changes notification settings. */
 const useSettingsChange = () =>
   useWrite(
     (rest, body: Schemas['ChangeNotificationSettings']) =>

@@ -15,7 +15,6 @@ interface FormProps {
   readonly onSaved?: (() => void) | undefined
 }
 
-/** Edits the contact and billing data of an owner. */
 export const ClientProfileForm = ({ onSaved }: FormProps) => (
   <QueryView query={useRead(keys.clientProfile, (rest) => rest.GET('/api/client/profile'))}>
     {(profile) => <ClientFields saved={profile} onSaved={onSaved} />}
@@ -75,7 +74,6 @@ function ClientFields({ saved, onSaved }: FormProps & { saved: Schemas['ClientPr
 
 type ClientField = 'contact_email' | 'company_name' | 'phone' | 'country' | 'vat_id'
 
-/** Edits the profile of an operator. */
 export const OperatorProfileForm = ({ onSaved }: FormProps) => (
   <QueryView query={useRead(keys.operatorProfile, (rest) => rest.GET('/api/operator/profile'))}>
     {(profile) => <OperatorFields saved={profile} onSaved={onSaved} />}

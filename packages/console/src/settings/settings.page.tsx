@@ -21,7 +21,6 @@ import { NotificationSection } from './notification-section.tsx'
 import { ClientProfileForm, OperatorProfileForm } from './profile-forms.tsx'
 import { isLanguage, useProfileChange, useSelectLanguage } from './use-profile-change.ts'
 
-/** Shows the settings of the account. */
 export function SettingsPage() {
   const { roles } = useMe()
   const account = (
@@ -204,7 +203,6 @@ function RolesSection() {
 
 type ApiKey = Schemas['ApiKey']
 
-/** Lists, creates and revokes API keys. */
 export function ApiKeys() {
   const [opened, { open, close }] = useDisclosure(false)
   const query = useRead(keys.apiKeys, (rest) => rest.GET('/api/auth/api-keys'))

@@ -1,16 +1,7 @@
-import { ActionIcon, Box, Group, Kbd, SegmentedControl, Select, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Box, Group, Kbd, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useDocumentTitle, useElementSize, useWindowEvent } from '@mantine/hooks'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import {
-  type CSSProperties,
-  Fragment,
-  type RefObject,
-  useCallback,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { Fragment, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Mark } from '../base/brand.tsx'
 import { useDarkPage } from '../base/dark-page.ts'
 import { IconMaximize, IconSearch, IconVolume, IconVolumeOff } from '../base/icons.tsx'
@@ -75,7 +66,7 @@ export function WallHeader({ counts, tags, find, onFind, onOpen }: Props) {
     wallFilters[filter].reduce((sum, section) => sum + counts[section], 0).toLocaleString(language)
   return (
     <header className={styles.header}>
-      <Link to="/" aria-label={t('common.home')} className={styles.brand ?? ''}>
+      <Link to="/" aria-label={t('common.home')} style={{ padding: 5, lineHeight: 0 }}>
         <Mark />
       </Link>
       <h1>{t('live.page.title')}</h1>
@@ -229,7 +220,7 @@ export function WallPage() {
   const fleetStop = useFleetStop()
   const targets = stopTargets(robots)
   return (
-    <div ref={page} className={styles.page}>
+    <Stack ref={page} gap={0} pos="fixed" inset={0} bg="var(--mantine-color-body)">
       <WallHeader
         counts={countsOf(places)}
         tags={[...new Set(robots.flatMap(({ tags }) => tags))].sort()}
@@ -261,15 +252,22 @@ export function WallPage() {
           )}
         </QueryView>
       </div>
-      <div className={styles.results}>
+      <Box
+        pos="fixed"
+        right={20}
+        bottom={100}
+        maw="min(28rem, calc(100vw - 40px))"
+        mah="60vh"
+        style={{ zIndex: 10, overflowY: 'auto' }}
+      >
         <StopResults fleetStop={fleetStop} />
-      </div>
+      </Box>
       <footer className={styles.bar}>
         <StopAllButton targets={targets} fleetStop={fleetStop} className={styles.stopAll} />
         <span className={styles.reach}>{t('live.wall.reach', { count: targets.length })}</span>
         <KeyHints />
       </footer>
-    </div>
+    </Stack>
   )
 }
 
@@ -308,10 +306,7 @@ function Tiles({ places, fleetStop, onSeen }: TilesProps) {
                 {sectionTexts[section]} <b>{counts[section].toLocaleString(language)}</b>
               </h2>
             )}
-            <div
-              className={styles.cell}
-              style={{ '--columns': layout.columns[section], height: layout.tilePx } as CSSProperties}
-            >
+            <div style={{ width: widthOf(layout.columns[section]), height: layout.tilePx }}>
               {section === 'rows' ? (
                 <Row robot={robot} />
               ) : (
@@ -332,11 +327,24 @@ function Tiles({ places, fleetStop, onSeen }: TilesProps) {
   )
 }
 
+const widthOf = (columns: number) => `calc((100% - ${(columns - 1) * GAP_PX}px) / ${columns})`
+
 /** Shows an idle robot without a picture in one line. */
 function Row({ robot }: { robot: LiveRobot }) {
   const isUnknown = useConnection() !== 'live'
   return (
-    <article className={styles.row} aria-label={robot.name} data-testid="live-tile" data-robot={robot.id}>
+    <Group
+      component="article"
+      gap={10}
+      h={34}
+      px="sm"
+      wrap="nowrap"
+      bdrs="md"
+      bg="var(--surface-1)"
+      aria-label={robot.name}
+      data-testid="live-tile"
+      data-robot={robot.id}
+    >
       <RobotStateLabel state={robot.state} isUnknown={isUnknown} />
       <LinkAnchor to="/robots/$robotId" params={{ robotId: robot.id }} truncate c="var(--mantine-color-text)">
         {robot.name}
@@ -345,7 +353,7 @@ function Row({ robot }: { robot: LiveRobot }) {
         {robot.on_hold && lineOf(robot)}
       </Text>
       {robot.battery !== null && <span data-testid="battery">{percent(robot.battery)}</span>}
-    </article>
+    </Group>
   )
 }
 

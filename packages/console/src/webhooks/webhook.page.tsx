@@ -52,7 +52,6 @@ const POLL_INTERVAL_MS = 15_000
 const useWebhookChange = <A extends Answer, V = void>(change: (rest: RestClient, values: V) => Promise<A>) =>
   useWrite(change, { refresh: [keys.webhooks], refreshesOnError: true })
 
-/** Shows one webhook: status, deliveries, settings and secret. */
 export function WebhookPage() {
   const { webhookId: id } = useParams({ from: '/shell/settings/webhooks/$webhookId' })
   const query = useRead(

@@ -163,8 +163,8 @@ export function createRecordingSource(fetchRange: FetchRange, cacheBytes: number
       parts.set(next.map(timedPart))
     },
     /** Returns the newest message up to a time; undefined without one. */
-    async lastBefore(topic: string, atMs: number, fromMs = 0): Promise<RecordedMessage | undefined> {
-      for await (const message of messages({ topics: [topic], fromMs, toMs: atMs, reverse: true }))
+    async lastBefore(topic: string, atMs: number): Promise<RecordedMessage | undefined> {
+      for await (const message of messages({ topics: [topic], fromMs: 0, toMs: atMs, reverse: true }))
         return message
       return undefined
     },

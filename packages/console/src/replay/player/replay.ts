@@ -306,7 +306,6 @@ function createTimeView({ limits, position }: ReplayClock) {
 
   return {
     range,
-    isZoomed: () => !isFitted,
     /** Zooms about a time. A factor below 1 shows less. */
     zoom(factor: number, aboutMs: number): void {
       const { fromMs, toMs } = range.get()

@@ -219,7 +219,6 @@ interface MarksPanelProps {
   readonly field: RefObject<HTMLInputElement | null>
 }
 
-/** Lists episodes and bookmarks, and adds bookmarks. */
 export function MarksPanel({ replay, tracks, actions, field }: MarksPanelProps) {
   const [error, setError] = useState<unknown>()
   const attempt = (change: Promise<unknown>) => change.then(() => setError(undefined), setError)

@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Menu, Modal, Tabs, Text, Title } from '@mantine/core'
+import { ActionIcon, Badge, Box, Button, Menu, Modal, Tabs, Text, Title } from '@mantine/core'
 import { useWindowEvent } from '@mantine/hooks'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { type ReactNode, useMemo, useRef, useState } from 'react'
@@ -91,11 +91,16 @@ export function ReplayView(props: ReplayViewProps) {
     <div className={styles.replay} data-embedded={isEmbedded} data-map-only={isMapOnly}>
       <Header {...props} />
       {notices.length > 0 && (
-        <div className={styles.notice} role="status">
+        <Box
+          role="status"
+          px="md"
+          py="0.35rem"
+          style={{ gridArea: 'note', borderBottom: '1px solid var(--line)' }}
+        >
           {notices.map((notice) => (
             <div key={notice}>{notice}</div>
           ))}
-        </div>
+        </Box>
       )}
       <div className={styles.pictures}>
         {main && (

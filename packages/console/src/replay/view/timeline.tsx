@@ -230,7 +230,6 @@ function PlotRow({ replay, plot, width, gaps }: PlotRowProps) {
 
 const KEY_STEP_PX = 12
 
-/** The lower edge of a plot, which sets its height. */
 function Grip({ plot, height }: { plot: Plot; height: number }) {
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? KEY_STEP_PX : event.key === 'ArrowUp' ? -KEY_STEP_PX : 0
