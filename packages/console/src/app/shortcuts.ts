@@ -46,20 +46,16 @@ export function useShortcutList(): readonly Shortcut[] {
     group: t('app.shortcuts.goTo'),
     run: () => void navigate({ to }),
   })
+  const general = (key: string, label: string, run: () => void): Shortcut => ({
+    keys: [key],
+    label,
+    group: t('app.shortcuts.general'),
+    run,
+  })
   return [
-    {
-      keys: ['mod+k'],
-      label: t('app.shortcuts.palette'),
-      group: t('app.shortcuts.general'),
-      run: () => paletteOpened.set(true),
-    },
-    {
-      keys: ['?'],
-      label: t('app.shortcuts.sheet'),
-      group: t('app.shortcuts.general'),
-      run: () => sheetOpened.set(true),
-    },
-    { keys: ['/'], label: t('app.shortcuts.search'), group: t('app.shortcuts.general'), run: focusSearch },
+    general('mod+k', t('app.shortcuts.palette'), () => paletteOpened.set(true)),
+    general('?', t('app.shortcuts.sheet'), () => sheetOpened.set(true)),
+    general('/', t('app.shortcuts.search'), focusSearch),
     goTo({ to: '/', label: t('common.home') }, 'h'),
     ...entries.flatMap((entry) => {
       const key = goKeys[entry.to]

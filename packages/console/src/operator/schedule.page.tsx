@@ -1,10 +1,11 @@
-import { Box, Button, Card, Group, Menu, Select, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Box, Button, Card, Group, Menu, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { ConfirmDialog } from '../base/confirm-button.tsx'
 import { Saved } from '../base/form.tsx'
+import { ZoneSelect } from '../base/zone-select.tsx'
 import { Page } from '../base/page.tsx'
 import { Note, Problem, QueryView } from '../base/states.tsx'
 import { useRead, useWrite } from '../platform/rest.ts'
@@ -206,17 +207,12 @@ function WeekEditor({ saved }: { saved: Schedule }) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <Select
+        <ZoneSelect
           label={t('operator.schedule.zone')}
           description={t('operator.schedule.zoneNote')}
-          required
-          searchable
-          allowDeselect={false}
-          limit={50}
           maw={360}
-          data={[...new Set([draft.timezone, ...Intl.supportedValuesOf('timeZone')])]}
           value={draft.timezone}
-          onChange={(timezone) => timezone && change({ timezone })}
+          onChange={(timezone) => change({ timezone })}
         />
         <WeekChart slots={draft.slots} />
         {weekdays.map((day) => (

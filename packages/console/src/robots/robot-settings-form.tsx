@@ -262,13 +262,16 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
           {
             id: 'limits',
             title: t('robots.settings.limits'),
-            content: limits.map((limit) => (
+            content: limits.map(([name, label, description, min, max]) => (
               <NumberInput
-                key={limit.name}
+                key={name}
+                label={label}
+                description={description}
                 suffix=" ms"
                 allowDecimal={false}
-                {...limit}
-                {...field(limit.name)}
+                min={min}
+                max={max}
+                {...field(name)}
               />
             )),
           },
@@ -283,27 +286,9 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
 
 /** The limits under which a robot moves. Empty means none where a robot may be without it. */
 const limits = [
-  {
-    name: 'latency_limit_ms',
-    label: t('robots.fields.latencyLimit'),
-    description: t('robots.fields.latencyLimitNote'),
-    min: 50,
-    max: 10_000,
-  },
-  {
-    name: 'latency_budget_ms',
-    label: t('robots.fields.latencyBudget'),
-    description: t('robots.fields.latencyBudgetNote'),
-    min: 50,
-    max: 10_000,
-  },
-  {
-    name: 'video_limit_ms',
-    label: t('robots.fields.pictureAge'),
-    description: t('robots.fields.pictureAgeNote'),
-    min: 100,
-    max: 60_000,
-  },
+  ['latency_limit_ms', t('robots.fields.latencyLimit'), t('robots.fields.latencyLimitNote'), 50, 10_000],
+  ['latency_budget_ms', t('robots.fields.latencyBudget'), t('robots.fields.latencyBudgetNote'), 50, 10_000],
+  ['video_limit_ms', t('robots.fields.pictureAge'), t('robots.fields.pictureAgeNote'), 100, 60_000],
 ] as const
 
 const levels = [

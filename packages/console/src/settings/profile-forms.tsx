@@ -4,6 +4,7 @@ import countryCodes from 'i18n-iso-countries/codes.json'
 import languageCodes from 'iso-639-1'
 import { useMemo, useState } from 'react'
 import { Form, FormFooter, useFields } from '../base/form.tsx'
+import { ZoneSelect } from '../base/zone-select.tsx'
 import { viewerZone } from '../base/format.ts'
 import { QueryView } from '../base/states.tsx'
 import { useMe } from '../platform/platform.ts'
@@ -96,7 +97,6 @@ function OperatorFields({ saved, onSaved }: FormProps & { saved: Schemas['Operat
     { stores: keys.operatorProfile, onSuccess: onSaved },
   )
   const { values, field, errors } = useFields(initial, save.error)
-  const zones = useMemo(() => zoneChoices(values.timezone), [values.timezone])
   const languageOptions = useMemo(() => languageChoices(values.languages), [values.languages])
   return (
     <Form onSubmit={() => save.mutate(values)}>
@@ -108,16 +108,10 @@ function OperatorFields({ saved, onSaved }: FormProps & { saved: Schemas['Operat
       />
       <Textarea label={t('profiles.operator.about')} minRows={3} {...field('bio')} />
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <Select
+        <ZoneSelect
           label={t('profiles.operator.timeZone')}
           description={t('profiles.operator.timeZoneNote')}
-          required
-          searchable
-          allowDeselect={false}
-          limit={50}
-          data={zones}
           {...field('timezone')}
-          onChange={(zone) => zone && field('timezone').onChange(zone)}
         />
         <CountrySelect {...field('country')} />
       </SimpleGrid>
@@ -205,11 +199,6 @@ function choiceOf(choices: readonly Choice[], typed: string): Choice | undefined
 /** Returns all languages, named in the viewer's language, including chosen tags such as `pt-BR`. */
 const languageChoices = (chosen: readonly string[]): Choice[] =>
   namedChoices('language', [...new Set([...languageCodes.getAllCodes(), ...chosen])])
-
-/** Returns all time zones, including the chosen one, which may be an alias. */
-export const zoneChoices = (chosen: string): string[] => [
-  ...new Set([chosen, ...Intl.supportedValuesOf('timeZone')]),
-]
 
 function namedChoices(type: 'region' | 'language', codes: readonly string[]): Choice[] {
   const names = new Intl.DisplayNames(language, { type, fallback: 'none' })

@@ -26,6 +26,7 @@ import { LiveTile } from './live-tile.tsx'
 import { createPictureSlots, TURN_MS } from './picture-slots.ts'
 import {
   type Counts,
+  GAP_PX,
   layoutOf,
   type Placed,
   placed,
