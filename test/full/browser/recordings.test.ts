@@ -5,6 +5,7 @@ import {
   forgiveSlowStops,
   openCockpit,
   SLOW_RELOADS,
+  showValues,
   waitUntilDriving,
 } from '../../support/browser/cockpit.ts'
 import {
@@ -99,7 +100,7 @@ test('episodes are marked by key and by button while driving', async () => {
   await mockRecording(page, mocks)
   await page.reload()
   await waitUntilDriving(page)
-  // The panel opens with its key, and starts an episode at once. A key counts while the one before it is under way.
+  // The key starts an episode at once. A key counts while the one before it is under way.
   const isMarked = Promise.withResolvers<void>()
   const hasArrived = Promise.withResolvers<void>()
   await page.route('**/api/sessions/*/episodes', async (route) => {
@@ -110,10 +111,12 @@ test('episodes are marked by key and by button while driving', async () => {
     await route.fallback()
   })
   await page.keyboard.press('e')
-  const panel = page.getByRole('region', { name: 'Episodes' })
   await hasArrived.promise
   await page.keyboard.press('n')
   isMarked.resolve()
+  await showValues(page)
+  await page.getByTestId('dock').getByRole('tab', { name: 'Episodes' }).click()
+  const panel = page.getByTestId('dock').getByRole('region', { name: 'Episodes' })
   await panel.getByText('1 episode', { exact: true }).waitFor()
   await panel.getByLabel('Task').fill('Pick up the red cube')
   await page.keyboard.press('Enter')

@@ -486,6 +486,11 @@ test.each(['light', 'dark'] as const)(
     }
     await region(page, 'The session so far').waitFor()
     await fits()
+    await button(page, 'More').click()
+    await page.getByRole('dialog').waitFor()
+    await expectAccessible(page)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     // Status, video and stop are visible without scrolling.
     const above = [region(page, 'Status'), page.getByRole('region', { name: /^Camera of/ }), stopBar(page)]
     const boxes = await Promise.all(above.map((part) => part.boundingBox()))

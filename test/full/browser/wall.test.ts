@@ -162,7 +162,10 @@ test('keys open the numbered tile, find a robot and hold the stop of the chosen 
   await tile(page, 'Left').waitFor({ state: 'detached' })
   await page.mouse.move(1, 1)
   await page.keyboard.press('1')
-  await page.getByRole('dialog').getByRole('button', { name: 'Clear stop' }).click()
+  const question = page.getByRole('dialog')
+  await question.waitFor()
+  await expectAccessibleLayout(page, 'the question before a clear')
+  await question.getByRole('button', { name: 'Clear stop' }).click()
   await tile(page, 'Right').waitFor({ state: 'detached' })
 })
 

@@ -10,29 +10,29 @@ export interface ConsoleDialog {
   readonly viewer: Viewer
   /** The page that has its opener, below `/dashboard`. */
   readonly path: string
-  /** The English names of the buttons and links that are pressed, one after another. `keys:` begins a combination of keys. */
+  /** The English names of the buttons, tabs and links that are pressed, one after another. `keys:` begins a combination of keys. */
   readonly press: readonly string[]
 }
 
 /** The dialogs that need more than a press of a button. These tests open them and check their accessibility. */
 export const DIALOGS_OF_OTHER_TESTS: Readonly<Record<string, string>> = {
   'admin/jobs.page.tsx': 'admin.test.ts',
+  'app/more-drawer.tsx': 'sessions.test.ts',
   'app/sign-in-dialog.tsx': 'onboarding-and-settings.test.ts',
   'data/dataset-exports.page.tsx': 'recordings.test.ts',
   'data/export-dialog.tsx': 'recordings.test.ts',
-  'drive/bottom-bar.tsx': 'cockpit-layout.test.ts',
   'drive/cockpit-view.tsx': 'cockpit-layout.test.ts',
+  'drive/command-menu.tsx': 'cockpit-layout.test.ts',
   'drive/sheets.tsx': 'cockpit-layout.test.ts',
   'operator/earnings.page.tsx': 'operator.test.ts',
   'operator/schedule-session.tsx': 'operator.test.ts',
-  'replay/replay.page.tsx': 'replay.test.ts',
-  'replay/share-dialog.tsx': 'replay.test.ts',
-  'replay/view/header.tsx': 'replay.test.ts',
-  'replay/view/plot-menu.tsx': 'replay.test.ts',
+  'replay/session-replay.tsx': 'replay.test.ts',
+  'replay/view/plots.tsx': 'replay.test.ts',
   'replay/view/replay-view.tsx': 'replay.test.ts',
   'session/clear-stop.tsx': 'sessions.test.ts',
   'session/notices.tsx': 'abandoned-session.test.ts',
   'settings/notification-section.tsx': 'push.test.ts',
+  'wall/live-tile.tsx': 'wall.test.ts',
 }
 
 /** The building blocks that the others use. */
@@ -61,9 +61,9 @@ const ownerDialogs = ({ names, robots, sessions, webhookId }: ConsoleData) => {
     dialog('app/palette', '/', 'keys:?'),
     dialog('notifications/drawer', '/', 'Notifications…'),
     dialog('list/data-list', '/sessions', 'Views'),
-    dialog('session/sessions.page', '/sessions', `Cancel: ${names.ready}`),
+    dialog('session/session-actions', '/sessions', `Cancel: ${names.ready}`),
     dialog('session/session-actions', `/sessions/${sessions.open}`, 'End'),
-    dialog('session/foxglove-dialog', `/sessions/${sessions.open}`, 'Open in Foxglove'),
+    dialog('session/foxglove-dialog', `/sessions/${sessions.open}`, 'Values', 'Open in Foxglove'),
     dialog('session/session-actions', `/sessions/${sessions.planned}`, `Cancel: ${names.ready}`),
     dialog('session/exports.page', '/exports', 'Remove: CSV export'),
     dialog('robots/robot.page', `/robots/${robots.driven}?tab=access`, 'Hold robot'),
@@ -126,6 +126,7 @@ export async function openDialog(page: Page, { press }: ConsoleDialog): Promise<
         .and(page.getByRole('button', { name: patternOf(name) }))
       await opener
         .or(page.getByRole('link', { name: patternOf(name) }))
+        .or(page.getByRole('tab', { name: patternOf(name) }))
         .first()
         .click()
     }

@@ -86,7 +86,7 @@ const sessionColumns: readonly ListColumn<Session>[] = [
   ],
   [
     t('admin.sessions.operator'),
-    'minmax(0, 2fr)',
+    'minmax(5.5rem, 2fr)',
     ({ operator_id, operator_name }) => <UserLink id={operator_id} name={operator_name} />,
   ],
   [
@@ -101,14 +101,14 @@ const sessionColumns: readonly ListColumn<Session>[] = [
   ],
   [
     t('admin.sessions.reason'),
-    'minmax(0, 2fr)',
+    'minmax(5rem, 2fr)',
     ({ stopped, pause_reason }) =>
       stopped ? (
         <StateLabel shape="blind">{t('admin.sessions.stopped')}</StateLabel>
       ) : (
         pause_reason !== null && reasonText(pause_reason)
       ),
-    { card: 'none' },
+    { card: 'none', from: 'lg' },
   ],
   [
     t('admin.sessions.stop'),

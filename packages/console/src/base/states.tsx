@@ -1,4 +1,14 @@
-import { Alert, Button, Center, Group, Loader, Stack, Text, type TextProps } from '@mantine/core'
+import {
+  Alert,
+  type AlertProps,
+  Button,
+  Center,
+  Group,
+  Loader,
+  Stack,
+  Text,
+  type TextProps,
+} from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { ApiError } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
@@ -16,6 +26,11 @@ export const Note = ({ children, ...text }: TextProps & { role?: 'status'; child
   <Text size="sm" c="dimmed" {...text}>
     {children}
   </Text>
+)
+
+/** Renders what a user has to know, and often decide, about a thing: a robot on hold, a lost connection. */
+export const Warning = (alert: AlertProps & { 'data-testid'?: string }) => (
+  <Alert color="orange.9" styles={{ title: { color: 'var(--mantine-color-text)' } }} {...alert} />
 )
 
 /** Renders an empty state with an explanation and an action. */

@@ -107,7 +107,7 @@ function Hero({ robot }: { robot: PreFlight }) {
     <>
       <Problem error={start.error} />
       {obstacle && (
-        <Alert title={obstacle[0]}>
+        <Alert title={obstacle[0]} flex="none">
           <Group justify="space-between">
             <Text size="sm">{obstacle[1]}</Text>
             <NextStep robot={robot} openSessionId={openSessionId} />

@@ -16,7 +16,7 @@ export const RobotDrawing = () => (
 
 /** Draws a robot as the largest part of a page, with what lies on it. */
 export const RobotHero = ({ children }: { children: ReactNode }) => (
-  <Center {...look} pos="relative" h="100%" mih="22rem" bd="1px solid var(--line)" bdrs="lg">
+  <Center {...look} pos="relative" flex="1 0 22rem" bd="1px solid var(--line)" bdrs="lg">
     <IconRobot size={112} stroke={1} />
     {children}
   </Center>

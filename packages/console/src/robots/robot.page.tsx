@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Group, Stack, Tabs, Text } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { RobotState } from '@wheelhouse/protocol'
@@ -10,7 +10,7 @@ import { dataSize, duration, money } from '../base/format.ts'
 import { LinkAnchor, LinkButton, SessionLink, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
-import { Empty, QueryView } from '../base/states.tsx'
+import { Empty, QueryView, Warning } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useDatasets } from '../data/use-datasets.ts'
 import { usePlatform } from '../platform/platform.ts'
@@ -146,7 +146,9 @@ function RobotHeader({ robot, live }: { robot: RobotDetail; live: LiveRobot | nu
       {session && (
         <>
           <LinkButton to="/sessions/$sessionId" params={params} variant="default">
-            {t('robots.header.message', { operator: session.operator_name })}
+            <Text span inherit truncate maw="14rem">
+              {t('robots.header.message', { operator: session.operator_name })}
+            </Text>
           </LinkButton>
           <LinkButton to="/watch/$sessionId" params={params}>
             {t('robots.header.fullView')}
@@ -370,11 +372,7 @@ export function RobotHold({ robot }: { robot: RobotDetail }) {
   const hold = useHold(robot.id)
   if (!robot.on_hold) return null
   return (
-    <Alert
-      color="orange.9"
-      title={t('robots.hold.title')}
-      styles={{ title: { color: 'var(--mantine-color-text)' } }}
-    >
+    <Warning title={t('robots.hold.title')}>
       <Group justify="space-between">
         <Text size="sm" maw={640}>
           {t('robots.hold.text')}
@@ -388,7 +386,7 @@ export function RobotHold({ robot }: { robot: RobotDetail }) {
           {t('robots.hold.release')}
         </ConfirmButton>
       </Group>
-    </Alert>
+    </Warning>
   )
 }
 

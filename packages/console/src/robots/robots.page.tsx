@@ -34,7 +34,7 @@ const columns: readonly ListColumn<Robot>[] = [
   [t('robots.list.status'), '7rem', (robot) => <LiveStatus robot={robot} />, { card: 'end' }],
   [
     t('robots.list.operator'),
-    'minmax(0, 1.2fr)',
+    'minmax(5.5rem, 1.2fr)',
     ({ id }) => <OfLiveRobot id={id} read={({ session }) => session?.operator_name} />,
   ],
   [

@@ -1,7 +1,8 @@
-import { Alert, Button, Group, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { clockText } from '../base/format.ts'
+import { Warning } from '../base/states.tsx'
 import { useNow } from '../base/time.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
@@ -13,12 +14,7 @@ export function AbandonedNotice({ session }: { session: SessionDetail }) {
   const { client } = useSessionRoles(session)
   if (session.status !== 'PAUSED' || session.control.operator_gone_since === null) return null
   return (
-    <Alert
-      color="orange.9"
-      title={t('session.abandoned.title')}
-      data-testid="abandoned"
-      styles={{ title: { color: 'var(--mantine-color-text)' } }}
-    >
+    <Warning title={t('session.abandoned.title')} data-testid="abandoned">
       <Group justify="space-between">
         <Text size="sm" maw={640}>
           {session.ends_at === null ? t('session.abandoned.text') : <Countdown endsAt={session.ends_at} />}
@@ -29,7 +25,7 @@ export function AbandonedNotice({ session }: { session: SessionDetail }) {
           </ReleaseRobot>
         )}
       </Group>
-    </Alert>
+    </Warning>
   )
 }
 
@@ -50,8 +46,7 @@ export function ConnectionProblem(props: {
   if (observerState === undefined || observerState.connection === 'online') return null
   const ended = observerState.connection === 'ended'
   return (
-    <Alert
-      color="orange.9"
+    <Warning
       className={className}
       title={ended ? t('session.live.endedTitle') : t('session.live.connectingTitle')}
     >
@@ -61,7 +56,7 @@ export function ConnectionProblem(props: {
           {t('session.live.reconnect')}
         </Button>
       )}
-    </Alert>
+    </Warning>
   )
 }
 
@@ -75,6 +70,7 @@ export function ReleaseRobot(props: {
   const sessionAction = useSessionAction(props.sessionId)
   return (
     <ConfirmButton
+      variant="default"
       className={props.className}
       question={t('session.release.question', { robot: props.robotName })}
       consequence={t('session.release.consequence')}

@@ -346,7 +346,9 @@ function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | und
 /** Returns whether the focused element uses the key itself. */
 function usesKey({ key }: KeyboardEvent): boolean {
   const focused = document.activeElement
-  if (key === ' ') return focused?.closest('button, a, select, [role=tab]') != null
+  // After a click on a button, Space plays and pauses. A button that was reached by the keyboard is pressed.
+  if (key === ' ')
+    return focused?.closest('button, a, select, [role=tab]')?.matches(':focus-visible') === true
   return (
     NAVIGATION_KEY.test(key) &&
     focused?.closest('select, [role=tab], [role=menu], [role=separator], [data-marks]') != null
