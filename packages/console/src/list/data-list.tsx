@@ -33,18 +33,13 @@ import { useMe } from '../platform/platform.ts'
 import { language, t } from '../texts/texts.ts'
 import styles from './list.module.css'
 import type { ListRows as LoadedRows, WithId } from './list-pages.ts'
-import { focusRow, ListRows, useCards } from './list-rows.tsx'
+import { focusRow, ListRows, type RowsProps, useCards } from './list-rows.tsx'
 import { type ListSearch, MAX_SEARCH } from './list-search.ts'
 import type { ListColumn, ListFilter } from './list-types.ts'
 
-interface Props<Row, S extends ListSearch> {
-  /** The accessible name, a plural noun such as "Robots". */
-  readonly label: string
+interface Props<Row, S extends ListSearch> extends RowsProps<Row> {
   /** The name under which the browser stores the views of this list. */
   readonly name: string
-  readonly columns: readonly ListColumn<Row>[]
-  /** The result of `useListPages`. */
-  readonly list: LoadedRows<Row>
   /** Search text, order and filters from the address: `useSearch()`. */
   readonly search: S
   /** Reads search parameters, as `validateSearch` of the route does. */
@@ -59,10 +54,6 @@ interface Props<Row, S extends ListSearch> {
   readonly fields?: ReactNode
   /** Shown instead of the list when it has no rows without any filter. */
   readonly empty: ReactNode
-  /** Whether rows have two lines. */
-  readonly isTall?: boolean
-  /** Attributes of a row, such as `data-testid`. */
-  readonly rowProps?: (row: Row) => Record<`data-${string}`, string>
 }
 
 /**

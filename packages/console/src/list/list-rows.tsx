@@ -41,17 +41,23 @@ function useFittingColumns<Row>(columns: readonly ListColumn<Row>[]): readonly L
   )
 }
 
-interface Props<Row> {
+/** What the rows of a list need to know of it. */
+export interface RowsProps<Row> {
+  /** The accessible name, a plural noun such as "Robots". */
   readonly label: string
   readonly columns: readonly ListColumn<Row>[]
+  /** The result of `useListPages`. */
   readonly list: LoadedRows<Row>
+  /** Whether rows have two lines. */
+  readonly isTall?: boolean
+  /** Attributes of a row, such as `data-testid`. */
+  readonly rowProps?: (row: Row) => Record<`data-${string}`, string>
+}
+
+interface Props<Row> extends RowsProps<Row> {
   readonly rows: readonly Row[]
   readonly search: ListSearch
   readonly onSort: (sort: string) => void
-  /** Whether rows have two lines. */
-  readonly isTall?: boolean | undefined
-  /** Attributes of a row, such as `data-testid`. */
-  readonly rowProps?: ((row: Row) => Record<`data-${string}`, string>) | undefined
 }
 
 /** Renders the visible rows of a list: a table, or cards in a narrow window. */

@@ -59,19 +59,46 @@ export function RobotPage() {
   )
 }
 
-const labels: Record<RobotTab, string> = {
-  live: t('robots.page.live'),
-  sessions: t('robots.page.sessions'),
-  data: t('robots.page.data'),
-  health: t('robots.page.health'),
-  access: t('robots.page.access'),
-  settings: t('robots.page.settings'),
-  connect: t('robots.page.connect'),
+interface TabProps {
+  readonly robot: RobotDetail
+  readonly live: LiveRobot | null | undefined
+  readonly state: RobotState | undefined
 }
 
-function RobotTabs({ robot, live }: { robot: RobotDetail; live: LiveRobot | null | undefined }) {
+/** The tabs by their names in the address. */
+const tabs: Record<RobotTab, readonly [label: string, content: (props: TabProps) => ReactNode]> = {
+  live: [t('robots.page.live'), (props) => <LiveTab {...props} />],
+  sessions: [
+    t('robots.page.sessions'),
+    ({ robot }) => (
+      <Section title={t('robots.page.sessions')}>
+        <RobotSessions robot={robot} />
+      </Section>
+    ),
+  ],
+  data: [t('robots.page.data'), ({ robot }) => <DataTab robot={robot} />],
+  health: [t('robots.page.health'), ({ robot }) => <HealthTab robot={robot} />],
+  access: [t('robots.page.access'), ({ robot }) => <AccessTab robot={robot} />],
+  settings: [
+    t('robots.page.settings'),
+    ({ robot }) => (
+      <>
+        <Section title={t('robots.page.settings')}>
+          <RobotSettingsForm robot={robot} />
+        </Section>
+        <Section title={t('robots.page.remove')}>
+          <DeleteRobot robot={robot} />
+        </Section>
+      </>
+    ),
+  ],
+  connect: [t('robots.page.connect'), ({ robot }) => <ConnectTab robot={robot} />],
+}
+
+function RobotTabs({ robot, live }: Omit<TabProps, 'state'>) {
   const { tab = 'live' } = useSearch({ from: '/shell/robots/$robotId' })
   const navigate = useNavigate({ from: '/robots/$robotId' })
+  const state = useRobotState(robot, live)
   const select = (value: string | null) =>
     void navigate({ search: { tab: RobotTab.safeParse(value).data }, replace: true, resetScroll: false })
   const sessionId = live?.session?.id
@@ -81,12 +108,12 @@ function RobotTabs({ robot, live }: { robot: RobotDetail; live: LiveRobot | null
         <Tabs.List aria-label={t('robots.page.tabs')}>
           {RobotTab.options.map((value) => (
             <Tabs.Tab key={value} value={value}>
-              {labels[value]}
+              {tabs[value][0]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
         <Tabs.Panel value={tab} pt="md">
-          <TabContent tab={tab} robot={robot} live={live} />
+          {tabs[tab][1]({ robot, live, state })}
         </Tabs.Panel>
       </Tabs>
       {/* The live tab has its own, which also stops over the gateway. */}
@@ -95,46 +122,8 @@ function RobotTabs({ robot, live }: { robot: RobotDetail; live: LiveRobot | null
   )
 }
 
-function TabContent(props: {
-  tab: RobotTab
-  robot: RobotDetail
-  live: LiveRobot | null | undefined
-}): ReactNode {
-  const { tab, robot, live } = props
-  const state = useRobotState(robot, live)
-  switch (tab) {
-    case 'live':
-      return <LiveTab robot={robot} live={live} state={state} />
-    case 'sessions':
-      return (
-        <Section title={t('robots.page.sessions')}>
-          <RobotSessions robot={robot} />
-        </Section>
-      )
-    case 'data':
-      return <DataTab robot={robot} />
-    case 'health':
-      return <HealthTab robot={robot} />
-    case 'access':
-      return <AccessTab robot={robot} />
-    case 'settings':
-      return (
-        <>
-          <Section title={t('robots.page.settings')}>
-            <RobotSettingsForm robot={robot} />
-          </Section>
-          <Section title={t('robots.page.remove')}>
-            <DeleteRobot robot={robot} />
-          </Section>
-        </>
-      )
-    case 'connect':
-      return <ConnectTab robot={robot} />
-  }
-}
-
 /** Offers what an owner does with a robot: a look, a message to its operator, a hold. The overview shows its state itself. */
-function RobotHeader({ robot, live }: { robot: RobotDetail; live: LiveRobot | null | undefined }) {
+function RobotHeader({ robot, live }: Omit<TabProps, 'state'>) {
   const { tab } = useSearch({ from: '/shell/robots/$robotId' })
   const state = useRobotState(robot, live)
   const session = live?.session

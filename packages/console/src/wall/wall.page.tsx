@@ -253,16 +253,9 @@ export function WallPage() {
           )}
         </QueryView>
       </div>
-      <Box
-        pos="fixed"
-        right={20}
-        bottom={100}
-        maw="min(28rem, calc(100vw - 40px))"
-        mah="60vh"
-        style={{ zIndex: 10, overflowY: 'auto' }}
-      >
+      <div className={styles.results}>
         <StopResults fleetStop={fleetStop} />
-      </Box>
+      </div>
       <footer className={styles.bar}>
         <StopAllButton targets={targets} fleetStop={fleetStop} className={styles.stopAll} />
         <span className={styles.reach}>{t('live.wall.reach', { count: targets.length })}</span>
