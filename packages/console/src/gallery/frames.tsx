@@ -15,7 +15,7 @@ export const Column = ({ children }: { children: ReactNode }) => (
 export const shown = (id: string, label: string, content: ReactNode, more?: Options): GalleryState => ({
   id,
   label,
-  render: () => content,
+  content,
   ...more,
 })
 
@@ -56,7 +56,7 @@ export interface GalleryState {
   /** Whether its button opens a dialog, which a test photographs. */
   readonly opensDialog?: boolean
   readonly readyText?: string
-  readonly render: () => ReactNode
+  readonly content: ReactNode
 }
 
 type Options = Pick<GalleryState, 'schemes' | 'opensDialog' | 'readyText'>

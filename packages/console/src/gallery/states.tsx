@@ -414,39 +414,37 @@ export const pageBlocks = [
       <Attention title="Needs attention" none="Everything is fine." items={[]} />,
     ),
   ),
-  {
-    title: 'Dialogs',
-    use: 'Use them before an action that cannot be undone: name the consequence, and label the button with the action.',
-    states: [
-      shown(
-        'dialog-confirm',
-        'Confirmation',
-        <ConfirmButton
-          question="End this session?"
-          consequence="The robot stops and becomes available. The charge is final. You cannot undo this."
-          confirmLabel="End session"
-          onConfirm={async () => undefined}
-        >
-          End
-        </ConfirmButton>,
-        { opensDialog: true },
-      ),
-      shown(
-        'dialog-reason',
-        'With a reason',
-        <ConfirmButton
-          asksReason
-          question="Reject this request?"
-          consequence="The operator is notified and sees the reason."
-          confirmLabel="Reject"
-          onConfirm={async () => undefined}
-        >
-          Reject
-        </ConfirmButton>,
-        { opensDialog: true },
-      ),
-    ],
-  },
+  block(
+    'Dialogs',
+    'Use them before an action that cannot be undone: name the consequence, and label the button with the action.',
+    shown(
+      'dialog-confirm',
+      'Confirmation',
+      <ConfirmButton
+        question="End this session?"
+        consequence="The robot stops and becomes available. The charge is final. You cannot undo this."
+        confirmLabel="End session"
+        onConfirm={async () => undefined}
+      >
+        End
+      </ConfirmButton>,
+      { opensDialog: true },
+    ),
+    shown(
+      'dialog-reason',
+      'With a reason',
+      <ConfirmButton
+        asksReason
+        question="Reject this request?"
+        consequence="The operator is notified and sees the reason."
+        confirmLabel="Reject"
+        onConfirm={async () => undefined}
+      >
+        Reject
+      </ConfirmButton>,
+      { opensDialog: true },
+    ),
+  ),
   block(
     'Forms',
     'Use a footer for each form, and show the error of a field at the field.',
