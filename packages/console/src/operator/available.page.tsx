@@ -218,7 +218,7 @@ function NameCell({ robot: { id, name, robot_type, owner_name } }: { robot: Avai
       <TwoLines
         detail={t('operator.available.typeAndOwner', { type: model ?? robot_type, owner: owner_name })}
       >
-        <LinkAnchor to="/available/$robotId" params={{ robotId: id }} fw={600} truncate>
+        <LinkAnchor to="/available/$robotId" params={{ robotId: id }} fw={600} maw="100%" truncate>
           {name}
         </LinkAnchor>
       </TwoLines>

@@ -16,7 +16,14 @@ export const RobotDrawing = () => (
 
 /** Draws a robot as the largest part of a page, with what lies on it. */
 export const RobotHero = ({ children }: { children: ReactNode }) => (
-  <Center {...look} pos="relative" flex="1 0 22rem" bd="1px solid var(--line)" bdrs="lg">
+  <Center
+    {...look}
+    pos="relative"
+    flex="1 0 22rem"
+    bd="1px solid var(--line)"
+    bdrs="lg"
+    style={{ overflow: 'hidden' }}
+  >
     <IconRobot size={112} stroke={1} />
     {children}
   </Center>
