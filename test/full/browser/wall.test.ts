@@ -157,7 +157,7 @@ test('keys open the numbered tile, find a robot and hold the stop of the chosen 
   await tile(page, 'Right').getByText('Stopped', { exact: true }).waitFor()
   await page.keyboard.up('s')
   await page.getByText('Driving 1').waitFor()
-  await page.getByText('Needs you 1').first().click()
+  await page.locator('label').filter({ hasText: 'Needs you 1' }).click()
   await waitFor(() => expect(new URL(page.url()).searchParams.get('show')).toBe('needs'))
   await tile(page, 'Left').waitFor({ state: 'detached' })
   await page.mouse.move(1, 1)

@@ -54,12 +54,7 @@ export function VideoView(props: Props) {
     <section aria-label={title} className={styles[layout]}>
       <div className={styles.frame}>
         <div ref={host} className={styles.host} />
-        {!source && (
-          <Cover>
-            <Text>{t('video.view.none')}</Text>
-          </Cover>
-        )}
-        <PictureStatus watch={watch} readLinkAges={readLinkAges} isHeld={isHeld} />
+        <PictureStatus hasVideo={!!source} watch={watch} readLinkAges={readLinkAges} isHeld={isHeld} />
       </div>
       {layout === 'panel' && <div className={styles.caption}>{watch && <FrameAge watch={watch} />}</div>}
     </section>
@@ -81,17 +76,23 @@ export const useReadAges = (
 
 /** Covers a missing picture with what is known about it, and an old one with its age. */
 function PictureStatus(props: {
+  hasVideo: boolean
   watch: VideoWatch | undefined
   readLinkAges: (() => LinkAges) | undefined
   isHeld: boolean
 }) {
-  const { watch, readLinkAges, isHeld } = props
+  const { hasVideo, watch, readLinkAges, isHeld } = props
   const freshness = useFreshness(useReadAges(watch, readLinkAges))
   useRetryAfterSilence(watch, readLinkAges)
   const status = watch && <VideoStatus watch={watch} />
   const isBlind = freshness.state === 'BLIND'
   return (
     <>
+      {!hasVideo && !isBlind && (
+        <Cover>
+          <Text>{t('video.view.none')}</Text>
+        </Cover>
+      )}
       {watch && <MissingPicture watch={watch}>{!isBlind && status}</MissingPicture>}
       <FreshnessOverlay freshness={freshness} isHeld={isHeld}>
         {isBlind && status}
