@@ -99,7 +99,10 @@ test.concurrent('a live HLS stream is shown with its delay, and requests stop wh
   await using fixture = await openCockpit(world, browser, { robot: { stream_url: camera.url } })
   const { page } = fixture
   const video = page.getByRole('region', { name: /^Camera of/ })
-  await video.getByTestId('freshness-age').getByText(/^[1-9]\d*(\.\d)? s$/).waitFor()
+  await video
+    .getByTestId('freshness-age')
+    .getByText(/^[1-9]\d*(\.\d)? s$/)
+    .waitFor()
   expect(await video.locator('video').evaluate((it: HTMLVideoElement) => it.videoWidth)).toBeGreaterThan(0)
   // More segments than the first playlist lists.
   await waitFor(() => expect(camera.requests.segment).toBeGreaterThan(3))

@@ -19,13 +19,12 @@ export const DIALOGS_OF_OTHER_TESTS: Readonly<Record<string, string>> = {
   'admin/jobs.page.tsx': 'admin.test.ts',
   'app/more-drawer.tsx': 'sessions.test.ts',
   'app/sign-in-dialog.tsx': 'onboarding-and-settings.test.ts',
-  'data/dataset-exports.page.tsx': 'recordings.test.ts',
-  'data/export-dialog.tsx': 'recordings.test.ts',
+  'data/datasets.page.tsx': 'recordings.test.ts',
   'drive/cockpit-view.tsx': 'cockpit-layout.test.ts',
   'drive/command-menu.tsx': 'cockpit-layout.test.ts',
   'drive/sheets.tsx': 'cockpit-layout.test.ts',
+  'operator/available.page.tsx': 'operator.test.ts',
   'operator/earnings.page.tsx': 'operator.test.ts',
-  'operator/schedule-session.tsx': 'operator.test.ts',
   'replay/session-replay.tsx': 'replay.test.ts',
   'replay/view/plots.tsx': 'replay.test.ts',
   'replay/view/replay-view.tsx': 'replay.test.ts',
@@ -37,7 +36,8 @@ export const DIALOGS_OF_OTHER_TESTS: Readonly<Record<string, string>> = {
 
 /** The building blocks that the others use. */
 const BLOCKS = ['base/confirm-button.tsx', 'base/secret.tsx']
-const RENDERS_DIALOG = /<(Modal|Modal\.Root|Drawer|Menu|Popover|ConfirmButton|SecretDialog)[\s>]/
+const RENDERS_DIALOG =
+  /<(Modal|Modal\.Root|Drawer|Menu|Popover|ConfirmButton|ConfirmDialog|SecretDialog)[\s>]/
 
 /** Returns the files of the console that render a dialog. */
 export function dialogSources(): string[] {

@@ -2,13 +2,12 @@ import { Text } from '@mantine/core'
 import {
   type InfiniteData,
   type QueryKey,
-  queryOptions,
   type UseInfiniteQueryResult,
   useInfiniteQuery,
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query'
-import { ApiError, answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
+import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { ComponentProps, ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { MoreButton } from '../base/data-table.tsx'
@@ -19,7 +18,7 @@ import { useNow } from '../base/time.tsx'
 import type { ListRows } from '../list/list-pages.ts'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useAction } from '../platform/rest.ts'
+import { useAction, useRead } from '../platform/rest.ts'
 import { stopReasons } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 
@@ -88,7 +87,6 @@ export function PagesView<T>({ query, empty, children }: Props<T>) {
   )
 }
 
-/** Renders the name of a user as a link to the page that admins see of the user. */
 export const UserLink = ({ id, name }: { id: string; name: string }) => (
   <LinkAnchor to="/admin/users/$userId" params={{ userId: id }} inherit>
     {name}
@@ -122,12 +120,10 @@ export function Freshness({ query: { dataUpdatedAt, isError, isPaused } }: Fresh
   )
 }
 
-/** Shows the age of the visible rows of a list. */
 export const ListFreshness = ({ list }: { list: Pick<ListRows<unknown>, 'updatedAtMs' | 'error'> }) => (
   <Freshness query={{ dataUpdatedAt: list.updatedAtMs, isError: list.error !== null, isPaused: false }} />
 )
 
-/** Revokes an approved certification with a reason. */
 export function RevokeButton(props: {
   certification: Pick<CertificationRequest, 'id' | 'operator_name' | 'robot_type'>
 }) {
@@ -141,7 +137,6 @@ export function RevokeButton(props: {
   return (
     <ConfirmButton
       size="xs"
-      variant="default"
       asksReason
       question={t('admin.revoke.question', { name, type })}
       consequence={t('admin.revoke.consequence', { name })}
@@ -185,11 +180,8 @@ export type OpenSession = Schemas['OverviewSession']
 
 const OVERVIEW_INTERVAL_MS = 3_000
 
-/** Queries the admin overview. Polls while the page is visible. */
-export const overviewQuery = (rest: RestClient) =>
-  queryOptions({
-    queryKey: [...keys.sessions, 'overview'],
-    queryFn: ({ signal }) => answerOf(rest.GET('/api/admin/overview', { signal })),
+export const useOverview = () =>
+  useRead([...keys.sessions, 'overview'], (rest, { signal }) => rest.GET('/api/admin/overview', { signal }), {
     refetchInterval: OVERVIEW_INTERVAL_MS,
     staleTime: OVERVIEW_INTERVAL_MS,
   })
@@ -197,16 +189,13 @@ export const overviewQuery = (rest: RestClient) =>
 /** A gateway renews its row every few seconds. After this silence the platform is about to declare it dead. */
 export const SILENT_MS = 15_000
 
-const QUEUES_INTERVAL_MS = 5_000
 /** A queue whose oldest job has been due for longer has no free worker. */
 export const LATE_JOB_S = 300
 
-/** Queries the queues of background work. Polls while the page is visible. */
-export const queuesQuery = (rest: RestClient) =>
-  queryOptions({
-    queryKey: [...keys.jobs, 'queues'],
-    queryFn: async ({ signal }) => (await answerOf(rest.GET('/api/admin/jobs/queues', { signal }))).queues,
-    refetchInterval: QUEUES_INTERVAL_MS,
+export const useQueues = () =>
+  useRead([...keys.jobs, 'queues'], (rest, { signal }) => rest.GET('/api/admin/jobs/queues', { signal }), {
+    refetchInterval: POLL_INTERVAL_MS,
+    select: ({ queues }) => queues,
   })
 
 export type CertificationRequest = Schemas['CertificationRequest']
@@ -214,23 +203,19 @@ export type CertificationRequest = Schemas['CertificationRequest']
 /** The maximum number of requests in one response. */
 export const LIST_LIMIT = 200
 
-/** Queries certification requests by status. Polls while the page is visible. */
-export const certificationsQuery = (rest: RestClient, status: CertificationRequest['status']) =>
-  queryOptions({
-    queryKey: [...keys.certifications, 'all', status],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/admin/certifications', { params: { query: { status } }, signal })),
-    refetchInterval: POLL_INTERVAL_MS,
-  })
+export const useCertificationRequests = (status: CertificationRequest['status']) =>
+  useRead(
+    [...keys.certifications, 'all', status],
+    (rest, { signal }) => rest.GET('/api/admin/certifications', { params: { query: { status } }, signal }),
+    { refetchInterval: POLL_INTERVAL_MS },
+  )
 
 /** A user as admins see the user. */
 export type User = Schemas['UserDetail']
 
-/** Queries a user for admins. Polls while the page is visible. */
-export const userQuery = (rest: RestClient, id: string) =>
-  queryOptions({
-    queryKey: [...keys.users, id],
-    queryFn: ({ signal }) =>
-      answerOf(rest.GET('/api/admin/users/{id}', { params: { path: { id } }, signal })),
-    refetchInterval: POLL_INTERVAL_MS,
-  })
+export const useUser = (id: string) =>
+  useRead(
+    [...keys.users, id],
+    (rest, { signal }) => rest.GET('/api/admin/users/{id}', { params: { path: { id } }, signal }),
+    { refetchInterval: POLL_INTERVAL_MS },
+  )

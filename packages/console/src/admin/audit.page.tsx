@@ -14,7 +14,6 @@ import { language, t } from '../texts/texts.ts'
 import { AdminPage, PAGE_SIZE, PagesView, usePages } from './admin-page.tsx'
 import { type AuditSearch, readAuditSearch } from './search.ts'
 
-/** Shows the audit log, newest entry first. */
 export const AuditPage = () => (
   <AdminPage title={t('admin.audit.title')} description={t('admin.audit.description')}>
     <Log />
@@ -65,14 +64,7 @@ function AuditFilters(props: { search: AuditSearch; onSearch: (next: AuditSearch
     onSearch(readAuditSearch({ ...typed }))
   }
   return (
-    <Card
-      withBorder
-      padding="sm"
-      component="form"
-      onSubmit={submit}
-      role="search"
-      aria-label={t('admin.audit.filters')}
-    >
+    <Card padding="sm" component="form" onSubmit={submit} role="search" aria-label={t('admin.audit.filters')}>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="xs">
         {fields.map(({ name, label, type }) => (
           <TextInput

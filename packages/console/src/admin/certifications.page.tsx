@@ -1,11 +1,9 @@
 import { Card, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { PlainList, RowTable, type TableColumn, wrapped } from '../base/data-table.tsx'
 import { Empty, Note, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useAction } from '../platform/rest.ts'
 import { certificationStatusTexts } from '../texts/code-texts.ts'
@@ -14,13 +12,12 @@ import { t } from '../texts/texts.ts'
 import {
   AdminPage,
   type CertificationRequest,
-  certificationsQuery,
   Freshness,
   LIST_LIMIT,
   RevokeButton,
+  useCertificationRequests,
 } from './admin-page.tsx'
 
-/** Lists pending and decided certification requests. */
 export const CertificationsPage = () => (
   <AdminPage
     title={t('admin.certificationRequests.title')}
@@ -44,8 +41,7 @@ interface RequestsProps {
 }
 
 function Requests({ status, title, head, withAge, empty, limit, children }: RequestsProps) {
-  const { rest } = usePlatform()
-  const query = useQuery(certificationsQuery(rest, status))
+  const query = useCertificationRequests(status)
   return (
     <Stack component="section" aria-label={title} gap="sm">
       <Title order={2}>{title}</Title>
@@ -142,7 +138,7 @@ function CertificationCard({ request }: { request: CertificationRequest }) {
     keys.certifications,
   )
   return (
-    <Card withBorder padding="sm" component="article" aria-label={`${name}, ${type}`}>
+    <Card padding="sm" component="article" aria-label={`${name}, ${type}`}>
       <Stack gap="xs">
         <div>
           <Text fw={600}>
@@ -166,7 +162,6 @@ function CertificationCard({ request }: { request: CertificationRequest }) {
           />
           <ConfirmButton
             asksReason
-            variant="default"
             question={t('admin.certificationRequest.rejectQuestion', { name, type })}
             consequence={t('admin.certificationRequest.rejectConsequence', { name })}
             confirmLabel={t('admin.certificationRequest.reject')}

@@ -11,7 +11,6 @@ import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { AdminPage, PAGE_SIZE, PagesView, usePages } from './admin-page.tsx'
 
-/** Lists messages of the contact form and their delivery status. */
 export const MessagesPage = () => (
   <AdminPage title={t('admin.messages.title')} description={t('admin.messages.description')}>
     <Messages />
@@ -77,7 +76,7 @@ interface MailCardProps {
 }
 
 const MailCard = ({ title, state, from, note, text, children }: MailCardProps) => (
-  <Card withBorder padding="sm" component="article" aria-label={title}>
+  <Card padding="sm" component="article" aria-label={title}>
     <Group justify="space-between" align="flex-start" gap="xs">
       <Text fw={600} style={wrapped}>
         {title}

@@ -1,11 +1,5 @@
 import { Button, Code, Group, Progress, SegmentedControl, Stack, Text } from '@mantine/core'
-import {
-  type UseInfiniteQueryResult,
-  useInfiniteQuery,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query'
+import { type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useState } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
@@ -16,13 +10,12 @@ import { Empty, Note, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useAction } from '../platform/rest.ts'
+import { useAction, useWrite } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { AdminPage, Freshness, LATE_JOB_S, PAGE_SIZE, queuesQuery, shortTime } from './admin-page.tsx'
+import { AdminPage, Freshness, LATE_JOB_S, PAGE_SIZE, shortTime, useQueues } from './admin-page.tsx'
 
-/** Shows the queues of background work, and the jobs that need attention. */
 export const JobsPage = () => (
   <AdminPage title={t('admin.jobs.title')} description={t('admin.jobs.description')}>
     <Jobs />
@@ -159,11 +152,9 @@ function whenOf({ failed_at, next_attempt_at, started_at, created_at }: Job): Re
 }
 
 function RetryJob({ job: { id, queue } }: { job: Job }) {
-  const queries = useQueryClient()
-  const { rest } = usePlatform()
-  const retry = useMutation({
-    mutationFn: () => answerOf(rest.POST('/api/admin/jobs/{id}/retry', { params: { path: { id } } })),
-    onSettled: () => queries.invalidateQueries({ queryKey: keys.jobs }),
+  const retry = useWrite((rest) => rest.POST('/api/admin/jobs/{id}/retry', { params: { path: { id } } }), {
+    refresh: [keys.jobs],
+    refreshesOnError: true,
   })
   return (
     <div>
@@ -193,7 +184,6 @@ function DiscardJob({ job: { id, queue, state } }: { job: Job }) {
   return (
     <ConfirmButton
       size="xs"
-      variant="default"
       question={t('admin.job.discardQuestion', { queue })}
       consequence={t(state === 'running' ? 'admin.job.discardRunning' : 'admin.job.discardConsequence')}
       confirmLabel={t('admin.job.discard')}
@@ -243,8 +233,7 @@ const queueColumns: readonly TableColumn<JobQueue>[] = [
 ]
 
 function Queues() {
-  const { rest } = usePlatform()
-  const query = useQuery(queuesQuery(rest))
+  const query = useQueues()
   return (
     <>
       <Freshness query={query} />

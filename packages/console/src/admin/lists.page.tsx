@@ -4,7 +4,7 @@ import { RobotStatus, SessionStatus } from '@wheelhouse/protocol'
 import type { RestClient, Schemas } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
 import { shortList } from '../base/format.ts'
-import { LinkAnchor } from '../base/links.tsx'
+import { LinkAnchor, SessionLink } from '../base/links.tsx'
 import { Empty } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { DataList } from '../list/data-list.tsx'
@@ -67,65 +67,56 @@ function AdminList<Row extends { readonly id: string }, S extends ListSearch>(pr
 /** How a list writes its search to the address. */
 const IN_PLACE = { replace: true, resetScroll: false } as const
 
-/** Renders the name of a row as the title of its card. */
-const titleColumn = { width: 'minmax(0, 2fr)', card: 'title' } as const
-
 const timeOrNever = (at: string | null, never: string): ReactNode => (at === null ? never : <Time at={at} />)
 
 type Session = Schemas['SessionEntry']
 
 const sessionColumns: readonly ListColumn<Session>[] = [
-  {
-    header: t('admin.sessions.robot'),
-    ...titleColumn,
-    cell: ({ id, robot_name }) => (
-      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600} inherit>
-        {robot_name}
-      </LinkAnchor>
-    ),
-  },
-  {
-    header: t('admin.sessions.status'),
-    width: '7rem',
-    card: 'end',
-    cell: ({ status }) => <SessionStatusLabel status={status} />,
-  },
-  {
-    header: t('admin.sessions.operator'),
-    width: 'minmax(5.5rem, 2fr)',
-    cell: ({ operator_id, operator_name }) => <UserLink id={operator_id} name={operator_name} />,
-  },
-  {
-    header: t('admin.sessions.owner'),
-    width: 'minmax(0, 2fr)',
-    cell: ({ client_id, client_name }) => <UserLink id={client_id} name={client_name} />,
-  },
-  {
-    header: t('admin.sessions.time'),
-    width: '13.5rem',
-    cell: ({ started_at, scheduled_for, created_at }) => (
-      <Time at={started_at ?? scheduled_for ?? created_at} />
-    ),
-  },
-  {
-    header: t('admin.sessions.reason'),
-    width: 'minmax(5rem, 2fr)',
-    card: 'none',
-    from: 'lg',
-    cell: ({ stopped, pause_reason }) =>
+  [
+    t('admin.sessions.robot'),
+    'minmax(0, 2fr)',
+    ({ id, robot_name }) => <SessionLink id={id} fw={600} inherit name={robot_name} />,
+    { card: 'title' },
+  ],
+  [
+    t('admin.sessions.status'),
+    '7rem',
+    ({ status }) => <SessionStatusLabel status={status} />,
+    { card: 'end' },
+  ],
+  [
+    t('admin.sessions.operator'),
+    'minmax(5.5rem, 2fr)',
+    ({ operator_id, operator_name }) => <UserLink id={operator_id} name={operator_name} />,
+  ],
+  [
+    t('admin.sessions.owner'),
+    'minmax(0, 2fr)',
+    ({ client_id, client_name }) => <UserLink id={client_id} name={client_name} />,
+  ],
+  [
+    t('admin.sessions.time'),
+    '13.5rem',
+    ({ started_at, scheduled_for, created_at }) => <Time at={started_at ?? scheduled_for ?? created_at} />,
+  ],
+  [
+    t('admin.sessions.reason'),
+    'minmax(5rem, 2fr)',
+    ({ stopped, pause_reason }) =>
       stopped ? (
         <StateLabel shape="blind">{t('admin.sessions.stopped')}</StateLabel>
       ) : (
         pause_reason !== null && reasonText(pause_reason)
       ),
-  },
-  {
-    header: t('admin.sessions.stop'),
-    width: '9rem',
-    card: 'buttons',
-    cell: (session) =>
+    { card: 'none', from: 'lg' },
+  ],
+  [
+    t('admin.sessions.stop'),
+    '9rem',
+    (session) =>
       (session.status === 'ACTIVE' || session.status === 'PAUSED') && <HoldToStop session={session} />,
-  },
+    { card: 'buttons' },
+  ],
 ]
 
 /** A stop in a list is held, so that no stray click stops a robot. */
@@ -156,7 +147,6 @@ const sessionFilters: readonly ListFilter[] = [
   },
 ]
 
-/** Lists the sessions of all users. */
 export function AdminSessionsPage() {
   const navigate = useNavigate({ from: '/admin/sessions' })
   return (
@@ -181,74 +171,70 @@ export function AdminSessionsPage() {
 }
 
 const robotColumns: readonly ListColumn<Schemas['RobotEntry']>[] = [
-  {
-    header: t('admin.robots.robot'),
-    ...titleColumn,
-    // An admin has no page of a robot: its sessions are found by its id.
-    cell: ({ id, name }) => (
+  [
+    t('admin.robots.robot'),
+    'minmax(0, 2fr)',
+    ({ id, name }) => (
       <LinkAnchor to="/admin/sessions" search={{ search: id }} fw={600} inherit>
         {name}
       </LinkAnchor>
     ),
-  },
-  {
-    header: t('admin.robots.status'),
-    width: '11rem',
-    card: 'end',
-    cell: ({ status, on_hold }) => (
+    { card: 'title' },
+  ],
+  [
+    t('admin.robots.status'),
+    '11rem',
+    ({ status, on_hold }) => (
       <Group gap={4} wrap="nowrap">
         <RobotStatusLabel status={status} />
         {on_hold && <StateLabel shape="delayed">{t('admin.robots.onHold')}</StateLabel>}
       </Group>
     ),
-  },
-  {
-    header: t('admin.robots.owner'),
-    width: 'minmax(0, 2fr)',
-    cell: ({ owner_id, owner_name }) => <UserLink id={owner_id} name={owner_name} />,
-  },
-  { header: t('admin.robots.type'), width: 'minmax(9.5rem, 1.2fr)', cell: ({ robot_type }) => robot_type },
-  {
-    header: t('admin.robots.hardwareId'),
-    width: 'minmax(8rem, 1.2fr)',
-    card: 'none',
-    from: 'xl',
-    cell: ({ hardware_id }) => hardware_id,
-  },
-  {
-    header: t('admin.robots.lastSeen'),
-    width: '8rem',
-    cell: ({ last_heartbeat }) => timeOrNever(last_heartbeat, t('admin.robots.never')),
-  },
-  {
-    header: t('admin.robots.battery'),
-    width: '6rem',
-    align: 'right',
-    from: 'lg',
-    cell: ({ battery }) => battery !== null && percent(battery),
-  },
-  {
-    header: t('admin.robots.tags'),
-    width: 'minmax(0, 1fr)',
-    from: 'lg',
-    cell: ({ tags }) => <RobotTags tags={tags} to="/admin/robots" />,
-  },
-  {
-    header: t('admin.robots.session'),
-    width: '6rem',
-    card: 'buttons',
-    cell: ({ session_id: sessionId, name }) =>
+    { card: 'end' },
+  ],
+  [
+    t('admin.robots.owner'),
+    'minmax(0, 2fr)',
+    ({ owner_id, owner_name }) => <UserLink id={owner_id} name={owner_name} />,
+  ],
+  [t('admin.robots.type'), 'minmax(9.5rem, 1.2fr)', ({ robot_type }) => robot_type],
+  [
+    t('admin.robots.hardwareId'),
+    'minmax(8rem, 1.2fr)',
+    ({ hardware_id }) => hardware_id,
+    { card: 'none', from: 'xl' },
+  ],
+  [
+    t('admin.robots.lastSeen'),
+    '8rem',
+    ({ last_heartbeat }) => timeOrNever(last_heartbeat, t('admin.robots.never')),
+  ],
+  [
+    t('admin.robots.battery'),
+    '6rem',
+    ({ battery }) => battery !== null && percent(battery),
+    { align: 'right', from: 'lg' },
+  ],
+  [
+    t('admin.robots.tags'),
+    'minmax(0, 1fr)',
+    ({ tags }) => <RobotTags tags={tags} to="/admin/robots" />,
+    { from: 'lg' },
+  ],
+  [
+    t('admin.robots.session'),
+    '6rem',
+    ({ session_id: sessionId, name }) =>
       sessionId && (
-        <LinkAnchor
-          to="/sessions/$sessionId"
-          params={{ sessionId }}
+        <SessionLink
+          id={sessionId}
           aria-label={t('admin.robots.openLabel', { robot: name })}
           inherit
-        >
-          {t('admin.robots.open')}
-        </LinkAnchor>
+          name={t('admin.robots.open')}
+        />
       ),
-  },
+    { card: 'buttons' },
+  ],
 ]
 
 const robotFilters = (tag: string | undefined): readonly ListFilter[] => [
@@ -266,7 +252,6 @@ const robotFilters = (tag: string | undefined): readonly ListFilter[] => [
   { name: 'tag', label: t('admin.robots.tags'), options: optionsOf([], tag) },
 ]
 
-/** Lists the robots of all owners. */
 export function AdminRobotsPage() {
   const search = useSearch({ from: '/shell/admin/robots' })
   const navigate = useNavigate({ from: '/admin/robots' })
@@ -292,39 +277,35 @@ export function AdminRobotsPage() {
 }
 
 const userColumns: readonly ListColumn<Schemas['UserEntry']>[] = [
-  {
-    header: t('admin.people.name'),
-    ...titleColumn,
-    cell: ({ id, display_name }) => (
+  [
+    t('admin.people.name'),
+    'minmax(0, 2fr)',
+    ({ id, display_name }) => (
       <LinkAnchor to="/admin/users/$userId" params={{ userId: id }} fw={600} inherit>
         {display_name}
       </LinkAnchor>
     ),
-  },
-  { header: t('admin.people.email'), width: 'minmax(0, 3fr)', cell: ({ email }) => email ?? '' },
-  {
-    header: t('admin.people.roles'),
-    width: 'minmax(0, 2fr)',
-    cell: ({ roles }) => shortList.format(roles.map((role) => roleTexts[role])) || t('admin.people.noRoles'),
-  },
-  {
-    header: t('admin.people.status'),
-    width: '8rem',
-    card: 'end',
-    cell: ({ suspended_at }) =>
+    { card: 'title' },
+  ],
+  [t('admin.people.email'), 'minmax(0, 3fr)', ({ email }) => email ?? ''],
+  [
+    t('admin.people.roles'),
+    'minmax(0, 2fr)',
+    ({ roles }) => shortList.format(roles.map((role) => roleTexts[role])) || t('admin.people.noRoles'),
+  ],
+  [
+    t('admin.people.status'),
+    '8rem',
+    ({ suspended_at }) =>
       suspended_at !== null && <StateLabel shape="blind">{t('admin.people.suspended')}</StateLabel>,
-  },
-  {
-    header: t('admin.people.lastSeen'),
-    width: '8rem',
-    cell: ({ last_seen_at }) => timeOrNever(last_seen_at, t('admin.people.never')),
-  },
-  {
-    header: t('admin.people.joined'),
-    width: '8rem',
-    card: 'none',
-    cell: ({ created_at }) => <Time at={created_at} />,
-  },
+    { card: 'end' },
+  ],
+  [
+    t('admin.people.lastSeen'),
+    '8rem',
+    ({ last_seen_at }) => timeOrNever(last_seen_at, t('admin.people.never')),
+  ],
+  [t('admin.people.joined'), '8rem', ({ created_at }) => <Time at={created_at} />, { card: 'none' }],
 ]
 
 const userFilters: readonly ListFilter[] = [
@@ -347,7 +328,6 @@ const userFilters: readonly ListFilter[] = [
   },
 ]
 
-/** Lists all users. */
 export function UsersPage() {
   const navigate = useNavigate({ from: '/admin/users' })
   return (

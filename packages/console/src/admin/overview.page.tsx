@@ -1,13 +1,11 @@
 import { Button, Card, Group, SimpleGrid, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { DescriptionItem, DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
-import { LinkAnchor } from '../base/links.tsx'
+import { DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
+import { LinkAnchor, SessionLink } from '../base/links.tsx'
 import { Section } from '../base/section.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time, useNow } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { useSessionAction } from '../session/session-query.ts'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { StopSign } from '../status/shapes.tsx'
@@ -21,14 +19,13 @@ import {
   LATE_JOB_S,
   type OpenSession,
   type Overview,
-  overviewQuery,
-  queuesQuery,
   SILENT_MS,
   shortTime,
   useAdminStop,
+  useOverview,
+  useQueues,
 } from './admin-page.tsx'
 
-/** Shows the state of the platform, with a stop button for every open session. */
 export const OverviewPage = () => (
   <AdminPage title={t('admin.overview.title')} description={t('admin.overview.description')}>
     <Live />
@@ -36,8 +33,7 @@ export const OverviewPage = () => (
 )
 
 function Live() {
-  const { rest } = usePlatform()
-  const query = useQuery(overviewQuery(rest))
+  const query = useOverview()
   return (
     <>
       <Freshness query={query} />
@@ -99,7 +95,6 @@ function SessionButtons({ session }: { session: OpenSession }) {
           </Button>
         )}
         <ConfirmButton
-          variant="default"
           question={t('admin.sessionActions.endQuestion', { robot })}
           consequence={t('admin.sessionActions.endConsequence')}
           confirmLabel={t('admin.sessionActions.endSession')}
@@ -116,7 +111,6 @@ function SessionButtons({ session }: { session: OpenSession }) {
 
 const OpenSessionCard = ({ session }: { session: OpenSession }) => (
   <Card
-    withBorder
     padding="sm"
     h="100%"
     component="article"
@@ -125,9 +119,7 @@ const OpenSessionCard = ({ session }: { session: OpenSession }) => (
     <Stack gap="xs" justify="space-between" h="100%">
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <div>
-          <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }} fw={600}>
-            {session.robot_name}
-          </LinkAnchor>
+          <SessionLink id={session.id} fw={600} name={session.robot_name} />
           <Text size="sm">
             {t('admin.openSession.participants', {
               operator: session.operator_name,
@@ -239,16 +231,18 @@ const Silence = ({ ms }: { ms: number }) => {
 }
 
 const RobotCounts = ({ robots }: { robots: Overview['robots'] }) => (
-  <DescriptionList cols={{ base: 2, xs: 4 }}>
-    {statuses.map((status) => (
-      <DescriptionItem key={status} size="xl" label={robotStatusTexts[status]}>
-        {robots[status].toLocaleString(language)}
-      </DescriptionItem>
-    ))}
-    <DescriptionItem size="xl" label={t('admin.overview.registered')}>
-      {statuses.reduce((sum, status) => sum + robots[status], 0).toLocaleString(language)}
-    </DescriptionItem>
-  </DescriptionList>
+  <DescriptionList
+    cols={{ base: 2, xs: 4 }}
+    size="xl"
+    items={{
+      ...Object.fromEntries(
+        statuses.map((status) => [robotStatusTexts[status], robots[status].toLocaleString(language)]),
+      ),
+      [t('admin.overview.registered')]: statuses
+        .reduce((sum, status) => sum + robots[status], 0)
+        .toLocaleString(language),
+    }}
+  />
 )
 
 const statuses = ['IN_SESSION', 'AVAILABLE', 'OFFLINE'] as const
@@ -274,8 +268,7 @@ const serviceColumns: readonly TableColumn<Service>[] = [
 
 /** Says in a line for each service whether it works, and where to look if it does not. */
 function Services({ overview: { at, gateways, not_recorded, robots } }: { overview: Overview }) {
-  const { rest } = usePlatform()
-  const queues = useQuery(queuesQuery(rest)).data ?? []
+  const queues = useQueues().data ?? []
   const silent = gateways.filter(({ seen_at }) => Date.parse(at) - Date.parse(seen_at) > SILENT_MS).length
   const failed = queues.reduce((sum, queue) => sum + queue.failed, 0)
   const due = queues.filter((queue) => queue.due > 0)
@@ -309,7 +302,7 @@ function Services({ overview: { at, gateways, not_recorded, robots } }: { overvi
     },
     {
       id: 'jobs',
-      name: <LinkAnchor to="/admin/jobs">{t('admin.navigation.jobs.label')}</LinkAnchor>,
+      name: <LinkAnchor to="/admin/jobs">{t('app.pages.jobs')}</LinkAnchor>,
       shape: failed > 0 ? 'blind' : oldestS > LATE_JOB_S ? 'delayed' : 'live',
       detail: failed > 0 ? t('home.admin.failedJobs', { jobs: failed }) : lateJobs(),
     },

@@ -1,13 +1,11 @@
 import { Select, Stack } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { Form, FormFooter } from '../base/form.tsx'
 import { Note, QueryView } from '../base/states.tsx'
 import { useModels } from '../operator/queries.ts'
-import { usePlatform } from '../platform/platform.ts'
-import { useRead } from '../platform/rest.ts'
-import { parseSchema, SchemaField, schemaProblem, schemaText } from '../robots/robot-fields.tsx'
+import { useRead, useWrite } from '../platform/rest.ts'
+import { parseSchema, SchemaField, schemaProblem, schemaText } from '../robots/robot-settings-form.tsx'
 import { t } from '../texts/texts.ts'
 import { AdminPage } from './admin-page.tsx'
 
@@ -56,7 +54,11 @@ function Model({ id }: { id: string }) {
 function SchemaForm({ model }: { model: Schemas['RobotModelDetail'] }) {
   const [control, setControl] = useState(schemaText(model.control_schema))
   const [telemetry, setTelemetry] = useState(schemaText(model.telemetry_schema))
-  const save = useSave(model.id)
+  const save = useWrite(
+    (rest, body: Pick<typeof model, 'control_schema' | 'telemetry_schema'>) =>
+      rest.PATCH('/api/admin/robot-models/{id}', { params: { path: { id: model.id } }, body }),
+    { stores: modelKey(model.id) },
+  )
   const change = (set: (text: string) => void) => (text: string) => {
     if (save.isSuccess) save.reset() // hides "Saved"
     set(text)
@@ -83,14 +85,4 @@ function SchemaForm({ model }: { model: Schemas['RobotModelDetail'] }) {
       <FormFooter change={save} />
     </Form>
   )
-}
-
-function useSave(id: string) {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (body: Pick<Schemas['RobotModelDetail'], 'control_schema' | 'telemetry_schema'>) =>
-      answerOf(rest.PATCH('/api/admin/robot-models/{id}', { params: { path: { id } }, body })),
-    onSuccess: (model) => queries.setQueryData(modelKey(id), model),
-  })
 }

@@ -26,29 +26,17 @@ export const readSessionSearch = (raw: Record<string, unknown>): z.output<typeof
 export const readRobotSearch = (raw: Record<string, unknown>): z.output<typeof robots> => robots.parse(raw)
 export const readUserSearch = (raw: Record<string, unknown>): z.output<typeof users> => users.parse(raw)
 
-/** The filters of the audit log, as stored in the query string. */
-export interface AuditSearch {
-  /** Id of the user who acted. */
-  readonly actor?: string | undefined
-  /** Id of the object that changed. */
-  readonly subject?: string | undefined
-  readonly action?: string | undefined
-  /** ISO 8601. */
-  readonly since?: string | undefined
-  readonly until?: string | undefined
-}
+const trimmed = parameter(z.coerce.string().trim().min(1))
+/** Any time that browsers read, as ISO 8601. */
+const time = parameter(
+  z
+    .string()
+    .refine((text) => !Number.isNaN(Date.parse(text)))
+    .transform((text) => new Date(text).toISOString()),
+)
+const audit = z.object({ actor: trimmed, subject: trimmed, action: trimmed, since: time, until: time })
 
-// The router parses numeric strings as numbers.
-const text = (value: unknown) =>
-  typeof value === 'string' || typeof value === 'number' ? String(value).trim() || undefined : undefined
-const timestamp = (value: unknown) =>
-  typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? new Date(value).toISOString() : undefined
+/** The filters of the audit log, as stored in the query string: who acted, the id of what changed, and when. */
+export type AuditSearch = z.output<typeof audit>
 
-/** Reads the filters from the query string and drops invalid values. */
-export const readAuditSearch = (search: Record<string, unknown>): AuditSearch => ({
-  actor: text(search.actor),
-  subject: text(search.subject),
-  action: text(search.action),
-  since: timestamp(search.since),
-  until: timestamp(search.until),
-})
+export const readAuditSearch = (raw: Record<string, unknown>): AuditSearch => audit.parse(raw)

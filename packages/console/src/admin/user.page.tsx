@@ -1,13 +1,12 @@
 import { Alert, Badge, Group, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { DescriptionItem, DescriptionList, PlainList, RowTable, wrapped } from '../base/data-table.tsx'
-import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { DescriptionList, PlainList, RowTable, wrapped } from '../base/data-table.tsx'
+import { LinkAnchor, LinkButton, SessionLink } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
 import { Time } from '../base/time.tsx'
-import { useMe, usePlatform } from '../platform/platform.ts'
+import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useAction } from '../platform/rest.ts'
 import { RobotStatusLabel } from '../robots/robot-status.tsx'
@@ -15,18 +14,16 @@ import { SessionStatusLabel } from '../status/session-status.tsx'
 import { certificationStatusTexts, roleTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { AdminPage, RevokeButton, type User, userQuery } from './admin-page.tsx'
+import { AdminPage, RevokeButton, type User, useUser } from './admin-page.tsx'
 
-/** Shows a user to admins: account, roles, certifications, robots, open session; suspends and restores the user. */
 export function UserPage() {
   const { roles } = useMe()
   return roles.includes('admin') ? <UserById /> : <AdminPage title={t('admin.person.kind')}>{null}</AdminPage>
 }
 
 function UserById() {
-  const { rest } = usePlatform()
   const { userId } = useParams({ from: '/shell/admin/users/$userId' })
-  const query = useQuery(userQuery(rest, userId))
+  const query = useUser(userId)
   return (
     <ResourcePage
       query={query}
@@ -51,7 +48,12 @@ const View = ({ user }: { user: User }) => (
     }
   >
     {user.suspension && (
-      <Alert color="red.9" title={t('admin.person.suspended')} style={{ overflowWrap: 'anywhere' }}>
+      <Alert
+        color="red.9"
+        variant="light"
+        title={t('admin.person.suspended')}
+        style={{ overflowWrap: 'anywhere' }}
+      >
         <Time at={user.suspension.at} />: {user.suspension.reason}
       </Alert>
     )}
@@ -64,26 +66,22 @@ const View = ({ user }: { user: User }) => (
 
 const Account = ({ user }: { user: User }) => (
   <Section title={t('admin.person.account')}>
-    <DescriptionList cols={{ base: 1, xs: 2, md: 4 }}>
-      <DescriptionItem label={t('admin.person.email')}>{emailText(user)}</DescriptionItem>
-      <DescriptionItem label={t('admin.person.joined')}>
-        <Time at={user.created_at} />
-      </DescriptionItem>
-      <DescriptionItem label={t('admin.person.lastSeen')}>
-        {user.last_seen_at === null ? t('admin.person.never') : <Time at={user.last_seen_at} />}
-      </DescriptionItem>
-      <DescriptionItem label={t('admin.person.apiKeys')}>
-        {user.api_keys.toLocaleString(language)}
-      </DescriptionItem>
-      <DescriptionItem label={t('admin.person.openSession')}>
-        <OpenSession session={user.open_session} />
-      </DescriptionItem>
-      <DescriptionItem label={t('admin.person.sessions')}>
-        <LinkAnchor to="/admin/sessions" search={{ search: user.id }} inherit>
-          {t('admin.person.allSessions')}
-        </LinkAnchor>
-      </DescriptionItem>
-    </DescriptionList>
+    <DescriptionList
+      cols={{ base: 1, xs: 2, md: 4 }}
+      items={{
+        [t('admin.person.email')]: emailText(user),
+        [t('admin.person.joined')]: <Time at={user.created_at} />,
+        [t('admin.person.lastSeen')]:
+          user.last_seen_at === null ? t('admin.person.never') : <Time at={user.last_seen_at} />,
+        [t('admin.person.apiKeys')]: user.api_keys.toLocaleString(language),
+        [t('admin.person.openSession')]: <OpenSession session={user.open_session} />,
+        [t('admin.person.sessions')]: (
+          <LinkAnchor to="/admin/sessions" search={{ search: user.id }} inherit>
+            {t('admin.person.allSessions')}
+          </LinkAnchor>
+        ),
+      }}
+    />
   </Section>
 )
 
@@ -96,9 +94,7 @@ function OpenSession({ session }: { session: User['open_session'] }) {
   if (session === null) return t('admin.person.noSession')
   return (
     <Group gap="xs">
-      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session.id }} inherit>
-        {session.robot_name}
-      </LinkAnchor>
+      <SessionLink id={session.id} inherit name={session.robot_name} />
       <SessionStatusLabel status={session.status} />
     </Group>
   )
@@ -170,7 +166,6 @@ function RoleButton({ user, role }: { user: User; role: Changeable }) {
   return user.roles.includes(role) ? (
     <ConfirmButton
       size="compact-sm"
-      variant="default"
       question={changeable[role].removal(name)}
       consequence={t('admin.roles.removeConsequence', { name })}
       confirmLabel={t('admin.roles.remove')}
@@ -180,7 +175,6 @@ function RoleButton({ user, role }: { user: User; role: Changeable }) {
   ) : (
     <ConfirmButton
       size="compact-sm"
-      variant="default"
       question={changeable[role].return(name)}
       consequence={t('admin.roles.restoreConsequence', { name })}
       confirmLabel={t('admin.roles.restore')}

@@ -2,7 +2,6 @@ import { Drawer } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
 
-/** Shows the whole navigation above the page of a phone. */
 export default function MoreDrawer({ onClose, children }: { onClose: () => void; children: ReactNode }) {
   return (
     <Drawer opened onClose={onClose} position="bottom" size="auto" title={t('app.shell.navigation')}>

@@ -14,16 +14,18 @@ import {
   useMantineColorScheme,
 } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import { useEffect, useState } from 'react'
 import { dateTime } from '../base/format.ts'
 import { Note } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
-import { useMe, useNavigation, usePlatform } from '../platform/platform.ts'
+import { useMe } from '../platform/platform.ts'
+import { useRead } from '../platform/rest.ts'
 import { signOut } from '../platform/sign-out.ts'
 import { t } from '../texts/texts.ts'
+import { useNavigation } from './navigation.ts'
 import {
   keyLabel,
   paletteOpened,
@@ -176,17 +178,13 @@ const groups: Record<SearchResult['kind'], string> = {
 
 /** Searches robots, sessions and users on the platform. A newer text cancels the search of an older one. */
 function useFound(text: string): { found: readonly PaletteEntry[]; isSearching: boolean } {
-  const { rest } = usePlatform()
   const open = useOpen()
   const enabled = text.length >= MIN_LETTERS && text.split(/\s+/).length <= MAX_WORDS
-  const query = useQuery({
-    queryKey: ['search', text],
-    queryFn: ({ signal }) => answerOf(rest.GET('/api/search', { params: { query: { q: text } }, signal })),
-    enabled,
-    staleTime: STALE_MS,
-    gcTime: STALE_MS,
-    placeholderData: keepPreviousData,
-  })
+  const query = useRead(
+    ['search', text],
+    (rest, { signal }) => rest.GET('/api/search', { params: { query: { q: text } }, signal }),
+    { enabled, staleTime: STALE_MS, gcTime: STALE_MS, placeholderData: keepPreviousData },
+  )
   const results = enabled ? (query.data?.results ?? []) : []
   const found = results.map((result) => ({
     id: `${result.kind}:${result.id}`,
@@ -225,7 +223,6 @@ function matchesAll({ label, detail }: PaletteEntry, text: string): boolean {
     .every((word) => searched.includes(word))
 }
 
-/** Lists the shortcuts of the user. */
 export function ShortcutsSheet() {
   const opened = useOpenedAfterMount(useStore(sheetOpened))
   const shortcuts = useShortcutList()

@@ -10,12 +10,13 @@ import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, Loading, Problem } from '../base/states.tsx'
 import { NotificationBell } from '../notifications/bell.tsx'
-import { MeContext, type NavigationEntry, useMe, useNavigation, usePlatform } from '../platform/platform.ts'
+import { MeContext, useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRead } from '../platform/rest.ts'
 import { ConnectionBadge } from '../status/connection-badge.tsx'
 import { roleTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
+import { type NavigationEntry, navigation, useNavigation } from './navigation.ts'
 import styles from './shell.module.css'
 import { SignInAgain, SignInPage } from './sign-in.tsx'
 
@@ -24,7 +25,6 @@ const MoreDrawer = lazy(() => import('./more-drawer.tsx'))
 const PaletteLauncher = lazy(() => import('./palette-launcher.tsx'))
 const DrivingBar = lazy(() => import('../operator/driving-bar.tsx'))
 
-/** Renders navigation and page for signed-in users. */
 export const Shell = () => (
   <SignedInOnly>
     <Frame />
@@ -56,9 +56,9 @@ const Side = () => (
     <Suspense fallback={<Box h={38} />}>
       <PaletteLauncher isWide />
     </Suspense>
-    <nav className={styles.nav} aria-label={t('app.shell.main')}>
+    <Box component="nav" flex={1} mih={0} style={{ overflowY: 'auto' }} aria-label={t('app.shell.main')}>
       <Navigation />
-    </nav>
+    </Box>
     <Stack gap="xs">
       <Group justify="space-between" gap="xs" mih="2.25rem" pl="0.65rem" pr="0.25rem" fz="sm">
         <ConnectionBadge />
@@ -116,10 +116,11 @@ const HomeLink = () => (
   </Link>
 )
 
-const HomeEntry = () => <Entry to="/" label={t('common.home')} icon={IconHome} exact />
+const HomeEntry = () => <Entry to="/" label={t('common.home')} icon={IconHome} />
 
-const Entry = ({ to, label, icon: Icon, exact = false }: Omit<NavigationEntry, 'description'>) => (
-  <Link to={to} className={styles.entry ?? ''} activeOptions={{ exact }}>
+const Entry = ({ to, label, icon: Icon }: Omit<NavigationEntry, 'description'>) => (
+  // Pages below these two have their own links.
+  <Link to={to} className={styles.entry} activeOptions={{ exact: to === '/' || to === '/admin' }}>
     <Icon size={18} stroke={1.75} />
     <span>{label}</span>
   </Link>
@@ -199,16 +200,16 @@ const texts = {
  * requests that all fail. Pages for admins have their own notice, because no user can add that role.
  */
 function RoleGate({ children }: { children: ReactNode }) {
-  const { navigation } = usePlatform()
   const { roles } = useMe()
   const path = useMatches({ select: (matches) => matches.at(-1)?.fullPath ?? '/' })
-  const entry = navigation.find(({ to }) => path === to || path.startsWith(`${to}/`))
-  const role = entry?.role
-  if (!entry || !role || role === 'admin' || roles.includes(role)) return children
+  const isOf = ({ to }: NavigationEntry) => path === to || path.startsWith(`${to}/`)
+  const { group, entries } = navigation.find(({ entries }) => entries.some(isOf)) ?? {}
+  const entry = entries?.find(isOf)
+  if (!entry || (group !== 'operator' && group !== 'client') || roles.includes(group)) return children
   return (
     <Page title={entry.label}>
       <Empty
-        title={texts[role].title}
+        title={texts[group].title}
         action={
           <Group>
             <LinkButton to="/settings">{t('app.roleGate.settings')}</LinkButton>
@@ -218,7 +219,7 @@ function RoleGate({ children }: { children: ReactNode }) {
           </Group>
         }
       >
-        {texts[role].body}
+        {texts[group].body}
       </Empty>
     </Page>
   )

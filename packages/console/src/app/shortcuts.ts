@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { isTyping, latinKey } from '../base/keys.ts'
 import { createStore } from '../base/store.ts'
-import { type NavigationEntry, useNavigation } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
+import { type NavigationEntry, useNavigation } from './navigation.ts'
 
 /** Whether the palette is open. */
 export const paletteOpened = createStore(false)
@@ -33,12 +33,10 @@ const goKeys: Readonly<Record<string, string>> = {
   '/settings': ',',
 }
 
-/** Focuses the first search field of the page. */
 function focusSearch(): void {
   document.querySelector<HTMLInputElement>('main [type=search]')?.focus()
 }
 
-/** Returns the shortcuts of the signed-in user. */
 export function useShortcutList(): readonly Shortcut[] {
   const navigate = useNavigate()
   const entries = useNavigation().flatMap((group) => group.entries)
@@ -48,20 +46,16 @@ export function useShortcutList(): readonly Shortcut[] {
     group: t('app.shortcuts.goTo'),
     run: () => void navigate({ to }),
   })
+  const general = (key: string, label: string, run: () => void): Shortcut => ({
+    keys: [key],
+    label,
+    group: t('app.shortcuts.general'),
+    run,
+  })
   return [
-    {
-      keys: ['mod+k'],
-      label: t('app.shortcuts.palette'),
-      group: t('app.shortcuts.general'),
-      run: () => paletteOpened.set(true),
-    },
-    {
-      keys: ['?'],
-      label: t('app.shortcuts.sheet'),
-      group: t('app.shortcuts.general'),
-      run: () => sheetOpened.set(true),
-    },
-    { keys: ['/'], label: t('app.shortcuts.search'), group: t('app.shortcuts.general'), run: focusSearch },
+    general('mod+k', t('app.shortcuts.palette'), () => paletteOpened.set(true)),
+    general('?', t('app.shortcuts.sheet'), () => sheetOpened.set(true)),
+    general('/', t('app.shortcuts.search'), focusSearch),
     goTo({ to: '/', label: t('common.home') }, 'h'),
     ...entries.flatMap((entry) => {
       const key = goKeys[entry.to]

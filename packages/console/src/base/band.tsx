@@ -40,7 +40,6 @@ export function Band(props: {
   )
 }
 
-/** Names a state next to its pattern. */
 export const BandKey = ({ state, children }: { state: BandState; children: string }) => (
   <span className={styles.key}>
     <i data-state={state} />

@@ -1,4 +1,4 @@
-import styles from './brand.module.css'
+import { Group } from '@mantine/core'
 
 const SPOKES =
   'M16 1.75v28.5M1.75 16h28.5M22.36 9.64l3.72-3.72M9.64 9.64L5.92 5.92M9.64 22.36l-3.72 3.72M22.36 22.36l3.72 3.72'
@@ -21,10 +21,9 @@ export const Mark = ({ size = 26 }: { size?: number }) => (
   </svg>
 )
 
-/** Shows mark and name of the product. */
 export const Brand = ({ name }: { name: string }) => (
-  <span className={styles.brand}>
+  <Group component="span" display="inline-flex" gap="0.6rem" fz="1rem" fw={650} lts="-0.015em" wrap="nowrap">
     <Mark />
     {name}
-  </span>
+  </Group>
 )

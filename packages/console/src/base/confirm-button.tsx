@@ -8,35 +8,24 @@ import { Problem } from './states.tsx'
 /** Attributes for style sheets and tests. */
 type DataAttributes = { readonly [name: `data-${string}`]: string | number | boolean | undefined }
 
-interface Props extends ButtonProps, DataAttributes {
+interface DialogProps {
   readonly question: string
   readonly consequence: ReactNode
   /** The label of the confirm button: the action, such as "Revoke". */
   readonly confirmLabel: string
   /** The label of the button that closes the dialog without the action. */
   readonly dismissLabel?: string
-  /** The color of the confirm button: that of the button, otherwise red, because most confirmed actions are destructive. */
+  /** The color of the confirm button: red by default, because most confirmed actions are destructive. */
   readonly confirmColor?: string
   /** Whether the action requires a reason, which the other user sees. */
   readonly asksReason?: boolean
   /** The dialog closes on success and shows the error on failure. */
   readonly onConfirm: (reason: string) => Promise<unknown>
-  readonly 'aria-label'?: string
 }
 
-/** Renders a button whose action requires a confirmation. Without children its label is that of the confirm button. */
-export function ConfirmButton({
-  question,
-  consequence,
-  confirmLabel,
-  dismissLabel,
-  confirmColor,
-  asksReason = false,
-  onConfirm,
-  children = confirmLabel,
-  ...button
-}: Props) {
-  const [opened, { open, close }] = useDisclosure(false)
+/** Asks for a confirmation of an action. */
+export function ConfirmDialog(props: DialogProps & { opened: boolean; onClose: () => void }) {
+  const { opened, onClose, question, consequence, confirmLabel, asksReason = false, onConfirm } = props
   const [reason, setReason] = useState('')
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
@@ -46,7 +35,7 @@ export function ConfirmButton({
     try {
       await onConfirm(reason)
       setReason('')
-      close()
+      onClose()
     } catch (cause) {
       setError(cause)
     } finally {
@@ -54,45 +43,62 @@ export function ConfirmButton({
     }
   }
   return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={question}
+      // While a dialog fades out, it would still take the keys of the page.
+      transitionProps={{ exitDuration: 0 }}
+      onExitTransitionEnd={() => setError(undefined)}
+    >
+      <Form onSubmit={() => void confirm()}>
+        <Text>{consequence}</Text>
+        {asksReason && (
+          <Textarea
+            label={t('ui.reason')}
+            value={reason}
+            onChange={({ currentTarget: { value } }) => setReason(value)}
+            maxLength={2_000}
+            minRows={2}
+            required
+            data-autofocus
+          />
+        )}
+        <Problem error={error} />
+        <DialogButtons
+          onCancel={onClose}
+          cancelLabel={props.dismissLabel}
+          isCancelFirst={!asksReason}
+          color={props.confirmColor ?? 'red.9'}
+          disabled={asksReason && reason.trim() === ''}
+          loading={busy}
+        >
+          {confirmLabel}
+        </DialogButtons>
+      </Form>
+    </Modal>
+  )
+}
+
+interface ButtonOptions extends ButtonProps, DataAttributes {
+  readonly 'aria-label'?: string
+}
+
+/**
+ * Renders a button whose action requires a confirmation. Without children its label is that of the confirm button. One with a colour
+ * is filled, as is its confirm button.
+ */
+export function ConfirmButton(props: ButtonOptions & DialogProps) {
+  const { question, consequence, confirmLabel, dismissLabel, asksReason, onConfirm, ...rest } = props
+  const { children = confirmLabel, confirmColor = rest.color, ...button } = rest
+  const [opened, { open, close }] = useDisclosure(false)
+  const dialog = { question, consequence, confirmLabel, dismissLabel, confirmColor, asksReason, onConfirm }
+  return (
     <>
-      <Button {...button} onClick={open}>
+      <Button variant={button.color ? 'filled' : 'default'} {...button} onClick={open}>
         {children}
       </Button>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={question}
-        // While a dialog fades out, it would still take the keys of the page.
-        transitionProps={{ exitDuration: 0 }}
-        onExitTransitionEnd={() => setError(undefined)}
-      >
-        <Form onSubmit={() => void confirm()}>
-          <Text>{consequence}</Text>
-          {asksReason && (
-            <Textarea
-              label={t('ui.reason')}
-              value={reason}
-              onChange={({ currentTarget: { value } }) => setReason(value)}
-              maxLength={2_000}
-              autosize
-              minRows={2}
-              required
-              data-autofocus
-            />
-          )}
-          <Problem error={error} />
-          <DialogButtons
-            onCancel={close}
-            cancelLabel={dismissLabel}
-            isCancelFirst={!asksReason}
-            color={confirmColor ?? button.color ?? 'red.9'}
-            disabled={asksReason && reason.trim() === ''}
-            loading={busy}
-          >
-            {confirmLabel}
-          </DialogButtons>
-        </Form>
-      </Modal>
+      <ConfirmDialog {...dialog} opened={opened} onClose={close} />
     </>
   )
 }

@@ -70,7 +70,6 @@ interface RowTableProps<Row> extends Omit<Props, 'columns' | 'children'> {
   readonly rowProps?: (row: Row) => TableTrProps & { readonly [name: `data-${string}`]: string }
 }
 
-/** Renders a table of records. */
 export const RowTable = <Row extends object>({
   columns,
   rows,
@@ -110,15 +109,23 @@ export const PlainList = <Row extends { readonly id: string }>(props: {
   </Stack>
 )
 
-/** Renders a grid of labelled values. Its children are `DescriptionItem`s. */
-export const DescriptionList = ({
-  cols,
-  children,
-}: {
-  cols: SimpleGridProps['cols']
-  children: ReactNode
-}) => (
+interface DescriptionListProps {
+  readonly cols: SimpleGridProps['cols']
+  /** Emphasizes the values. */
+  readonly size?: 'lg' | 'xl'
+  /** The values by their labels. */
+  readonly items?: Readonly<Record<string, ReactNode>>
+  /** `DescriptionItem`s. */
+  readonly children?: ReactNode
+}
+
+export const DescriptionList = ({ cols, size, items = {}, children }: DescriptionListProps) => (
   <SimpleGrid component="dl" {...(cols && { cols })} m={0}>
+    {Object.entries(items).map(([label, value]) => (
+      <DescriptionItem key={label} label={label} size={size}>
+        {value}
+      </DescriptionItem>
+    ))}
     {children}
   </SimpleGrid>
 )

@@ -126,7 +126,7 @@ export const Saved = ({ when }: { when: boolean }) => (
  * Returns the errors of form fields in a rejected request, by field: `name: must not be empty; tags.0: …`, or
  * `hardware_id: cannot be registered. …`. Returns undefined for any other error, which the form shows as a whole.
  */
-export function fieldErrors<F extends string>(
+function fieldErrors<F extends string>(
   error: unknown,
   fields: readonly F[],
 ): Partial<Record<F, string>> | undefined {

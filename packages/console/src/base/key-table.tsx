@@ -3,7 +3,6 @@ import { Kbd, Table } from '@mantine/core'
 /** Keys, and what each of them does. */
 export type KeyTexts = readonly (readonly [keys: readonly string[], text: string])[]
 
-/** Lists the keys of a page. */
 export const KeyTable = ({ label, rows }: { label: string; rows: KeyTexts }) => (
   <Table aria-label={label}>
     <Table.Tbody>

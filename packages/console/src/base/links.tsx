@@ -1,6 +1,6 @@
-import { Anchor, Button, type ButtonProps } from '@mantine/core'
+import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core'
 import { createLink } from '@tanstack/react-router'
-import type { ComponentPropsWithRef } from 'react'
+import type { ComponentPropsWithRef, ReactNode } from 'react'
 
 type WithoutStyleProps<P> = Omit<ComponentPropsWithRef<'a'>, keyof P>
 
@@ -12,6 +12,12 @@ const ButtonAsLink = (props: ButtonProps & WithoutStyleProps<ButtonProps>) => (
 /** Mantine components as router links. The compiler checks `to` and `params` against the routes. */
 export const LinkAnchor = createLink(Anchor<'a'>)
 export const LinkButton = createLink(ButtonAsLink)
+
+export const SessionLink = ({ id, name, ...anchor }: AnchorProps & { id: string; name: ReactNode }) => (
+  <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} {...anchor}>
+    {name}
+  </LinkAnchor>
+)
 
 /** Returns the address if it is http or https. User input may contain `javascript:` addresses. */
 export function webAddress(text: string): string | undefined {

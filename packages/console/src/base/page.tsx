@@ -1,5 +1,6 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
+import type { LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
 import { LinkButton } from './links.tsx'
@@ -8,13 +9,15 @@ import { Empty } from './states.tsx'
 interface Props {
   readonly title: string
   readonly description?: ReactNode
+  /** A page nearby. */
+  readonly link?: readonly [to: LinkProps['to'], label: string]
   /** Buttons to the right of the title. */
   readonly actions?: ReactNode
   readonly children: ReactNode
 }
 
 /** Renders a page with title, description, actions and content. Sets the window title too. */
-export function Page({ title, description, actions, children }: Props) {
+export function Page({ title, description, link, actions, children }: Props) {
   useDocumentTitle(`${title} · Wheelhouse`)
   return (
     <Stack gap="lg" maw={1416} mx="auto">
@@ -23,7 +26,16 @@ export function Page({ title, description, actions, children }: Props) {
           <Title order={1}>{title}</Title>
           {description && <Text c="dimmed">{description}</Text>}
         </div>
-        {actions && <Group>{actions}</Group>}
+        {(link || actions) && (
+          <Group>
+            {link && (
+              <LinkButton to={link[0]} variant="default">
+                {link[1]}
+              </LinkButton>
+            )}
+            {actions}
+          </Group>
+        )}
       </Group>
       {children}
     </Stack>

@@ -9,7 +9,7 @@ import { Empty, QueryView } from './states.tsx'
 
 /** Renders a framed part of a page with a title. */
 export const Section = (props: { title: string; id?: string; gap?: 'xs' | 'md'; children: ReactNode }) => (
-  <Card withBorder component="section" id={props.id} aria-label={props.title} miw={0}>
+  <Card component="section" id={props.id} aria-label={props.title} miw={0}>
     <Stack gap={props.gap ?? 'md'}>
       <Title order={2}>{props.title}</Title>
       {props.children}
@@ -42,7 +42,7 @@ export const Panel = (props: {
     {props.isPlain ? (
       props.children
     ) : (
-      <Card withBorder p={0} flex={1}>
+      <Card p={0} flex={1}>
         {props.children}
       </Card>
     )}

@@ -30,12 +30,7 @@ export const Note = ({ children, ...text }: TextProps & { role?: 'status'; child
 
 /** Renders what a user has to know, and often decide, about a thing: a robot on hold, a lost connection. */
 export const Warning = (alert: AlertProps & { 'data-testid'?: string }) => (
-  <Alert
-    color="orange.9"
-    variant="outline"
-    styles={{ title: { color: 'var(--mantine-color-text)' } }}
-    {...alert}
-  />
+  <Alert color="orange.9" styles={{ title: { color: 'var(--mantine-color-text)' } }} {...alert} />
 )
 
 /** Renders an empty state with an explanation and an action. */
@@ -64,7 +59,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   if (!error) return null
   const mayRetry = !(error instanceof ApiError && error.status === 403)
   return (
-    <Alert color="red" variant="outline" title={titleOf(error)} role="alert">
+    <Alert color="red" title={titleOf(error)} role="alert">
       <Group justify="space-between">
         <Text size="sm">{messageOf(error)}</Text>
         {onRetry && mayRetry && (

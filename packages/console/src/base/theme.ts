@@ -50,7 +50,9 @@ export const theme = createTheme({
       defaultProps: { closeButtonProps: closeButton },
       styles: { description: { color: 'var(--mantine-color-text)' } },
     },
-    Card: { defaultProps: { radius: 'lg' } },
+    Alert: { defaultProps: { variant: 'outline' } },
+    Card: { defaultProps: { radius: 'lg', withBorder: true } },
+    Textarea: { defaultProps: { autosize: true } },
     Paper: { defaultProps: { radius: 'lg' } },
     Drawer: { defaultProps: { closeButtonProps: closeButton, radius: 0 } },
     // The placeholder is no item, so that a menu may not contain it. The focus goes to the first item instead.

@@ -1,22 +1,16 @@
 import { Alert, Anchor, Button, Group, Stack, Table, Text } from '@mantine/core'
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
-import {
-  DescriptionItem,
-  DescriptionList,
-  MoreButton,
-  RowTable,
-  type TableColumn,
-} from '../base/data-table.tsx'
+import { DescriptionList, MoreButton, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { dateTime, duration, money, monthOf } from '../base/format.ts'
-import { LinkAnchor, LinkButton, webAddress } from '../base/links.tsx'
+import { LinkAnchor, LinkButton, SessionLink, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useRead } from '../platform/rest.ts'
+import { useRead, useWrite } from '../platform/rest.ts'
 import { ClientProfileForm } from '../settings/profile-forms.tsx'
 import type { ShapeName } from '../status/shape-name.ts'
 import { StateLabel } from '../status/state-label.tsx'
@@ -24,7 +18,6 @@ import { invoiceStatusTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import './print.css'
 
-/** Lists invoices and shows payment method, prices and company data. */
 export const InvoicesPage = () => (
   <Page title={t('billing.invoices.title')} description={t('billing.invoices.description')}>
     <QueryView
@@ -64,17 +57,15 @@ function Totals({ invoices }: { invoices: readonly Invoice[] }) {
       .filter(({ status }) => statuses.includes(status))
       .reduce((cents, { total_cents }) => cents + total_cents, 0)
   return (
-    <DescriptionList cols={{ base: 1, xs: 3 }}>
-      <DescriptionItem label={t('billing.invoices.total')} size="lg">
-        {money(sum('DRAFT', 'OPEN', 'FAILED', 'PAID'))}
-      </DescriptionItem>
-      <DescriptionItem label={t('billing.invoices.paid')} size="lg">
-        {money(sum('PAID'))}
-      </DescriptionItem>
-      <DescriptionItem label={t('billing.invoices.unpaid')} size="lg">
-        {money(sum('OPEN', 'FAILED'))}
-      </DescriptionItem>
-    </DescriptionList>
+    <DescriptionList
+      cols={{ base: 1, xs: 3 }}
+      size="lg"
+      items={{
+        [t('billing.invoices.total')]: money(sum('DRAFT', 'OPEN', 'FAILED', 'PAID')),
+        [t('billing.invoices.paid')]: money(sum('PAID')),
+        [t('billing.invoices.unpaid')]: money(sum('OPEN', 'FAILED')),
+      }}
+    />
   )
 }
 
@@ -96,10 +87,8 @@ const invoiceColumns: readonly TableColumn<Invoice>[] = [
 
 /** Shows whether a payment method is saved, and links to the page of the payment provider. */
 function PaymentSetup() {
-  const { rest } = usePlatform()
   const profile = useRead(keys.clientProfile, (rest) => rest.GET('/api/client/profile'))
-  const portal = useMutation({
-    mutationFn: () => answerOf(rest.POST('/api/payments/portal')),
+  const portal = useWrite((rest) => rest.POST('/api/payments/portal'), {
     // Opens in this tab, because browsers block a window that opens after a request.
     onSuccess: ({ url }) => {
       const address = webAddress(url)
@@ -172,7 +161,6 @@ type InvoiceLine = Schemas['InvoiceLine']
 
 const PAGE_SIZE = 100
 
-/** Queries all invoices, newest first. */
 function useInvoices() {
   return useRead([...keys.invoices, 'list'], (rest) => rest.GET('/api/client/invoices'))
 }
@@ -211,7 +199,6 @@ const InvoiceStatusLabel = ({ status }: { status: Invoice['status'] }) => (
   </StateLabel>
 )
 
-/** Returns the meaning of the status for the owner. */
 const meaningOf = ({ status, paid_at }: Invoice): string =>
   status === 'PAID' && paid_at
     ? t('billing.status.paidOn', { date: dateTime(paid_at) })
@@ -316,11 +303,7 @@ const sum = (lines: readonly InvoiceLine[], field: 'paused_seconds' | 'outage_se
 const lineColumns = (currency: string): readonly TableColumn<InvoiceLine>[] => [
   [
     t('billing.lines.session'),
-    ({ session_id, started_at }) => (
-      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session_id }} inherit>
-        {dateTime(started_at)}
-      </LinkAnchor>
-    ),
+    ({ session_id, started_at }) => <SessionLink id={session_id} inherit name={dateTime(started_at)} />,
   ],
   [t('billing.lines.robot'), ({ robot_name }) => robot_name],
   [t('billing.lines.operator'), ({ operator_name }) => operator_name],
@@ -331,7 +314,6 @@ const lineColumns = (currency: string): readonly TableColumn<InvoiceLine>[] => [
   [t('billing.lines.amount'), ({ amount_cents }) => money(amount_cents, currency)],
 ]
 
-/** Lists the sessions of an invoice and their totals. */
 const InvoiceLines = ({ invoice, lines }: { invoice: Invoice; lines: readonly InvoiceLine[] }) => (
   <>
     <RowTable

@@ -1,9 +1,10 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import type { EpisodeSource } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead, useWrite } from '../platform/rest.ts'
 import type { DatasetExport } from '../recording/recordings.ts'
 import { t } from '../texts/texts.ts'
 
@@ -17,14 +18,8 @@ export type Episode = Schemas['Episode'] & {
 
 const PAGE_SIZE = 50
 
-/** Queries all datasets, most recently updated first. */
-export function useDatasets() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey: [...keys.datasets, 'list'],
-    queryFn: () => answerOf(rest.GET('/api/client/datasets')),
-  })
-}
+export const useDatasets = () =>
+  useRead([...keys.datasets, 'list'], (rest) => rest.GET('/api/client/datasets'))
 
 /** Queries the episodes of a dataset page by page, newest first. */
 export function useEpisodes(id: string) {
@@ -84,30 +79,18 @@ export interface NewExport {
 export const isRunning = ({ status }: DatasetExport): boolean => status === 'PENDING' || status === 'RUNNING'
 
 /** Queries the exports of datasets, newest first. Polls while one is unfinished. */
-export function useDatasetExports() {
-  const { rest } = usePlatform()
-  return useQuery({
-    queryKey,
-    queryFn: async ({ signal }) => (await answerOf(rest.GET(PATH, { signal }))).exports,
-    refetchInterval: ({ state }) => (state.data?.some(isRunning) ? POLL_MS : false),
+export const useDatasetExports = () =>
+  useRead(queryKey, (rest, { signal }) => rest.GET(PATH, { signal }), {
+    refetchInterval: ({ state }) => (state.data?.exports.some(isRunning) ? POLL_MS : false),
   })
-}
 
-export function useStartExport() {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (wanted: NewExport) =>
-      answerOf(rest.POST(PATH, { body: { format: 'lerobot_v3', ...wanted } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey }),
+export const useStartExport = () =>
+  useWrite((rest, wanted: NewExport) => rest.POST(PATH, { body: { format: 'lerobot_v3', ...wanted } }), {
+    refresh: [queryKey],
   })
-}
 
-export function useRemoveExport() {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (id: string) => answerOf(rest.DELETE(`${PATH}/{id}`, { params: { path: { id } } })),
-    onSettled: () => queries.invalidateQueries({ queryKey }),
+export const useRemoveExport = (id: string) =>
+  useWrite((rest) => rest.DELETE(`${PATH}/{id}`, { params: { path: { id } } }), {
+    refresh: [queryKey],
+    refreshesOnError: true,
   })
-}

@@ -14,11 +14,8 @@ import { StopButton, type StopPhase } from '../drive/stop-button.tsx'
 import type { FreshnessAges } from '../freshness/freshness.ts'
 import type { RobotFacts } from '../status/trust.ts'
 import type { TelemetrySample } from '../telemetry/feed.ts'
-import { ago, OPERATOR_ID, session } from './fixtures.ts'
-import { block, Column, ON_PICTURE, shown } from './frames.tsx'
+import { ago, block, Column, doNothing, ON_PICTURE, OPERATOR_ID, session, shown } from './frames.tsx'
 import styles from './gallery.module.css'
-
-const doNothing = () => undefined
 
 /** Returns a state of a part of the cockpit, on its stage. */
 const onStage = (id: string, label: string, size: CSSProperties, content: ReactNode, readyText?: string) =>

@@ -1,29 +1,26 @@
-import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
 import {
-  certificationsQuery,
   LATE_JOB_S,
   type Overview,
-  overviewQuery,
-  queuesQuery,
   SILENT_MS,
   shortTime,
+  useCertificationRequests,
+  useOverview,
+  useQueues,
 } from '../admin/admin-page.tsx'
-import { LinkAnchor } from '../base/links.tsx'
+import { LinkAnchor, SessionLink } from '../base/links.tsx'
 import { sentence } from '../base/message-of.ts'
 import { Loading, Problem } from '../base/states.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { gapText, reasonText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { Attention, type AttentionItem } from './owner-home.tsx'
 
 /** Shows admins what is wrong: gateways, lost robots, stops, failed jobs, certification requests. */
 export default function AdminHome() {
-  const { rest } = usePlatform()
-  const overview = useQuery(overviewQuery(rest))
-  const certifications = useQuery(certificationsQuery(rest, 'PENDING'))
-  const queues = useQuery(queuesQuery(rest))
+  const overview = useOverview()
+  const certifications = useCertificationRequests('PENDING')
+  const queues = useQueues()
   const failed = [overview, certifications, queues].find(({ error }) => error !== null)
   const problem = failed && <Problem error={failed.error} onRetry={() => void failed.refetch()} />
   if (!overview.data || !certifications.data || !queues.data) return problem ?? <Loading />
@@ -70,11 +67,7 @@ const ofSessions = ({ sessions }: Overview): AttentionItem[] =>
       id,
       label: robot_connected ? t('home.admin.stopped') : t('home.admin.lost'),
       shape: 'blind',
-      subject: (
-        <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600}>
-          {robot_name}
-        </LinkAnchor>
-      ),
+      subject: <SessionLink id={id} fw={600} name={robot_name} />,
       detail: stop ? t('home.admin.stoppedFor', { owner, reason: reasonText(stop.reason) }) : owner,
     }))
 

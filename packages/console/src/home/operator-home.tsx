@@ -3,7 +3,7 @@ import type { Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useState } from 'react'
 import { duration, money, shortWeekday, timeOfDay } from '../base/format.ts'
 import { IconRobot } from '../base/icons.tsx'
-import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { LinkAnchor, LinkButton, SessionLink } from '../base/links.tsx'
 import { Columns, Lines, Panel } from '../base/section.tsx'
 import { Note, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
@@ -254,9 +254,7 @@ const Schedule = ({ sessions }: { sessions: OperatorOverview['planned'] }) => (
         {sessions.map(({ id, robot_name, scheduled_for, planned_minutes }) => (
           <li key={id}>
             <b>{timeOfDay(new Date(scheduled_for))}</b>
-            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }}>
-              {robot_name}
-            </LinkAnchor>
+            <SessionLink id={id} name={robot_name} />
             <Text c="dimmed">{duration(planned_minutes)}</Text>
             <Text c="dimmed">
               <Time at={scheduled_for} />
@@ -268,7 +266,6 @@ const Schedule = ({ sessions }: { sessions: OperatorOverview['planned'] }) => (
   </Panel>
 )
 
-/** Lists some of the robots that the operator may drive now. */
 const FreeRobots = ({ robots }: { robots: readonly FreeRobot[] }) => (
   <Panel
     title={t('home.operator.robots')}

@@ -37,7 +37,6 @@ const useOwnerOverview = () =>
   })
 
 /** Says in one sentence what is going on. */
-/** Says in one sentence what is going on. */
 export function OwnerSentence() {
   const { data } = useOwnerOverview()
   if (!data?.first_steps.registered) return null
@@ -246,7 +245,6 @@ const ofInvoice = ({ id, month }: Of<'failed_invoices'>): AttentionItem => ({
   action: button({ to: '/invoices/$invoiceId', params: { invoiceId: id } }),
 })
 
-/** Pictures on the home page. The wall shows all. */
 /** Pictures on the home page. The wall shows all. */
 const SHOWN = 6
 

@@ -33,18 +33,13 @@ import { useMe } from '../platform/platform.ts'
 import { language, t } from '../texts/texts.ts'
 import styles from './list.module.css'
 import type { ListRows as LoadedRows, WithId } from './list-pages.ts'
-import { focusRow, ListRows, useCards } from './list-rows.tsx'
+import { focusRow, ListRows, type RowsProps, useCards } from './list-rows.tsx'
 import { type ListSearch, MAX_SEARCH } from './list-search.ts'
 import type { ListColumn, ListFilter } from './list-types.ts'
 
-interface Props<Row, S extends ListSearch> {
-  /** The accessible name, a plural noun such as "Robots". */
-  readonly label: string
+interface Props<Row, S extends ListSearch> extends RowsProps<Row> {
   /** The name under which the browser stores the views of this list. */
   readonly name: string
-  readonly columns: readonly ListColumn<Row>[]
-  /** The result of `useListPages`. */
-  readonly list: LoadedRows<Row>
   /** Search text, order and filters from the address: `useSearch()`. */
   readonly search: S
   /** Reads search parameters, as `validateSearch` of the route does. */
@@ -59,10 +54,6 @@ interface Props<Row, S extends ListSearch> {
   readonly fields?: ReactNode
   /** Shown instead of the list when it has no rows without any filter. */
   readonly empty: ReactNode
-  /** Whether rows have two lines. */
-  readonly isTall?: boolean
-  /** Attributes of a row, such as `data-testid`. */
-  readonly rowProps?: (row: Row) => Record<`data-${string}`, string>
 }
 
 /**
@@ -133,7 +124,6 @@ interface HeaderProps<Row, S extends ListSearch> extends Props<Row, S> {
   readonly onChange: (part: Readonly<Record<string, unknown>>) => void
 }
 
-/** Renders search field, filters, views and, on a phone, the order of a list. */
 function ListHeader<Row, S extends ListSearch>(props: HeaderProps<Row, S>) {
   const { label, name, columns, search, searchHint, filters = [], fields, onChange } = props
   return (
@@ -235,7 +225,7 @@ function SortSelect<Row>(props: {
 }) {
   const { columns, sort, onChange } = props
   const cards = useCards()
-  const options = columns.flatMap(({ header, sort: name }) =>
+  const options = columns.flatMap(([header, , , { sort: name } = {}]) =>
     name === undefined
       ? []
       : [
@@ -407,7 +397,6 @@ const isView = (value: unknown): value is SavedView => {
   return isNamed && typeof search === 'object' && search !== null
 }
 
-/** Reads stored views and drops invalid ones. */
 export function parseViews(text: string): readonly SavedView[] {
   const stored: unknown = JSON.parse(text)
   return Array.isArray(stored) ? stored.filter(isView).slice(-MAX_VIEWS) : []

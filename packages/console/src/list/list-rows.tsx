@@ -33,23 +33,31 @@ function useFittingColumns<Row>(columns: readonly ListColumn<Row>[]): readonly L
   return useMemo(
     () =>
       cards
-        ? columns.filter(({ card }) => card !== 'none')
-        : columns.filter(({ from }) => !(narrow && from !== undefined) && !(medium && from === 'xl')),
+        ? columns.filter(([, , , { card } = {}]) => card !== 'none')
+        : columns.filter(
+            ([, , , { from } = {}]) => !(narrow && from !== undefined) && !(medium && from === 'xl'),
+          ),
     [columns, cards, narrow, medium],
   )
 }
 
-interface Props<Row> {
+/** What the rows of a list need to know of it. */
+export interface RowsProps<Row> {
+  /** The accessible name, a plural noun such as "Robots". */
   readonly label: string
   readonly columns: readonly ListColumn<Row>[]
+  /** The result of `useListPages`. */
   readonly list: LoadedRows<Row>
+  /** Whether rows have two lines. */
+  readonly isTall?: boolean
+  /** Attributes of a row, such as `data-testid`. */
+  readonly rowProps?: (row: Row) => Record<`data-${string}`, string>
+}
+
+interface Props<Row> extends RowsProps<Row> {
   readonly rows: readonly Row[]
   readonly search: ListSearch
   readonly onSort: (sort: string) => void
-  /** Whether rows have two lines. */
-  readonly isTall?: boolean | undefined
-  /** Attributes of a row, such as `data-testid`. */
-  readonly rowProps?: ((row: Row) => Record<`data-${string}`, string>) | undefined
 }
 
 /** Renders the visible rows of a list: a table, or cards in a narrow window. */
@@ -60,7 +68,7 @@ export function ListRows<Row extends { readonly id: string }>(props: Props<Row>)
   const rowHeight = cards ? CARD_HEIGHT : isTall ? TALL_ROW_HEIGHT : ROW_HEIGHT
   const { bodyRef, virtualizer, items } = useVirtualRows(list, rows, rowHeight)
   const onKeyDown = useRowKeys(virtualizer, rows.length)
-  const grid = useMemo(() => columns.map(({ width }) => width).join(' '), [columns])
+  const grid = useMemo(() => columns.map(([, width]) => width).join(' '), [columns])
   return (
     // Arrow keys move between the links of rows. Tab reaches each of them as well.
     <Box
@@ -75,7 +83,7 @@ export function ListRows<Row extends { readonly id: string }>(props: Props<Row>)
         <Box role="rowgroup" className={styles.head}>
           <Box role="row" aria-rowindex={1} className={styles.row}>
             {columns.map((column) => (
-              <Heading key={column.header} column={column} sort={search.sort} onSort={onSort} />
+              <Heading key={column[0]} column={column} sort={search.sort} onSort={onSort} />
             ))}
           </Box>
         </Box>
@@ -101,7 +109,7 @@ export function ListRows<Row extends { readonly id: string }>(props: Props<Row>)
               style={{ transform: `translateY(${start - virtualizer.options.scrollMargin}px)` }}
               {...rowProps?.(row)}
             >
-              {columns.map(({ header, cell, align, card = 'line' }) => (
+              {columns.map(([header, , cell, { align, card = 'line' } = {}]) => (
                 <Box
                   key={header}
                   role="cell"
@@ -134,7 +142,7 @@ function Heading<Row>(props: {
   onSort: (sort: string) => void
 }) {
   const { column, sort, onSort } = props
-  const { header, align, sort: sortName } = column
+  const [header, , , { align, sort: sortName } = {}] = column
   const direction = sortName === undefined ? undefined : directionOf(sort, sortName)
   return (
     <Box

@@ -1,11 +1,14 @@
 import type { ReactNode } from 'react'
 
-/** A column of a list. */
-export interface ListColumn<Row> {
-  /** The text of the header, unique in the list. */
-  readonly header: string
-  /** A track of CSS grid, such as `minmax(0, 2fr)` or `7rem`. */
-  readonly width: string
+/** A column of a list. Its header is unique in the list, its width a track of CSS grid, such as `minmax(0, 2fr)` or `7rem`. */
+export type ListColumn<Row> = readonly [
+  header: string,
+  width: string,
+  cell: (row: Row) => ReactNode,
+  options?: ColumnOptions,
+]
+
+interface ColumnOptions {
   readonly align?: 'right'
   /** The value of `sort` in the address for ascending order. Without it, the list cannot be sorted by the column. */
   readonly sort?: string
@@ -16,7 +19,6 @@ export interface ListColumn<Row> {
   readonly card?: 'title' | 'end' | 'buttons' | 'none'
   /** The smallest window whose table shows the column. Cards show it in any case. */
   readonly from?: 'lg' | 'xl'
-  readonly cell: (row: Row) => ReactNode
 }
 
 /** A filter with few values, shown as one button per value. */

@@ -19,7 +19,6 @@ import { Empty, Loading, Note, Problem } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { StateLabel, StateSign, tones } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
-import styles from './notifications.module.css'
 import { textOf } from './texts.ts'
 import { type Notification, type NotificationText, useNotifications } from './use-notifications.ts'
 
@@ -67,7 +66,17 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
         )}
         {shown &&
           bySession(shown).map((group) => (
-            <ul key={group[0].id} className={styles.group}>
+            <Stack
+              key={group[0].id}
+              component="ul"
+              gap="0.6rem"
+              m={0}
+              px="sm"
+              py="0.6rem"
+              bd="1px solid var(--line)"
+              bdrs="lg"
+              style={{ listStyle: 'none', overflowWrap: 'anywhere' }}
+            >
               {group.length > 1 && (
                 <Text component="li" fw={600}>
                   {sessionTitle(group)}
@@ -81,7 +90,7 @@ export default function NotificationDrawer({ onClose }: { onClose: () => void })
                   onLeave={onClose}
                 />
               ))}
-            </ul>
+            </Stack>
           ))}
         {list.hasNextPage && (
           <Button

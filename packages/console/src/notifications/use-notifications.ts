@@ -1,10 +1,11 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import type { NotificationEvent } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useEffect } from 'react'
 import { useStore } from '../base/store.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useWrite } from '../platform/rest.ts'
 
 export type Notification = Schemas['Notification']
 const PAGE_SIZE = 30
@@ -12,7 +13,6 @@ const PAGE_SIZE = 30
 /** Queries the notifications of the user, newest first, and provides the unread count and mark-as-read mutations. */
 export function useNotifications() {
   const { rest, live } = usePlatform()
-  const queries = useQueryClient()
   const list = useInfiniteQuery({
     queryKey: keys.notifications,
     initialPageParam: undefined as string | undefined,
@@ -25,16 +25,15 @@ export function useNotifications() {
     getNextPageParam: ({ notifications }) =>
       notifications.length < PAGE_SIZE ? undefined : notifications.at(-1)?.id,
   })
-  const refresh = () => queries.invalidateQueries({ queryKey: keys.notifications })
-  const markRead = useMutation({
-    mutationFn: (id: string) =>
-      answerOf(rest.POST('/api/notifications/{id}/read', { params: { path: { id } } })),
-    onSuccess: refresh,
-  })
-  const markAllRead = useMutation({
-    mutationFn: (upTo: string) => answerOf(rest.POST('/api/notifications/read', { body: { up_to: upTo } })),
-    onSuccess: refresh,
-  })
+  const refresh = [keys.notifications]
+  const markRead = useWrite(
+    (rest, id: string) => rest.POST('/api/notifications/{id}/read', { params: { path: { id } } }),
+    { refresh },
+  )
+  const markAllRead = useWrite(
+    (rest, upTo: string) => rest.POST('/api/notifications/read', { body: { up_to: upTo } }),
+    { refresh },
+  )
   const liveUnread = useStore(live.notifications.unread)
   return {
     list,

@@ -1,7 +1,20 @@
-import { Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+import {
+  Alert,
+  Button,
+  Card,
+  Group,
+  Modal,
+  NumberInput,
+  Radio,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { createContext, lazy, Suspense, useContext, useMemo, useState } from 'react'
-import { money, timeOfDay } from '../base/format.ts'
+import { createContext, type ReactNode, useContext, useMemo, useState } from 'react'
+import { DialogButtons, Form } from '../base/form.tsx'
+import { dateTime, money, relative, timeOfDay, viewerZone } from '../base/format.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, Note, Problem } from '../base/states.tsx'
@@ -19,8 +32,7 @@ import { percent } from '../texts/percent.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { AvailabilityLine } from './availability-line.tsx'
-import { useDriveNow } from './idempotent-mutation.ts'
-import styles from './operator.module.css'
+import { useDriveNow, useScheduleSession } from './idempotent-mutation.ts'
 import {
   type AvailableRobot,
   type AvailableSearch,
@@ -35,7 +47,6 @@ import {
 } from './queries.ts'
 import { RobotDrawing } from './robot-drawing.tsx'
 
-/** Shows the operator's open session, availability and the available robots. */
 export function AvailablePage() {
   return (
     <Page title={t('operator.available.title')} description={t('operator.available.description')}>
@@ -51,8 +62,6 @@ export function AvailablePage() {
     </Page>
   )
 }
-
-const ScheduleSession = lazy(() => import('./schedule-session.tsx'))
 
 /** Lists the available robots live. An open dialog stays when its robot leaves the list. */
 function AvailableRobots() {
@@ -115,9 +124,7 @@ function AvailableRobots() {
           rowProps={() => ({ 'data-testid': 'robot-row' })}
         />
       </RobotActionsContext>
-      <Suspense>
-        {scheduling && <ScheduleSession robot={scheduling} onClose={() => setScheduling(undefined)} />}
-      </Suspense>
+      {scheduling && <ScheduleSession robot={scheduling} onClose={() => setScheduling(undefined)} />}
     </Stack>
   )
 }
@@ -175,48 +182,32 @@ const RobotActionsContext = createContext<RobotActions>({
 
 /** The columns of the list of available robots. */
 const availableColumns: readonly ListColumn<AvailableRobot>[] = [
-  {
-    header: t('operator.available.name'),
-    width: 'minmax(11rem, 3fr)',
-    sort: 'name',
-    card: 'title',
-    cell: (robot) => <NameCell robot={robot} />,
-  },
-  {
-    header: t('operator.available.status'),
-    width: 'minmax(8rem, 1fr)',
-    card: 'end',
-    cell: (robot) => <StatusCell robot={robot} />,
-  },
-  {
-    header: t('operator.available.latency'),
-    width: '5.5rem',
-    from: 'lg',
-    cell: (robot) => <LatencyCell robot={robot} />,
-  },
-  {
-    header: t('operator.available.battery'),
-    width: '5rem',
-    cell: ({ battery }) => (battery === null ? '–' : percent(battery)),
-  },
-  {
-    header: t('operator.available.pay'),
-    width: '7rem',
-    cell: (robot) => t('operator.available.perMinute', { amount: money(robot.earnings_cents_per_minute) }),
-  },
-  {
-    header: t('operator.available.tags'),
-    width: 'minmax(0, 1fr)',
-    from: 'xl',
-    card: 'none',
-    cell: ({ tags }) => tags.join(' · '),
-  },
-  {
-    header: t('operator.available.actions'),
-    width: '13rem',
-    card: 'buttons',
-    cell: (robot) => <Actions robot={robot} />,
-  },
+  [
+    t('operator.available.name'),
+    'minmax(11rem, 3fr)',
+    (robot) => <NameCell robot={robot} />,
+    { sort: 'name', card: 'title' },
+  ],
+  [
+    t('operator.available.status'),
+    'minmax(8rem, 1fr)',
+    (robot) => <StatusCell robot={robot} />,
+    { card: 'end' },
+  ],
+  [t('operator.available.latency'), '5.5rem', (robot) => <LatencyCell robot={robot} />, { from: 'lg' }],
+  [t('operator.available.battery'), '5rem', ({ battery }) => (battery === null ? '–' : percent(battery))],
+  [
+    t('operator.available.pay'),
+    '7rem',
+    (robot) => t('operator.available.perMinute', { amount: money(robot.earnings_cents_per_minute) }),
+  ],
+  [
+    t('operator.available.tags'),
+    'minmax(0, 1fr)',
+    ({ tags }) => tags.join(' · '),
+    { from: 'xl', card: 'none' },
+  ],
+  [t('operator.available.actions'), '13rem', (robot) => <Actions robot={robot} />, { card: 'buttons' }],
 ]
 
 function NameCell({ robot: { id, name, robot_type, owner_name } }: { robot: AvailableRobot }) {
@@ -224,17 +215,27 @@ function NameCell({ robot: { id, name, robot_type, owner_name } }: { robot: Avai
   return (
     <Group gap="sm" wrap="nowrap">
       <RobotDrawing />
-      <div className={styles.twoLines}>
-        <LinkAnchor to="/available/$robotId" params={{ robotId: id }} fw={600}>
+      <TwoLines
+        detail={t('operator.available.typeAndOwner', { type: model ?? robot_type, owner: owner_name })}
+      >
+        <LinkAnchor to="/available/$robotId" params={{ robotId: id }} fw={600} maw="100%" truncate>
           {name}
         </LinkAnchor>
-        <Text span size="sm" c="dimmed">
-          {t('operator.available.typeAndOwner', { type: model ?? robot_type, owner: owner_name })}
-        </Text>
-      </div>
+      </TwoLines>
     </Group>
   )
 }
+
+const TwoLines = ({ detail, children }: { detail: string | false; children: ReactNode }) => (
+  <Stack gap={0} align="flex-start" miw={0} lh={1.35}>
+    {children}
+    {detail && (
+      <Note maw="100%" lh={1.35} truncate>
+        {detail}
+      </Note>
+    )}
+  </Stack>
+)
 
 /** Returns the newest known status of a robot: that of the hub, else that of the list. */
 const useLiveStatus = ({ id, status }: AvailableRobot) => useRobotStatuses()?.get(id)?.status ?? status
@@ -247,14 +248,9 @@ function StatusCell({ robot }: { robot: AvailableRobot }) {
       ? t('operator.available.freeAt', { time: timeOfDay(new Date(free_at)) })
       : busy_since !== null && t('operator.available.since', { time: timeOfDay(new Date(busy_since)) })
   return (
-    <div className={styles.twoLines}>
+    <TwoLines detail={status === 'IN_SESSION' && detail}>
       <RobotStateLabel state={robotStates[status]} />
-      {status === 'IN_SESSION' && detail && (
-        <Text span size="sm" c="dimmed">
-          {detail}
-        </Text>
-      )}
-    </div>
+    </TwoLines>
   )
 }
 
@@ -304,7 +300,7 @@ function Running({ sessionId }: { sessionId: string }) {
     rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } } }),
   )
   return (
-    <Card withBorder component="section" aria-label={t('operator.openSession.label')}>
+    <Card component="section" aria-label={t('operator.openSession.label')}>
       <Group justify="space-between">
         <Stack gap={4}>
           <Group gap="xs">
@@ -329,3 +325,157 @@ function Running({ sessionId }: { sessionId: string }) {
     </Card>
   )
 }
+
+const DAY_MS = 86_400_000
+
+const twoDigits = (value: number) => String(value).padStart(2, '0')
+
+/** Returns an instant as a `datetime-local` field shows it in the viewer's zone: `2026-11-25T10:30`. */
+function toWallTime(at: Date): string {
+  const date = `${at.getFullYear()}-${twoDigits(at.getMonth() + 1)}-${twoDigits(at.getDate())}`
+  return `${date}T${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}`
+}
+
+/**
+ * Returns the instants of a local time in the viewer's zone: usually one, none if clocks skip that time, two (the
+ * earlier first) if it occurs twice.
+ */
+function instantsOf(wall: string): Date[] {
+  const parts = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(wall)?.slice(1).map(Number)
+  if (!parts) return []
+  const [year, month, day, hour, minute] = parts as [number, number, number, number, number]
+  const utcMs = Date.UTC(year, month - 1, day, hour, minute)
+  const offsets = [-DAY_MS, DAY_MS].map((ms) => new Date(utcMs + ms).getTimezoneOffset())
+  return [...new Set(offsets)]
+    .map((offset) => new Date(utcMs + offset * 60_000))
+    .filter((at) => toWallTime(at) === wall.slice(0, 16))
+    .sort((a, b) => a.getTime() - b.getTime())
+}
+
+/** Returns the offset of the viewer's zone at an instant: `UTC+01:00`. */
+function offsetAt(at: Date): string {
+  const minutes = -at.getTimezoneOffset()
+  const size = Math.abs(minutes)
+  return `UTC${minutes < 0 ? '−' : '+'}${twoDigits(Math.floor(size / 60))}:${twoDigits(size % 60)}`
+}
+
+const HOUR_MS = 3_600_000
+/** How far ahead the platform accepts scheduled sessions. */
+const MAX_AHEAD_DAYS = 90
+const MAX_AHEAD_MS = MAX_AHEAD_DAYS * 24 * HOUR_MS
+const MAX_MINUTES = 1_440
+
+/** Schedules a session at a local time of the viewer. */
+function ScheduleSession({ robot, onClose }: { robot: AvailableRobot; onClose: () => void }) {
+  const [wall, setWall] = useState(() => toWallTime(nextFullHour()))
+  const [later, setLater] = useState(false)
+  const [minutes, setMinutes] = useState<number | string>(60)
+  const schedule = useScheduleSession()
+  const instants = instantsOf(wall)
+  const at = instants.length > 1 && later ? instants[1] : instants[0]
+  const problem = problemOf(wall, at)
+  const plannedMinutes = typeof minutes === 'number' ? minutes : undefined
+  const submit = () => {
+    if (!at || problem || plannedMinutes === undefined) return
+    schedule.mutate({ robotId: robot.id, scheduledFor: at.toISOString(), plannedMinutes })
+  }
+  return (
+    <Modal opened onClose={onClose} title={t('operator.scheduling.title', { robot: robot.name })}>
+      {schedule.data && at ? (
+        <Scheduled at={at} sessionId={schedule.data.sessionId} onClose={onClose} />
+      ) : (
+        <Form onSubmit={submit} noValidate>
+          <TextInput
+            type="datetime-local"
+            label={t('operator.scheduling.time')}
+            description={t('operator.scheduling.timeNote', { zone: viewerZone(), days: MAX_AHEAD_DAYS })}
+            required
+            data-autofocus
+            min={toWallTime(new Date())}
+            max={toWallTime(new Date(Date.now() + MAX_AHEAD_MS))}
+            value={wall}
+            error={problem}
+            onChange={(event) => setWall(event.currentTarget.value)}
+          />
+          {instants.length > 1 && (
+            <AmbiguousTimeChoice instants={instants} later={later} onChange={setLater} />
+          )}
+          <NumberInput
+            label={t('operator.scheduling.duration')}
+            description={t('operator.scheduling.durationNote')}
+            required
+            min={1}
+            max={MAX_MINUTES}
+            allowDecimal={false}
+            value={minutes}
+            error={plannedMinutes === undefined ? t('operator.scheduling.noDuration') : undefined}
+            onChange={setMinutes}
+          />
+          <Text size="sm" role="status">
+            {at && !problem ? chosenText(at) : ''}
+          </Text>
+          <Problem error={schedule.error} />
+          <DialogButtons onCancel={onClose} loading={schedule.isPending}>
+            {t('operator.scheduling.schedule')}
+          </DialogButtons>
+        </Form>
+      )}
+    </Modal>
+  )
+}
+
+const Scheduled = ({ at, sessionId, onClose }: { at: Date; sessionId: string; onClose: () => void }) => (
+  <Stack>
+    <Alert color="teal" title={t('operator.scheduling.scheduled')} role="status">
+      {t('operator.scheduling.scheduledText', { time: dateTime(at) })}
+    </Alert>
+    <Group justify="flex-end">
+      <LinkButton variant="default" to="/sessions/$sessionId" params={{ sessionId }}>
+        {t('operator.scheduling.viewSession')}
+      </LinkButton>
+      <Button onClick={onClose} autoFocus>
+        {t('operator.scheduling.done')}
+      </Button>
+    </Group>
+  </Stack>
+)
+
+const AmbiguousTimeChoice = (props: {
+  instants: readonly Date[]
+  later: boolean
+  onChange: (later: boolean) => void
+}) => (
+  <Radio.Group
+    label={t('operator.scheduling.twice')}
+    value={props.later ? 'later' : 'earlier'}
+    onChange={(value) => props.onChange(value === 'later')}
+  >
+    <Stack gap="xs" mt="xs">
+      {props.instants.map((at, index) => (
+        <Radio
+          key={at.getTime()}
+          value={index === 0 ? 'earlier' : 'later'}
+          label={
+            index === 0
+              ? t('operator.scheduling.first', { offset: offsetAt(at) })
+              : t('operator.scheduling.second', { offset: offsetAt(at) })
+          }
+        />
+      ))}
+    </Stack>
+  </Radio.Group>
+)
+
+function problemOf(wall: string, at: Date | undefined): string | undefined {
+  if (wall === '') return t('operator.scheduling.noTime')
+  if (!at) return t('operator.scheduling.skipped')
+  const aheadMs = at.getTime() - Date.now()
+  if (aheadMs <= 0) return t('operator.scheduling.past')
+  if (aheadMs > MAX_AHEAD_MS) return t('operator.scheduling.tooFar', { days: MAX_AHEAD_DAYS })
+  return undefined
+}
+
+const chosenText = (at: Date): string =>
+  t('operator.scheduling.chosen', { time: dateTime(at), offset: offsetAt(at), relative: relative(at) })
+
+const nextFullHour = () => new Date((Math.floor(Date.now() / HOUR_MS) + 2) * HOUR_MS)

@@ -18,7 +18,6 @@ import { type Certification, useCertifications, useModelName, useModels } from '
 
 const shapes = { PENDING: 'delayed', APPROVED: 'live', REJECTED: 'off', REVOKED: 'blind' } as const
 
-/** Lists the operator's certifications and requests new ones. */
 export function CertificationsPage() {
   const query = useCertifications()
   return (
@@ -85,7 +84,6 @@ function CertificationForm({ certifications }: { certifications: readonly Certif
       <Textarea
         label={t('operator.certificationForm.experience')}
         description={t('operator.certificationForm.experienceNote')}
-        autosize
         minRows={2}
         value={note}
         onChange={(event) => setNote(event.currentTarget.value)}

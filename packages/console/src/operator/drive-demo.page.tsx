@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { answerOf } from '@wheelhouse/sdk'
 import { useEffect } from 'react'
-import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, Loading, Problem } from '../base/states.tsx'
 import { usePlatform } from '../platform/platform.ts'
@@ -32,14 +31,7 @@ export function DriveDemoPage() {
   const problem = ride.error ?? error
   const busy = ride.data && !sessionId && !robotId
   return (
-    <Page
-      title={t('operator.demo.title')}
-      actions={
-        <LinkButton to="/available" variant="default">
-          {t('operator.preFlight.back')}
-        </LinkButton>
-      }
-    >
+    <Page title={t('operator.demo.title')} link={['/available', t('operator.preFlight.back')]}>
       <Problem error={problem} onRetry={() => void retry()} />
       {!problem && !busy && <Loading />}
       {!problem && busy && (

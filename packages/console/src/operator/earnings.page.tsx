@@ -4,7 +4,6 @@ import {
   Card,
   Group,
   List,
-  Modal,
   NumberInput,
   Radio,
   SimpleGrid,
@@ -13,12 +12,13 @@ import {
   Title,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ApiError, answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { Chart } from '../base/chart.tsx'
+import { ConfirmDialog } from '../base/confirm-button.tsx'
 import { RowTable, type TableColumn } from '../base/data-table.tsx'
-import { DialogButtons, Form } from '../base/form.tsx'
+import { Form } from '../base/form.tsx'
 import { clockText, duration, money, shortList } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
@@ -27,14 +27,13 @@ import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useRead } from '../platform/rest.ts'
+import { useRead, useWrite } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { payoutStatusTexts, sessionStatusTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
 import { useIdempotentMutation } from './idempotent-mutation.ts'
 
-/** Shows the operator's earnings and payouts. */
 export function EarningsPage() {
   const query = useRead([...keys.stats, 'operator'], (rest) => rest.GET('/api/operator/stats'))
   return (
@@ -79,7 +78,7 @@ function Figures({ stats }: { stats: Schemas['OperatorStats'] }) {
       aria-label={t('operator.earnings.figures')}
     >
       {figures.map(([label, value, detail]) => (
-        <Card key={label} withBorder>
+        <Card key={label}>
           <Title order={2} size="sm">
             {label}
           </Title>
@@ -194,7 +193,6 @@ const MAX_RETRIES = 3
 /** Returns whether payments are not configured, as opposed to a temporary outage of the provider. */
 const isNotSetUp = (error: unknown) => error instanceof ApiError && error.code === 'payments_not_configured'
 
-/** Shows payout account, payout form and past payouts. */
 function Payments() {
   const query = useRead(keys.payouts, (rest) => rest.GET('/api/payments/payout'), {
     retry: (count, error) => count < MAX_RETRIES && !isNotSetUp(error),
@@ -202,7 +200,7 @@ function Payments() {
   })
   if (isNotSetUp(query.error))
     return (
-      <Alert color="gray" variant="outline" title={t('operator.payments.notSetUp')}>
+      <Alert color="gray" title={t('operator.payments.notSetUp')}>
         <Text size="sm">{t('operator.payments.notSetUpNote')}</Text>
       </Alert>
     )
@@ -240,7 +238,7 @@ function PayoutForm({ overview }: { overview: Overview }) {
   const [euros, setEuros] = useState<number | string>('')
   const [submitted, setSubmitted] = useState(false)
   const [opened, { open, close }] = useDisclosure(false)
-  const request = useRequestPayout(close)
+  const request = useRequestPayout()
   const amountCents = partial ? Math.round(Number(euros) * 100) : availableCents
   const problem = problemOf(amountCents, overview)
   const belowMinimum = availableCents < minimumCents
@@ -295,24 +293,15 @@ function PayoutForm({ overview }: { overview: Overview }) {
           {request.data ? outcomeOf(request.data) : ''}
         </Text>
       </Form>
-      <Modal
+      <ConfirmDialog
         opened={opened}
         onClose={close}
-        title={t('operator.payoutForm.question', { amount: money(amountCents) })}
-      >
-        <Stack>
-          <Text>{t('operator.payoutForm.destination')}</Text>
-          <Problem error={request.error} />
-          <DialogButtons
-            onCancel={close}
-            isCancelFirst
-            loading={request.isPending}
-            onClick={() => request.mutate({ amountCents })}
-          >
-            {t('operator.payoutForm.confirm', { amount: money(amountCents) })}
-          </DialogButtons>
-        </Stack>
-      </Modal>
+        question={t('operator.payoutForm.question', { amount: money(amountCents) })}
+        consequence={t('operator.payoutForm.destination')}
+        confirmLabel={t('operator.payoutForm.confirm', { amount: money(amountCents) })}
+        confirmColor="blue"
+        onConfirm={() => request.mutateAsync({ amountCents })}
+      />
     </Section>
   )
 }
@@ -327,7 +316,7 @@ const balanceText = ({ availableCents, pendingEarningsCents, pendingCents }: Ove
     ...(pendingCents > 0 ? [t('operator.payoutForm.onTheWay', { amount: money(pendingCents) })] : []),
   ])
 
-function useRequestPayout(onDone: () => void) {
+function useRequestPayout() {
   const { rest } = usePlatform()
   const queries = useQueryClient()
   return useIdempotentMutation({
@@ -336,7 +325,6 @@ function useRequestPayout(onDone: () => void) {
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: keys.payouts })
       void queries.invalidateQueries({ queryKey: keys.stats })
-      onDone()
     },
   })
 }
@@ -437,9 +425,7 @@ const labelOf = ({ connected, payoutsEnabled }: Account) =>
     : t('operator.payoutAccount.setUp')
 
 function ProviderButton({ label }: { label: string }) {
-  const { rest } = usePlatform()
-  const open = useMutation({
-    mutationFn: () => answerOf(rest.POST('/api/payments/connect')),
+  const open = useWrite((rest) => rest.POST('/api/payments/connect'), {
     onSuccess: ({ url }) => window.location.assign(url),
   })
   const needsCountry = open.error instanceof ApiError && open.error.code === 'country_missing'

@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router'
 import { ControlSchema } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useEffect, useState } from 'react'
-import { DescriptionItem, DescriptionList, wrapped } from '../base/data-table.tsx'
+import { DescriptionList, wrapped } from '../base/data-table.tsx'
 import { money, shortList } from '../base/format.ts'
 import { IconSteeringWheel } from '../base/icons.tsx'
 import { isTyping } from '../base/keys.ts'
@@ -60,11 +60,7 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
   <Page
     title={robot.name}
     description={t('operator.preFlight.description')}
-    actions={
-      <LinkButton to="/available" variant="default">
-        {t('operator.preFlight.back')}
-      </LinkButton>
-    }
+    link={['/available', t('operator.preFlight.back')]}
   >
     <div className={styles.preFlight}>
       <Stack>
@@ -76,7 +72,7 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
         )}
       </Stack>
       <Section title={t('operator.preFlight.checks')} gap="xs">
-        <Lines className={styles.checks}>
+        <Lines>
           {robot.gateway_url !== null && <LatencyCheck robot={robot} gatewayUrl={robot.gateway_url} />}
           <BatteryCheck robot={robot} />
           <Check shape={robot.has_camera ? 'live' : 'off'} label={t('operator.robot.camera')}>
@@ -111,7 +107,7 @@ function Hero({ robot }: { robot: PreFlight }) {
     <>
       <Problem error={start.error} />
       {obstacle && (
-        <Alert variant="outline" title={obstacle[0]} flex="none">
+        <Alert title={obstacle[0]} flex="none">
           <Group justify="space-between">
             <Text size="sm">{obstacle[1]}</Text>
             <NextStep robot={robot} openSessionId={openSessionId} />
@@ -122,7 +118,13 @@ function Hero({ robot }: { robot: PreFlight }) {
         <Box pos="absolute" top="1.5rem" left="1.5rem">
           <RobotStatusLabel status={robot.status} isOnPicture />
         </Box>
-        <div className={styles.heroText}>
+        <Group
+          pos="absolute"
+          justify="space-between"
+          align="flex-end"
+          c="var(--mantine-color-text)"
+          style={{ inset: 'auto 1.5rem 1.5rem' }}
+        >
           <div>
             <Text size="xl" fw={650}>
               {t('operator.terms.perMinute', { amount: money(robot.earnings_cents_per_minute) })}
@@ -140,7 +142,7 @@ function Hero({ robot }: { robot: PreFlight }) {
           >
             {t('operator.available.drive')}
           </Button>
-        </div>
+        </Group>
       </RobotHero>
     </>
   )
@@ -224,37 +226,30 @@ const categoryTexts = {
   humanoid: t('operator.category.humanoid'),
 } as const
 
-/** Shows certification, ratings by the owner, the limits under which the robot moves, and its model. */
 const Terms = ({ robot }: { robot: PreFlight }) => (
-  <DescriptionList cols={{ base: 1, xs: 2 }}>
-    <DescriptionItem label={t('operator.terms.certification')}>{certificationText(robot)}</DescriptionItem>
-    <DescriptionItem label={t('operator.terms.ratings')}>{ratingText(robot)}</DescriptionItem>
-    <DescriptionItem label={t('operator.terms.latencyLimit')}>
-      {latencyMs(robot.latency_limit_ms)}
-    </DescriptionItem>
-    <DescriptionItem label={t('operator.terms.latencyBudget')}>
-      {robot.latency_budget_ms === null
-        ? t('operator.terms.noBudget')
-        : t('operator.terms.budget', { latency: latencyMs(robot.latency_budget_ms) })}
-    </DescriptionItem>
-    <DescriptionItem label={t('operator.terms.pictureAge')}>
-      {robot.video_limit_ms === null ? t('operator.terms.noLimit') : latencyMs(robot.video_limit_ms)}
-    </DescriptionItem>
-    {robot.model && (
-      <>
-        <DescriptionItem label={t('operator.robot.model')}>
-          {t('operator.model.name', { name: robot.model.name, manufacturer: robot.model.manufacturer })}
-        </DescriptionItem>
-        <DescriptionItem label={t('operator.robot.kind')}>
-          {categoryTexts[robot.model.category]}
-        </DescriptionItem>
-        <DescriptionItem label={t('operator.robot.axes')}>{robot.model.degrees_of_freedom}</DescriptionItem>
-      </>
-    )}
-    {robot.tags.length > 0 && (
-      <DescriptionItem label={t('operator.robot.tags')}>{robot.tags.join(' · ')}</DescriptionItem>
-    )}
-  </DescriptionList>
+  <DescriptionList
+    cols={{ base: 1, xs: 2 }}
+    items={{
+      [t('operator.terms.certification')]: certificationText(robot),
+      [t('operator.terms.ratings')]: ratingText(robot),
+      [t('operator.terms.latencyLimit')]: latencyMs(robot.latency_limit_ms),
+      [t('operator.terms.latencyBudget')]:
+        robot.latency_budget_ms === null
+          ? t('operator.terms.noBudget')
+          : t('operator.terms.budget', { latency: latencyMs(robot.latency_budget_ms) }),
+      [t('operator.terms.pictureAge')]:
+        robot.video_limit_ms === null ? t('operator.terms.noLimit') : latencyMs(robot.video_limit_ms),
+      ...(robot.model && {
+        [t('operator.robot.model')]: t('operator.model.name', {
+          name: robot.model.name,
+          manufacturer: robot.model.manufacturer,
+        }),
+        [t('operator.robot.kind')]: categoryTexts[robot.model.category],
+        [t('operator.robot.axes')]: robot.model.degrees_of_freedom,
+      }),
+      ...(robot.tags.length > 0 && { [t('operator.robot.tags')]: robot.tags.join(' · ') }),
+    }}
+  />
 )
 
 const certificationTexts = {
@@ -373,7 +368,7 @@ const directionText = (axes: Axes): string =>
 
 /** A line of the checks before a drive: state, name, what it means, and a figure. */
 const Check = (props: { shape: ShapeName; label: string; figure?: ReactNode; children?: ReactNode }) => (
-  <li>
+  <Group component="li" gap="sm" py="0.5rem" wrap="nowrap">
     <StateLabel shape={props.shape}>{''}</StateLabel>
     <Box flex={1} miw={0}>
       <Text fw={550}>{props.label}</Text>
@@ -386,7 +381,7 @@ const Check = (props: { shape: ShapeName; label: string; figure?: ReactNode; chi
         {props.figure}
       </Text>
     )}
-  </li>
+  </Group>
 )
 
 /** Lets the operator try keys and gamepad. Nothing is sent. */

@@ -20,7 +20,6 @@ const HEARTBEAT_POLL_MS = 10_000
 /** Below the sessions root, because a session that starts or ends changes availability. */
 export const availabilityKey = [...keys.sessions, 'availability'] as const
 
-/** Queries whether the operator is available. */
 export function useAvailability() {
   return useRead(availabilityKey, (rest) => rest.GET('/api/operator/availability'), {
     refetchInterval: AVAILABILITY_POLL_MS,
@@ -64,7 +63,6 @@ export function useAvailableRobots({ search, sort, type }: AvailableSearch) {
   })
 }
 
-/** Counts the available robots of each type. */
 export function useAvailableCounts({ search }: AvailableSearch) {
   return useRead(
     [...keys.robots, 'available', 'counts', search],
@@ -74,7 +72,6 @@ export function useAvailableCounts({ search }: AvailableSearch) {
   )
 }
 
-/** Queries the operator's certification requests, newest first. */
 export function useCertifications() {
   return useRead(keys.certifications, (rest) => rest.GET('/api/operator/certifications'))
 }
@@ -84,7 +81,6 @@ export const scheduleKey = ['schedule'] as const
 /** Supported models rarely change. */
 const MODELS_STALE_MS = 3_600_000
 
-/** Queries the supported robot models. */
 export function useModels() {
   return useRead(['robot-models'], (rest) => rest.GET('/api/robots'), { staleTime: MODELS_STALE_MS })
 }
@@ -108,7 +104,6 @@ interface GatewayLatency {
 /** Returns the address of a small response of a gateway. @param gatewayUrl a WebSocket origin, such as `wss://host` */
 export const probeUrl = (gatewayUrl: string): string => `${gatewayUrl.replace(/^ws/, 'http')}/livez`
 
-/** Returns the median and the maximum of round trips. */
 export function summaryOf(roundTripsMs: readonly number[]): GatewayLatency {
   const sorted = roundTripsMs.toSorted((a, b) => a - b)
   return { medianMs: sorted[sorted.length >> 1] ?? 0, slowestMs: sorted.at(-1) ?? 0 }
@@ -152,5 +147,4 @@ const schema = z.object({
 /** Search text, order and type of the available robots, as stored in the query string. */
 export type AvailableSearch = z.output<typeof schema>
 
-/** Reads the search from the query string and drops invalid values. */
 export const readAvailableSearch = (search: Record<string, unknown>): AvailableSearch => schema.parse(search)

@@ -1,34 +1,156 @@
-import { Button, Card, Group, Menu, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Box, Button, Card, Group, Menu, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import { ConfirmDialog } from '../base/confirm-button.tsx'
 import { Saved } from '../base/form.tsx'
 import { Page } from '../base/page.tsx'
 import { Note, Problem, QueryView } from '../base/states.tsx'
+import { ZoneSelect } from '../base/zone-select.tsx'
 import { useRead, useWrite } from '../platform/rest.ts'
 import { language, t } from '../texts/texts.ts'
 import { AvailabilityLine } from './availability-line.tsx'
-import styles from './operator.module.css'
 import { availabilityKey, scheduleKey } from './queries.ts'
-import {
-  copyDay,
-  type DraftSlot,
-  type DraftWeek,
-  draftOf,
-  MAX_SLOTS,
-  minutesOf,
-  newSlot,
-  normalizeTime,
-  problemsOf,
-  type SlotProblem,
-  sameWeek,
-  scheduleOf,
-  stepTime,
-  timeOf,
-  type Weekday,
-  weekdays,
-} from './week.ts'
+
+interface Weekday {
+  /** ISO 8601: 1 is Monday. */
+  readonly weekday: number
+  readonly name: string
+  /** The abbreviated name. */
+  readonly short: string
+}
+
+const longName = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' })
+const shortName = new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' })
+
+/** The days from Monday to Sunday, in the viewer's language. */
+const weekdays: readonly Weekday[] = Array.from({ length: 7 }, (_, index) => {
+  // 1 January 2024 was a Monday.
+  const day = Date.UTC(2024, 0, 1 + index)
+  return { weekday: index + 1, name: longName.format(day), short: shortName.format(day) }
+})
+
+type Slot = Schemas['ScheduleSlot']
+interface Week {
+  readonly timezone: string
+  readonly slots: readonly Slot[]
+}
+
+/** A slot as typed in the form. Its times may be incomplete. */
+interface DraftSlot extends Readonly<Slot> {
+  readonly id: string
+}
+interface DraftWeek extends Week {
+  readonly slots: readonly DraftSlot[]
+}
+
+/** The maximum number of slots of a schedule. */
+const MAX_SLOTS = 50
+const DAY_MINUTES = 1_440
+/** The step of the arrow keys. */
+const STEP_MINUTES = 15
+
+const draftOf = ({ timezone, slots }: Week): DraftWeek => ({
+  timezone,
+  slots: slots.map((slot) => ({ ...slot, id: crypto.randomUUID() })),
+})
+
+/** Returns the request body for a draft. Requires a week without problems. */
+const scheduleOf = ({ timezone, slots }: DraftWeek): Schemas['Schedule'] => ({
+  timezone,
+  slots: slots.map(({ weekday, start, end }) => ({
+    weekday,
+    start: normalizeTime(start),
+    end: normalizeTime(end),
+  })),
+})
+
+/** Returns the minutes since midnight of a time such as `9`, `930` or `09:30`, undefined for other text. */
+function minutesOf(text: string): number | undefined {
+  const parts = /^(\d{1,2})(?:[:.h]?(\d\d))?$/.exec(text.trim())
+  if (!parts) return undefined
+  const [hours, minutes] = [Number(parts[1]), Number(parts[2] ?? 0)]
+  const sum = hours * 60 + minutes
+  return minutes < 60 && sum <= DAY_MINUTES ? sum : undefined
+}
+
+const timeOf = (minutes: number): string =>
+  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
+
+/** Returns a time in the format of the platform. Other text stays unchanged. */
+function normalizeTime(text: string): string {
+  const minutes = minutesOf(text)
+  return minutes === undefined ? text : timeOf(minutes)
+}
+
+function stepTime(text: string, direction: 1 | -1): string {
+  const minutes = minutesOf(text)
+  if (minutes === undefined) return text
+  const next = (direction > 0 ? Math.floor : Math.ceil)(minutes / STEP_MINUTES) + direction
+  return timeOf(Math.min(DAY_MINUTES, Math.max(0, next * STEP_MINUTES)))
+}
+
+interface SlotProblem {
+  readonly start?: string
+  readonly end?: string
+}
+
+/** Returns the problems of invalid slots, by slot id. */
+function problemsOf(slots: readonly DraftSlot[]): ReadonlyMap<string, SlotProblem> {
+  const problems = new Map<string, SlotProblem>()
+  const validSlots: { id: string; weekday: number; from: number; to: number }[] = []
+  for (const { id, weekday, start, end } of slots) {
+    const [from, to] = [minutesOf(start), minutesOf(end)]
+    if (from === undefined || from === DAY_MINUTES) {
+      problems.set(id, { start: t('operator.day.badStart') })
+    } else if (to === undefined) {
+      problems.set(id, { end: t('operator.day.badEnd') })
+    } else if (to <= from) {
+      problems.set(id, { end: t('operator.day.endBeforeStart') })
+    } else validSlots.push({ id, weekday, from, to })
+  }
+  validSlots.sort((a, b) => a.weekday - b.weekday || a.from - b.from)
+  for (const [index, slot] of validSlots.entries()) {
+    const before = validSlots
+      .slice(0, index)
+      .find((earlier) => earlier.weekday === slot.weekday && earlier.to > slot.from)
+    if (before) problems.set(slot.id, { start: overlapText(before) })
+  }
+  return problems
+}
+
+const overlapText = ({ from, to }: { readonly from: number; readonly to: number }): string =>
+  t('operator.day.overlap', { from: timeOf(from), to: timeOf(to) })
+
+/** Returns a new slot for a day: 9 to 17 on an empty day, otherwise one hour after the last slot. */
+function newSlot(slots: readonly DraftSlot[], weekday: number): DraftSlot {
+  const ends = slots.filter((slot) => slot.weekday === weekday).map(({ end }) => minutesOf(end) ?? 0)
+  const id = crypto.randomUUID()
+  if (ends.length === 0) return { id, weekday, start: '09:00', end: '17:00' }
+  const from = Math.min(Math.max(...ends), DAY_MINUTES - 60)
+  return { id, weekday, start: timeOf(from), end: timeOf(from + 60) }
+}
+
+/** Replaces the slots of other days with copies of the slots of one day. */
+function copyDay(slots: readonly DraftSlot[], from: number, to: readonly number[]): readonly DraftSlot[] {
+  const days = to.filter((day) => day !== from)
+  const source = slots.filter((slot) => slot.weekday === from)
+  const copies = days.flatMap((weekday) =>
+    source.map((slot) => ({ ...slot, weekday, id: crypto.randomUUID() })),
+  )
+  return [...slots.filter((slot) => !days.includes(slot.weekday)), ...copies]
+}
+
+/** Returns whether two weeks are equal, in any order of slots. */
+function sameWeek(a: Week, b: Week): boolean {
+  const text = ({ timezone, slots }: Week) =>
+    JSON.stringify([
+      timezone,
+      slots.map((s) => `${s.weekday} ${normalizeTime(s.start)} ${normalizeTime(s.end)}`).sort(),
+    ])
+  return text(a) === text(b)
+}
 
 /** Asks for confirmation before the user leaves a page with unsaved changes or closes the browser. */
 function UnsavedChangesGuard({ when }: { when: boolean }) {
@@ -38,25 +160,20 @@ function UnsavedChangesGuard({ when }: { when: boolean }) {
     withResolver: true,
   })
   return (
-    <Modal opened={status === 'blocked'} onClose={() => reset?.()} title={t('operator.leave.question')}>
-      <Stack>
-        <Text>{t('operator.leave.consequence')}</Text>
-        <Group justify="flex-end">
-          <Button variant="default" data-autofocus onClick={() => reset?.()}>
-            {t('operator.leave.stay')}
-          </Button>
-          <Button color="red.9" onClick={() => proceed?.()}>
-            {t('operator.leave.leave')}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <ConfirmDialog
+      opened={status === 'blocked'}
+      onClose={() => reset?.()}
+      question={t('operator.leave.question')}
+      consequence={t('operator.leave.consequence')}
+      confirmLabel={t('operator.leave.leave')}
+      dismissLabel={t('operator.leave.stay')}
+      onConfirm={async () => proceed?.()}
+    />
   )
 }
 
 type Schedule = Schemas['Schedule']
 
-/** Edits the week and saves it as a whole. */
 function WeekEditor({ saved }: { saved: Schedule }) {
   const [draft, setDraft] = useState<DraftWeek>(() => draftOf(saved))
   const [base, setBase] = useState(saved)
@@ -90,17 +207,12 @@ function WeekEditor({ saved }: { saved: Schedule }) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <Select
+        <ZoneSelect
           label={t('operator.schedule.zone')}
           description={t('operator.schedule.zoneNote')}
-          required
-          searchable
-          allowDeselect={false}
-          limit={50}
           maw={360}
-          data={[...new Set([draft.timezone, ...Intl.supportedValuesOf('timeZone')])]}
           value={draft.timezone}
-          onChange={(timezone) => timezone && change({ timezone })}
+          onChange={(timezone) => change({ timezone })}
         />
         <WeekChart slots={draft.slots} />
         {weekdays.map((day) => (
@@ -152,7 +264,7 @@ function DayEditor({ day: { weekday, name }, slots, problems, onChange }: Props)
   const replaceSlot = (changed: DraftSlot) =>
     onChange(slots.map((slot) => (slot.id === changed.id ? changed : slot)))
   return (
-    <Card withBorder component="section" aria-label={name} padding="sm">
+    <Card component="section" aria-label={name} padding="sm">
       <Stack gap="xs">
         <Group justify="space-between">
           <Title order={2}>{name}</Title>
@@ -257,7 +369,6 @@ const CopyMenu = (props: { from: number; name: string; onCopy: (to: readonly num
 )
 
 const HOUR_MARKS = [0, 6, 12, 18, 24]
-const DAY_MINUTES = 1_440
 const share = (minutes: number) => `${(minutes / DAY_MINUTES) * 100}%`
 
 interface Span {
@@ -279,15 +390,18 @@ function WeekChart({ slots }: { slots: readonly DraftSlot[] }) {
             <Text size="sm" w="2.5rem" flex="none">
               {short}
             </Text>
-            <div className={styles.bar}>
+            <Box
+              pos="relative"
+              flex={1}
+              h={18}
+              bg="var(--mantine-color-default-border)"
+              bdrs={4}
+              style={{ overflow: 'hidden' }}
+            >
               {spans.map(({ id, from, to }) => (
-                <div
-                  key={id}
-                  className={styles.span}
-                  style={{ insetInlineStart: share(from), width: share(to - from) }}
-                />
+                <Box key={id} pos="absolute" h="100%" bg="teal.7" left={share(from)} w={share(to - from)} />
               ))}
-            </div>
+            </Box>
           </Group>
         ))}
         <Group justify="space-between" ms="calc(2.5rem + 8px)" fz="xs" c="dimmed">
@@ -326,7 +440,6 @@ function spansOf(slots: readonly DraftSlot[], weekday: number): Span[] {
   })
 }
 
-/** Shows and edits the operator's weekly working hours. */
 export function SchedulePage() {
   const query = useRead(scheduleKey, (rest) => rest.GET('/api/operator/schedule'))
   return (

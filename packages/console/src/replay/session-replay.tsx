@@ -8,14 +8,14 @@ import {
   NativeSelect,
   Stack,
   Switch,
-  Table,
   Text,
 } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useRouter } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import 'uplot/dist/uPlot.min.css'
-import { DataTable } from '../base/data-table.tsx'
+import { ConfirmDialog } from '../base/confirm-button.tsx'
+import { RowTable } from '../base/data-table.tsx'
 import { IconChevronLeft } from '../base/icons.tsx'
 import { LinkButton } from '../base/links.tsx'
 import { CopyableSecret } from '../base/secret.tsx'
@@ -204,32 +204,23 @@ interface DialogProps {
   readonly onClose: () => void
 }
 
-function RemoveDialog({ recordingId, sessionId, opened, onClose }: DialogProps & { sessionId: string }) {
+function RemoveDialog({ recordingId, sessionId, ...dialog }: DialogProps & { sessionId: string }) {
   const api = useRecordingsApi()
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const remove = useMutation({
-    mutationFn: async () => {
-      await api.remove(recordingId)
-      await queries.invalidateQueries({ queryKey: keys.sessions })
-      await navigate({ to: '/sessions/$sessionId', params: { sessionId } })
-    },
-  })
+  const remove = async () => {
+    await api.remove(recordingId)
+    await queries.invalidateQueries({ queryKey: keys.sessions })
+    await navigate({ to: '/sessions/$sessionId', params: { sessionId } })
+  }
   return (
-    <Modal opened={opened} onClose={onClose} title={t('replay.remove.question')}>
-      <Stack>
-        <Text>{t('replay.remove.consequence')}</Text>
-        <Problem error={remove.error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} data-autofocus>
-            {t('common.cancel')}
-          </Button>
-          <Button color="red.9" loading={remove.isPending} onClick={() => remove.mutate()}>
-            {t('replay.remove.confirm')}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <ConfirmDialog
+      {...dialog}
+      question={t('replay.remove.question')}
+      consequence={t('replay.remove.consequence')}
+      confirmLabel={t('replay.remove.confirm')}
+      onConfirm={remove}
+    />
   )
 }
 
@@ -258,21 +249,17 @@ function DownloadsDialog({ recordingId, opened, onClose }: DialogProps) {
         empty={<Empty title={t('replay.downloads.empty')} />}
       >
         {({ downloads }) => (
-          <DataTable
+          <RowTable
             label={t('replay.downloads.title')}
             minWidth={360}
-            columns={[t('replay.downloads.time'), t('replay.downloads.user'), t('replay.downloads.kind')]}
-          >
-            {downloads.map(({ at, user_id, user_name, kind }) => (
-              <Table.Tr key={`${at} ${user_id} ${kind}`}>
-                <Table.Td>
-                  <Time at={at} exact />
-                </Table.Td>
-                <Table.Td>{user_name ?? t('replay.downloads.link')}</Table.Td>
-                <Table.Td>{kindTexts[kind]}</Table.Td>
-              </Table.Tr>
-            ))}
-          </DataTable>
+            rows={downloads}
+            keyOf={({ at, user_id, kind }) => `${at} ${user_id} ${kind}`}
+            columns={[
+              [t('replay.downloads.time'), ({ at }) => <Time at={at} exact />],
+              [t('replay.downloads.user'), ({ user_name }) => user_name ?? t('replay.downloads.link')],
+              [t('replay.downloads.kind'), ({ kind }) => kindTexts[kind]],
+            ]}
+          />
         )}
       </QueryView>
     </Modal>

@@ -55,39 +55,33 @@ export function ConnectRobot(props: { robot: Robot; token: string; isSecond?: bo
       <Text fw={600}>{t('robots.connect.title')}</Text>
       <WayTabs
         ways={[
-          {
-            value: 'simulated',
-            label: t('robots.connect.simulated'),
-            content: (
-              <>
-                <Text size="sm">{t('robots.connect.simulatedNote')}</Text>
-                <CopyableSecret label={t('robots.connect.install')} value={installSdk(origin)} />
-                <Text size="sm">{t('robots.connect.saveFile')}</Text>
-                <CopyableSecret label={simulatedRobotFile} value={simulatedRobot(access)} />
-                <CopyableSecret label={t('robots.connect.start')} value={startSimulatedRobot} />
-              </>
-            ),
-          },
-          {
-            value: 'real',
-            label: t('robots.connect.real'),
-            content: (
-              <>
-                <Text size="sm">{t('robots.connect.realNote')}</Text>
-                <CopyableSecret label={realRobotFile} value={realRobot(access)} />
-              </>
-            ),
-          },
-          {
-            value: 'python',
-            label: t('robots.connect.python'),
-            content: (
-              <>
-                <Text size="sm">{t('robots.connect.pythonNote')}</Text>
-                <CopyableSecret label={t('robots.connect.start')} value={pythonRobot(origin, access)} />
-              </>
-            ),
-          },
+          [
+            'simulated',
+            t('robots.connect.simulated'),
+            <>
+              <Text size="sm">{t('robots.connect.simulatedNote')}</Text>
+              <CopyableSecret label={t('robots.connect.install')} value={installSdk(origin)} />
+              <Text size="sm">{t('robots.connect.saveFile')}</Text>
+              <CopyableSecret label={simulatedRobotFile} value={simulatedRobot(access)} />
+              <CopyableSecret label={t('robots.connect.start')} value={startSimulatedRobot} />
+            </>,
+          ],
+          [
+            'real',
+            t('robots.connect.real'),
+            <>
+              <Text size="sm">{t('robots.connect.realNote')}</Text>
+              <CopyableSecret label={realRobotFile} value={realRobot(access)} />
+            </>,
+          ],
+          [
+            'python',
+            t('robots.connect.python'),
+            <>
+              <Text size="sm">{t('robots.connect.pythonNote')}</Text>
+              <CopyableSecret label={t('robots.connect.start')} value={pythonRobot(origin, access)} />
+            </>,
+          ],
         ]}
       />
       {!isSecond && <ConnectionStatus robot={robot} />}
@@ -173,23 +167,18 @@ function CodeInstructions({ code: { code, expires_at } }: { code: PairingCode })
   )
 }
 
-interface Way {
-  readonly value: string
-  readonly label: string
-  readonly content: ReactNode
-}
+type Way = readonly [value: string, label: string, content: ReactNode]
 
-/** Shows ways to connect a robot as tabs, the first one at first. */
 const WayTabs = ({ ways }: { ways: readonly Way[] }) => (
-  <Tabs defaultValue={ways[0]?.value ?? null} keepMounted={false}>
+  <Tabs defaultValue={ways[0]?.[0] ?? null} keepMounted={false}>
     <Tabs.List>
-      {ways.map(({ value, label }) => (
+      {ways.map(([value, label]) => (
         <Tabs.Tab key={value} value={value}>
           {label}
         </Tabs.Tab>
       ))}
     </Tabs.List>
-    {ways.map(({ value, content }) => (
+    {ways.map(([value, , content]) => (
       <Tabs.Panel key={value} value={value} pt="sm">
         <Stack>{content}</Stack>
       </Tabs.Panel>
@@ -217,31 +206,19 @@ function waysOf(code: string): readonly Way[] {
     </>
   )
   return [
-    {
-      value: 'real',
-      label: t('robots.pairing.real'),
-      content: start(t('robots.pairing.realNote'), exchangeCommand(origin, code)),
-    },
-    {
-      value: 'ros',
-      label: t('robots.pairing.ros'),
-      content: start(t('robots.pairing.rosNote'), rosCommand(origin, code)),
-    },
-    {
-      value: 'docker',
-      label: t('robots.pairing.docker'),
-      content: start(t('robots.pairing.dockerNote'), dockerCommand(origin)),
-    },
-    {
-      value: 'raspberry',
-      label: t('robots.pairing.raspberry'),
-      content: start(t('robots.pairing.raspberryNote'), raspberryCommand(origin, code)),
-    },
-    { value: 'phone', label: t('robots.pairing.phone'), content: phone },
-    {
-      value: 'simulated',
-      label: t('robots.pairing.simulated'),
-      content: start(t('robots.pairing.computerNote'), pairingCommand(origin)),
-    },
+    ['real', t('robots.pairing.real'), start(t('robots.pairing.realNote'), exchangeCommand(origin, code))],
+    ['ros', t('robots.pairing.ros'), start(t('robots.pairing.rosNote'), rosCommand(origin, code))],
+    ['docker', t('robots.pairing.docker'), start(t('robots.pairing.dockerNote'), dockerCommand(origin))],
+    [
+      'raspberry',
+      t('robots.pairing.raspberry'),
+      start(t('robots.pairing.raspberryNote'), raspberryCommand(origin, code)),
+    ],
+    ['phone', t('robots.pairing.phone'), phone],
+    [
+      'simulated',
+      t('robots.pairing.simulated'),
+      start(t('robots.pairing.computerNote'), pairingCommand(origin)),
+    ],
   ]
 }

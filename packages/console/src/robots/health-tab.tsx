@@ -1,9 +1,9 @@
-import { Card, Group, Stack, Table } from '@mantine/core'
+import { Box, Group, Stack } from '@mantine/core'
 import type { Schemas } from '@wheelhouse/sdk'
 import { Band, BandKey, type BandPart, type BandState } from '../base/band.tsx'
-import { DataTable, DescriptionItem, DescriptionList } from '../base/data-table.tsx'
+import { DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { dateTime, duration, timeOfDay } from '../base/format.ts'
-import { LinkAnchor } from '../base/links.tsx'
+import { SessionLink } from '../base/links.tsx'
 import { Panel, Section } from '../base/section.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
@@ -14,7 +14,6 @@ import { language, t } from '../texts/texts.ts'
 import styles from './overview.module.css'
 import { type RobotDetail, useRobotHealth } from './use-robots.ts'
 
-/** Shows battery, connection, stops and losses of the last 24 hours. */
 export function HealthTab({ robot }: { robot: RobotDetail }) {
   const query = useRobotHealth(robot.id)
   return (
@@ -40,20 +39,17 @@ function Summary({ health, toMs }: { health: RobotHealth; toMs: number }) {
   const stops = health.incidents.filter(({ type }) => type === 'session.stopped')
   return (
     <>
-      <DescriptionList cols={{ base: 1, xs: 2, md: 4 }}>
-        <DescriptionItem label={t('robots.health.connected')}>
-          {percent(connectedShare(spans, fromMs, toMs))}
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.health.lowestBattery')}>
-          {charges.length === 0 ? t('robots.health.notReported') : percent(Math.min(...charges))}
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.health.highestBattery')}>
-          {charges.length === 0 ? t('robots.health.notReported') : percent(Math.max(...charges))}
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.health.stops')}>
-          {stops.length.toLocaleString(language)}
-        </DescriptionItem>
-      </DescriptionList>
+      <DescriptionList
+        cols={{ base: 1, xs: 2, md: 4 }}
+        items={{
+          [t('robots.health.connected')]: percent(connectedShare(spans, fromMs, toMs)),
+          [t('robots.health.lowestBattery')]:
+            charges.length === 0 ? t('robots.health.notReported') : percent(Math.min(...charges)),
+          [t('robots.health.highestBattery')]:
+            charges.length === 0 ? t('robots.health.notReported') : percent(Math.max(...charges)),
+          [t('robots.health.stops')]: stops.length.toLocaleString(language),
+        }}
+      />
       <HealthChart fromMs={fromMs} toMs={toMs} spans={spans} incidents={health.incidents} />
     </>
   )
@@ -67,34 +63,28 @@ const incidentTexts: Record<Incident['type'], string> = {
   'robot.back': t('robots.health.reconnected'),
 }
 
-function Incidents({ incidents }: { incidents: readonly Incident[] }) {
-  if (incidents.length === 0) return <Empty title={t('robots.health.emptyTitle')} />
-  return (
-    <DataTable
+const incidentColumns: readonly TableColumn<Incident>[] = [
+  [
+    t('robots.health.time'),
+    ({ session_id, at }) => <SessionLink id={session_id} inherit name={<Time at={at} exact />} />,
+  ],
+  [t('robots.health.incident'), ({ type }) => incidentTexts[type]],
+  [t('robots.health.by'), ({ actor_name }) => actor_name],
+  [t('robots.health.reason'), ({ type, reason }) => type === 'session.stopped' && reasonText(reason)],
+]
+
+const Incidents = ({ incidents }: { incidents: readonly Incident[] }) =>
+  incidents.length === 0 ? (
+    <Empty title={t('robots.health.emptyTitle')} />
+  ) : (
+    <RowTable
       label={t('robots.health.label')}
       minWidth={480}
-      columns={[
-        t('robots.health.time'),
-        t('robots.health.incident'),
-        t('robots.health.by'),
-        t('robots.health.reason'),
-      ]}
-    >
-      {incidents.map(({ type, at, session_id, actor_name, reason }) => (
-        <Table.Tr key={`${session_id} ${at} ${type}`}>
-          <Table.Td>
-            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: session_id }} inherit>
-              <Time at={at} exact />
-            </LinkAnchor>
-          </Table.Td>
-          <Table.Td>{incidentTexts[type]}</Table.Td>
-          <Table.Td>{actor_name}</Table.Td>
-          <Table.Td>{type === 'session.stopped' && reasonText(reason)}</Table.Td>
-        </Table.Tr>
-      ))}
-    </DataTable>
+      columns={incidentColumns}
+      rows={incidents}
+      keyOf={({ session_id, at, type }) => `${session_id} ${at} ${type}`}
+    />
   )
-}
 
 const WIDTH = 720
 const HEIGHT = 160
@@ -237,7 +227,7 @@ export function LastDay({ robot, activity }: { robot: RobotDetail; activity: Act
   const textOf = (state: BandState) => `${robotStateTexts[state]} ${duration(times[state] / 60_000)}`
   return (
     <Panel title={t('robots.health.lastDay')}>
-      <Card p="md">
+      <Box p="md">
         <Band label={STATES.map(textOf).join(', ')} fromMs={fromMs} toMs={toMs} parts={parts} isTall />
         <div className={styles.marks} aria-hidden="true">
           {Array.from({ length: MARKS }, (_, index) => fromMs + (index * HOURS * HOUR_MS) / MARKS).map(
@@ -254,7 +244,7 @@ export function LastDay({ robot, activity }: { robot: RobotDetail; activity: Act
             </BandKey>
           ))}
         </Group>
-      </Card>
+      </Box>
     </Panel>
   )
 }

@@ -1,15 +1,15 @@
-import { Box, Card, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
+import { Box, Card, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useInViewport } from '@mantine/hooks'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { RobotState } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
-import { DataTable, MoreButton } from '../base/data-table.tsx'
+import { MoreButton, RowTable, type TableColumn, wrapped } from '../base/data-table.tsx'
 import { dataSize, decimals, duration, money } from '../base/format.ts'
-import { LinkAnchor } from '../base/links.tsx'
+import { LinkAnchor, SessionLink } from '../base/links.tsx'
 import { messageOf } from '../base/message-of.ts'
 import { Columns, Figures, Lines, Panel, Section } from '../base/section.tsx'
-import { Empty, QueryView } from '../base/states.tsx'
+import { Empty, Note, QueryView } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { Time, useTicker } from '../base/time.tsx'
 import { useIsSilent, useReportOutdated } from '../freshness/use-freshness.ts'
@@ -139,7 +139,7 @@ function Overview({ robot, state, activity, session, observer, detail, stop }: O
           </div>
         )}
       </section>
-      <Card withBorder p={0}>
+      <Card p={0}>
         <NowFigures robot={robot} activity={activity} observer={observer} detail={detail} />
       </Card>
     </Columns>
@@ -279,7 +279,7 @@ function SessionOverview(props: {
         }
       />
       <Columns of="minmax(0, 26rem) minmax(0, 1fr)">
-        <Card withBorder>
+        <Card>
           {observer && (
             <TelemetryView subscribe={observer.subscribe} telemetrySchema={detail.telemetry_schema} />
           )}
@@ -345,9 +345,7 @@ function LatestSessions({ robot, activity }: Pick<OverviewProps, 'robot' | 'acti
         empty={t('robots.latest.noSessions')}
         rows={sessions.map(({ id, operator_name, spans, driven_seconds, cost_cents }) => [
           id,
-          <LinkAnchor key="name" to="/sessions/$sessionId" params={{ sessionId: id }}>
-            {operator_name}
-          </LinkAnchor>,
+          <SessionLink key="name" id={id} name={operator_name} />,
           spans[0] && <Time key="time" at={spans[0].from} />,
           t('robots.latest.drivenFor', { time: duration(driven_seconds / 60), cost: money(cost_cents) }),
         ])}
@@ -429,15 +427,17 @@ const Rows = ({ rows, empty }: { rows: readonly Row[]; empty: string }) =>
       {empty}
     </Text>
   ) : (
-    <Lines className={styles.rows}>
+    <Lines>
       {rows.map(([key, name, note, value]) => (
-        <li key={key}>
+        <Group key={key} component="li" justify="space-between" wrap="nowrap" mih={46} px={18} py={9}>
           <div>
             {name}
-            {note && <small>{note}</small>}
+            {note && <Note>{note}</Note>}
           </div>
-          <b>{value}</b>
-        </li>
+          <Text fw={600} ta="end">
+            {value}
+          </Text>
+        </Group>
       ))}
     </Lines>
   )
@@ -448,7 +448,6 @@ const PAGE_SIZE = 50
 /** No event announces new log lines, so the page polls. */
 const POLL_INTERVAL_MS = 3_000
 
-/** Queries the log of a robot page by page, newest line first. */
 function useRobotLogs(id: string, level: LogLevel) {
   const { rest } = usePlatform()
   return useInfiniteQuery({
@@ -472,7 +471,6 @@ const choices: { value: LogLevel; label: string }[] = [
   { value: 'error', label: t('robots.logs.errors') },
 ]
 
-/** Shows the log of a robot, newest line first. Polls for new lines. */
 function RobotLogs({ robotId }: { robotId: string }) {
   const [level, setLevel] = useState<LogLevel>('debug')
   const query = useRobotLogs(robotId, level)
@@ -492,32 +490,13 @@ function RobotLogs({ robotId }: { robotId: string }) {
       >
         {(lines) => (
           <>
-            <DataTable
+            <RowTable
               label={t('robots.logs.label')}
               minWidth={480}
-              columns={[t('robots.logs.time'), t('robots.logs.level'), t('robots.logs.message')]}
-            >
-              {lines.map((line) => (
-                <Table.Tr key={line.seq}>
-                  <Table.Td style={{ whiteSpace: 'nowrap' }}>
-                    <time dateTime={line.at}>{lineTime(line.at)}</time>
-                  </Table.Td>
-                  <Table.Td>
-                    <LevelLabel level={line.level} />
-                  </Table.Td>
-                  <Table.Td>
-                    <Text
-                      size="sm"
-                      fs={line.dropped > 0 ? 'italic' : 'normal'}
-                      style={wrapped}
-                      translate="no"
-                    >
-                      {line.message}
-                    </Text>
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </DataTable>
+              columns={logColumns}
+              rows={lines}
+              keyOf={({ seq }) => seq}
+            />
             <MoreButton query={query}>{t('robots.logs.older')}</MoreButton>
           </>
         )}
@@ -526,4 +505,19 @@ function RobotLogs({ robotId }: { robotId: string }) {
   )
 }
 
-const wrapped = { overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' } as const
+const logColumns: readonly TableColumn<Schemas['RobotLogLine']>[] = [
+  [
+    t('robots.logs.time'),
+    ({ at }) => <time dateTime={at}>{lineTime(at)}</time>,
+    { style: { whiteSpace: 'nowrap' } },
+  ],
+  [t('robots.logs.level'), ({ level }) => <LevelLabel level={level} />],
+  [
+    t('robots.logs.message'),
+    ({ message, dropped }) => (
+      <Text size="sm" fs={dropped > 0 ? 'italic' : 'normal'} style={wrapped} translate="no">
+        {message}
+      </Text>
+    ),
+  ],
+]

@@ -8,7 +8,7 @@ import { keys } from '../platform/queries.ts'
 import { useWrite } from '../platform/rest.ts'
 import { t } from '../texts/texts.ts'
 import { ConnectRobot, PairRobot } from './connect-robot.tsx'
-import { CertifiedField, RobotFields } from './robot-fields.tsx'
+import { CertifiedField, RobotFields } from './robot-settings-form.tsx'
 
 const emptyValues = {
   name: '',
@@ -55,7 +55,7 @@ export function NewRobotPage() {
   }
   return (
     <Page title={t('robots.new.title')} description={t('robots.new.description')}>
-      <Card withBorder maw={640}>
+      <Card maw={640}>
         <Form onSubmit={() => register.mutate(values)} ref={form}>
           <RobotFields field={field}>
             <TextInput

@@ -1,12 +1,15 @@
 import {
   Button,
   Group,
+  JsonInput,
+  type JsonInputProps,
   Modal,
   NativeSelect,
   NumberInput,
   Radio,
   Stack,
   Switch,
+  TagsInput,
   Text,
   Textarea,
   TextInput,
@@ -16,8 +19,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { RecordingMode } from '@wheelhouse/protocol'
 import { ApiError } from '@wheelhouse/sdk'
-import { useState } from 'react'
-import { DialogButtons, Form, FormFooter, useFields, useFocusOnError } from '../base/form.tsx'
+import { type ReactNode, useState } from 'react'
+import { DialogButtons, type FieldOf, Form, FormFooter, useFields, useFocusOnError } from '../base/form.tsx'
 import { LinkAnchor } from '../base/links.tsx'
 import { Sections } from '../base/sections.tsx'
 import { Problem } from '../base/states.tsx'
@@ -26,15 +29,79 @@ import { useWrite } from '../platform/rest.ts'
 import { recordedLabel } from '../recording/recording-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import {
-  CertifiedField,
-  parseSchema,
-  RobotFields,
-  SchemaField,
-  schemaProblem,
-  schemaText,
-} from './robot-fields.tsx'
 import { type Robot, type RobotDetail, robotKey } from './use-robots.ts'
+
+/** The form values of a robot. */
+export interface RobotValues {
+  readonly name: string
+  readonly stream_url: string
+  readonly tags: string[]
+  readonly notes: string
+  readonly require_certification: boolean
+}
+
+/** Renders the fields shared by the registration and settings forms. Its children are fields below the name. */
+export const RobotFields = (props: { field: FieldOf<RobotValues>; children?: ReactNode }) => (
+  <>
+    <TextInput label={t('robots.fields.name')} required {...props.field('name')} />
+    {props.children}
+    <TextInput
+      label={t('robots.fields.video')}
+      description={t('robots.fields.videoNote')}
+      placeholder={t('robots.fields.videoExample')}
+      inputMode="url"
+      {...props.field('stream_url')}
+    />
+    <TagsInput
+      label={t('robots.fields.tags')}
+      description={t('robots.fields.tagsNote')}
+      maxTags={20}
+      {...props.field('tags')}
+    />
+    <Textarea
+      label={t('robots.fields.notes')}
+      description={t('robots.fields.notesNote')}
+      minRows={2}
+      {...props.field('notes')}
+    />
+  </>
+)
+
+export const CertifiedField = ({ field }: { field: FieldOf<RobotValues> }) => {
+  const { value, error, onChange } = field('require_certification')
+  return (
+    <Switch
+      label={t('robots.fields.certifiedOnly')}
+      description={t('robots.fields.certifiedOnlyNote')}
+      checked={value}
+      error={error}
+      onChange={({ currentTarget: { checked } }) => onChange(checked)}
+    />
+  )
+}
+
+/** Renders the field for a declared schema as JSON, empty for none, and says what is wrong with its text. */
+export const SchemaField = ({ error, ...props }: JsonInputProps & { value: string }) => (
+  <JsonInput {...props} error={error ?? schemaProblem(props.value)} rows={6} />
+)
+
+/** Returns what is wrong with the text of a schema. The platform checks its content. */
+export function schemaProblem(text: string): string | undefined {
+  if (text.trim() === '') return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? undefined : t('robots.fields.notAnObject')
+  } catch {
+    return t('robots.fields.notJson')
+  }
+}
+
+export const schemaText = (schema: Record<string, unknown> | null): string =>
+  schema === null ? '' : JSON.stringify(schema, null, 2)
+
+export const parseSchema = (text: string): Record<string, unknown> | null =>
+  text.trim() === '' ? null : JSON.parse(text)
 
 /** Returns the settings of a robot as a form has them: limits may be empty, schemas are JSON, a charge is in percent. */
 const valuesOf = (robot: RobotDetail) => ({
@@ -96,7 +163,6 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
         label={t('robots.fields.operatorNotes')}
         description={t('robots.fields.operatorNotesNote')}
         maxLength={2_000}
-        autosize
         minRows={2}
         {...field('operator_notes')}
       />
@@ -196,13 +262,16 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
           {
             id: 'limits',
             title: t('robots.settings.limits'),
-            content: limits.map((limit) => (
+            content: limits.map(([name, label, description, min, max]) => (
               <NumberInput
-                key={limit.name}
+                key={name}
+                label={label}
+                description={description}
                 suffix=" ms"
                 allowDecimal={false}
-                {...limit}
-                {...field(limit.name)}
+                min={min}
+                max={max}
+                {...field(name)}
               />
             )),
           },
@@ -217,27 +286,9 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
 
 /** The limits under which a robot moves. Empty means none where a robot may be without it. */
 const limits = [
-  {
-    name: 'latency_limit_ms',
-    label: t('robots.fields.latencyLimit'),
-    description: t('robots.fields.latencyLimitNote'),
-    min: 50,
-    max: 10_000,
-  },
-  {
-    name: 'latency_budget_ms',
-    label: t('robots.fields.latencyBudget'),
-    description: t('robots.fields.latencyBudgetNote'),
-    min: 50,
-    max: 10_000,
-  },
-  {
-    name: 'video_limit_ms',
-    label: t('robots.fields.pictureAge'),
-    description: t('robots.fields.pictureAgeNote'),
-    min: 100,
-    max: 60_000,
-  },
+  ['latency_limit_ms', t('robots.fields.latencyLimit'), t('robots.fields.latencyLimitNote'), 50, 10_000],
+  ['latency_budget_ms', t('robots.fields.latencyBudget'), t('robots.fields.latencyBudgetNote'), 50, 10_000],
+  ['video_limit_ms', t('robots.fields.pictureAge'), t('robots.fields.pictureAgeNote'), 100, 60_000],
 ] as const
 
 const levels = [

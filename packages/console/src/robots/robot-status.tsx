@@ -33,7 +33,6 @@ export function HeartbeatAge({ at }: { at: string | null }) {
   )
 }
 
-/** Shows whether the robot has connected. */
 export function ConnectionStatus({ robot }: { robot: Robot }) {
   const withLiveStatus = useLiveRobots()
   const { status } = withLiveStatus(useRobot(robot.id).data ?? robot)

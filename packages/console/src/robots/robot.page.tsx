@@ -4,9 +4,9 @@ import type { RobotState } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
 import type { ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { DescriptionItem, DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
+import { DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { dataSize, duration, money } from '../base/format.ts'
-import { LinkAnchor, LinkButton, webAddress } from '../base/links.tsx'
+import { LinkAnchor, LinkButton, SessionLink, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
 import { Empty, QueryView, Warning } from '../base/states.tsx'
@@ -30,7 +30,6 @@ import { DeleteRobot, RobotSettingsForm } from './robot-settings-form.tsx'
 import { RobotTab } from './search.ts'
 import { type Robot, type RobotDetail, robotKey, useLiveRobots, useRobot } from './use-robots.ts'
 
-/** Shows one robot: what it does now, its sessions, data, health, access, settings and connection. */
 export function RobotPage() {
   const { robotId } = useParams({ from: '/shell/robots/$robotId' })
   const query = useRobot(robotId)
@@ -58,19 +57,46 @@ export function RobotPage() {
   )
 }
 
-const labels: Record<RobotTab, string> = {
-  live: t('robots.page.live'),
-  sessions: t('robots.page.sessions'),
-  data: t('robots.page.data'),
-  health: t('robots.page.health'),
-  access: t('robots.page.access'),
-  settings: t('robots.page.settings'),
-  connect: t('robots.page.connect'),
+interface TabProps {
+  readonly robot: RobotDetail
+  readonly live: LiveRobot | null | undefined
+  readonly state: RobotState | undefined
 }
 
-function RobotTabs({ robot, live }: { robot: RobotDetail; live: LiveRobot | null | undefined }) {
+/** The tabs by their names in the address. */
+const tabs: Record<RobotTab, readonly [label: string, content: (props: TabProps) => ReactNode]> = {
+  live: [t('robots.page.live'), (props) => <LiveTab {...props} />],
+  sessions: [
+    t('robots.page.sessions'),
+    ({ robot }) => (
+      <Section title={t('robots.page.sessions')}>
+        <RobotSessions robot={robot} />
+      </Section>
+    ),
+  ],
+  data: [t('robots.page.data'), ({ robot }) => <DataTab robot={robot} />],
+  health: [t('robots.page.health'), ({ robot }) => <HealthTab robot={robot} />],
+  access: [t('robots.page.access'), ({ robot }) => <AccessTab robot={robot} />],
+  settings: [
+    t('robots.page.settings'),
+    ({ robot }) => (
+      <>
+        <Section title={t('robots.page.settings')}>
+          <RobotSettingsForm robot={robot} />
+        </Section>
+        <Section title={t('robots.page.remove')}>
+          <DeleteRobot robot={robot} />
+        </Section>
+      </>
+    ),
+  ],
+  connect: [t('robots.page.connect'), ({ robot }) => <ConnectTab robot={robot} />],
+}
+
+function RobotTabs({ robot, live }: Omit<TabProps, 'state'>) {
   const { tab = 'live' } = useSearch({ from: '/shell/robots/$robotId' })
   const navigate = useNavigate({ from: '/robots/$robotId' })
+  const state = useRobotState(robot, live)
   const select = (value: string | null) =>
     void navigate({ search: { tab: RobotTab.safeParse(value).data }, replace: true, resetScroll: false })
   const sessionId = live?.session?.id
@@ -80,12 +106,12 @@ function RobotTabs({ robot, live }: { robot: RobotDetail; live: LiveRobot | null
         <Tabs.List aria-label={t('robots.page.tabs')}>
           {RobotTab.options.map((value) => (
             <Tabs.Tab key={value} value={value}>
-              {labels[value]}
+              {tabs[value][0]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
         <Tabs.Panel value={tab} pt="md">
-          <TabContent tab={tab} robot={robot} live={live} />
+          {tabs[tab][1]({ robot, live, state })}
         </Tabs.Panel>
       </Tabs>
       {/* The live tab has its own, which also stops over the gateway. */}
@@ -94,46 +120,8 @@ function RobotTabs({ robot, live }: { robot: RobotDetail; live: LiveRobot | null
   )
 }
 
-function TabContent(props: {
-  tab: RobotTab
-  robot: RobotDetail
-  live: LiveRobot | null | undefined
-}): ReactNode {
-  const { tab, robot, live } = props
-  const state = useRobotState(robot, live)
-  switch (tab) {
-    case 'live':
-      return <LiveTab robot={robot} live={live} state={state} />
-    case 'sessions':
-      return (
-        <Section title={t('robots.page.sessions')}>
-          <RobotSessions robot={robot} />
-        </Section>
-      )
-    case 'data':
-      return <DataTab robot={robot} />
-    case 'health':
-      return <HealthTab robot={robot} />
-    case 'access':
-      return <AccessTab robot={robot} />
-    case 'settings':
-      return (
-        <>
-          <Section title={t('robots.page.settings')}>
-            <RobotSettingsForm robot={robot} />
-          </Section>
-          <Section title={t('robots.page.remove')}>
-            <DeleteRobot robot={robot} />
-          </Section>
-        </>
-      )
-    case 'connect':
-      return <ConnectTab robot={robot} />
-  }
-}
-
 /** Offers what an owner does with a robot: a look, a message to its operator, a hold. The overview shows its state itself. */
-function RobotHeader({ robot, live }: { robot: RobotDetail; live: LiveRobot | null | undefined }) {
+function RobotHeader({ robot, live }: Omit<TabProps, 'state'>) {
   const { tab } = useSearch({ from: '/shell/robots/$robotId' })
   const state = useRobotState(robot, live)
   const session = live?.session
@@ -182,7 +170,6 @@ function Bar({ live, session }: { live: LiveSession; session: SessionDetail }) {
   return <StopBar stop={stop} inForce={recordedStopText || undefined} />
 }
 
-/** Shows the dataset of a robot: its episodes in numbers. */
 function DataTab({ robot }: { robot: RobotDetail }) {
   const query = useDatasets()
   return (
@@ -193,15 +180,14 @@ function DataTab({ robot }: { robot: RobotDetail }) {
           if (own.length === 0) return <Empty title={t('robots.data.emptyTitle')} />
           return own.map((dataset) => (
             <div key={dataset.id}>
-              <DescriptionList cols={{ base: 1, xs: 3 }}>
-                <DescriptionItem label={t('robots.data.episodes')}>
-                  {dataset.episode_count.toLocaleString(language)}
-                </DescriptionItem>
-                <DescriptionItem label={t('robots.data.size')}>{dataSize(dataset.size_mb)}</DescriptionItem>
-                <DescriptionItem label={t('robots.data.lastAdded')}>
-                  <Time at={dataset.updated_at} />
-                </DescriptionItem>
-              </DescriptionList>
+              <DescriptionList
+                cols={{ base: 1, xs: 3 }}
+                items={{
+                  [t('robots.data.episodes')]: dataset.episode_count.toLocaleString(language),
+                  [t('robots.data.size')]: dataSize(dataset.size_mb),
+                  [t('robots.data.lastAdded')]: <Time at={dataset.updated_at} />,
+                }}
+              />
               <Group mt="md">
                 <LinkButton to="/datasets/$datasetId" params={{ datasetId: dataset.id }} variant="default">
                   {t('robots.data.showEpisodes')}
@@ -215,23 +201,21 @@ function DataTab({ robot }: { robot: RobotDetail }) {
   )
 }
 
-/** Shows how a robot connects: addresses and token. */
 const ConnectTab = ({ robot }: { robot: RobotDetail }) => (
   <Stack>
     <Section title={t('robots.connect.oneLine')}>
       <PairRobot robot={robot} />
     </Section>
     <Section title={t('robots.connect.connection')}>
-      <DescriptionList cols={{ base: 1, xs: 2 }}>
-        <DescriptionItem label={t('robots.connect.controlUrl')}>{robot.control_url}</DescriptionItem>
-        <DescriptionItem label={t('robots.connect.video')}>
-          <Video url={robot.stream_url} />
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.connect.hardwareId')}>{robot.hardware_id}</DescriptionItem>
-        <DescriptionItem label={t('robots.connect.registered')}>
-          <Time at={robot.created_at} exact />
-        </DescriptionItem>
-      </DescriptionList>
+      <DescriptionList
+        cols={{ base: 1, xs: 2 }}
+        items={{
+          [t('robots.connect.controlUrl')]: robot.control_url,
+          [t('robots.connect.video')]: <Video url={robot.stream_url} />,
+          [t('robots.connect.hardwareId')]: robot.hardware_id,
+          [t('robots.connect.registered')]: <Time at={robot.created_at} exact />,
+        }}
+      />
     </Section>
     <Section title={t('robots.connect.token')}>
       <RobotToken robot={robot} />
@@ -273,7 +257,6 @@ function RobotToken({ robot }: { robot: Robot }) {
         {t('robots.token.note')}
       </Text>
       <ConfirmButton
-        variant="default"
         question={t('robots.token.question', { robot: robot.name })}
         consequence={t('robots.token.consequence')}
         confirmLabel={t('robots.token.confirm')}
@@ -287,26 +270,25 @@ function RobotToken({ robot }: { robot: Robot }) {
 
 const SHOWN_BOOKINGS = 20
 
-/** Shows who may drive a robot, within which limits, and its scheduled sessions. */
 export const AccessTab = ({ robot }: { robot: RobotDetail }) => (
   <Stack>
     <Section title={t('robots.access.title')}>
-      <DescriptionList cols={{ base: 1, xs: 2 }}>
-        <DescriptionItem label={t('robots.access.operators')}>
-          {robot.require_certification
+      <DescriptionList
+        cols={{ base: 1, xs: 2 }}
+        items={{
+          [t('robots.access.operators')]: robot.require_certification
             ? t('robots.access.certified', { type: robot.robot_type })
-            : t('robots.access.allOperators')}
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.access.clearStops')}>
-          {t(robot.stop_clear === 'owner' ? 'robots.access.ownerAndAdmins' : 'robots.access.alsoOperator')}
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.access.latencyLimit')}>
-          {milliseconds(robot.latency_limit_ms)}
-        </DescriptionItem>
-        <DescriptionItem label={t('robots.access.latencyBudget')}>
-          {robot.latency_budget_ms === null ? t('robots.access.none') : milliseconds(robot.latency_budget_ms)}
-        </DescriptionItem>
-      </DescriptionList>
+            : t('robots.access.allOperators'),
+          [t('robots.access.clearStops')]: t(
+            robot.stop_clear === 'owner' ? 'robots.access.ownerAndAdmins' : 'robots.access.alsoOperator',
+          ),
+          [t('robots.access.latencyLimit')]: milliseconds(robot.latency_limit_ms),
+          [t('robots.access.latencyBudget')]:
+            robot.latency_budget_ms === null
+              ? t('robots.access.none')
+              : milliseconds(robot.latency_budget_ms),
+        }}
+      />
       <Group>
         <LinkButton
           to="/robots/$robotId"
@@ -372,7 +354,6 @@ const useHold = (id: string) =>
     { stores: robotKey(id), refresh: [keys.robots] },
   )
 
-/** Shows that a robot is on hold, with a button to release it. */
 export function RobotHold({ robot }: { robot: RobotDetail }) {
   const hold = useHold(robot.id)
   if (!robot.on_hold) return null
@@ -383,7 +364,6 @@ export function RobotHold({ robot }: { robot: RobotDetail }) {
           {t('robots.hold.text')}
         </Text>
         <ConfirmButton
-          variant="default"
           question={t('robots.hold.releaseQuestion', { robot: robot.name })}
           consequence={t('robots.hold.releaseConsequence')}
           confirmLabel={t('robots.hold.releaseConfirm')}
@@ -401,7 +381,6 @@ export function HoldRobotButton({ robot }: { robot: RobotDetail }) {
   const hold = useHold(robot.id)
   return (
     <ConfirmButton
-      variant="default"
       question={t('robots.hold.holdQuestion', { robot: robot.name })}
       consequence={t('robots.hold.holdConsequence')}
       confirmLabel={t('robots.hold.holdConfirm')}
@@ -415,7 +394,6 @@ export function HoldRobotButton({ robot }: { robot: RobotDetail }) {
 
 const SHOWN_SESSIONS = 10
 
-/** Lists the latest sessions of a robot and links to all of them. */
 export function RobotSessions({ robot }: { robot: Robot }) {
   const query = useRead([...keys.sessions, 'of-robot', robot.id], (rest) =>
     rest.GET('/api/sessions', { params: { query: { robotId: robot.id, limit: SHOWN_SESSIONS } } }),
@@ -448,11 +426,7 @@ export function RobotSessions({ robot }: { robot: Robot }) {
 const sessionColumns: readonly TableColumn<Schemas['Session']>[] = [
   [
     t('robots.sessions.created'),
-    ({ id, created_at }) => (
-      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} inherit>
-        <Time at={created_at} exact />
-      </LinkAnchor>
-    ),
+    ({ id, created_at }) => <SessionLink id={id} inherit name={<Time at={created_at} exact />} />,
   ],
   [t('robots.sessions.status'), ({ status }) => <SessionStatusLabel status={status} />],
   [t('robots.sessions.operator'), ({ operator_name }) => operator_name],

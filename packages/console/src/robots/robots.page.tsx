@@ -20,63 +20,48 @@ import { type Robot, useLiveRobots, useRobotCounts, useRobotList } from './use-r
 const statuses: readonly RobotStatus[] = ['AVAILABLE', 'IN_SESSION', 'OFFLINE']
 
 const columns: readonly ListColumn<Robot>[] = [
-  {
-    header: t('robots.list.name'),
-    width: 'minmax(0, 2fr)',
-    sort: 'name',
-    card: 'title',
-    cell: ({ id, name }) => (
+  [
+    t('robots.list.name'),
+    'minmax(0, 2fr)',
+    ({ id, name }) => (
       <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} fw={600} inherit>
         {name}
       </LinkAnchor>
     ),
-  },
-  { header: t('robots.list.type'), width: 'minmax(9.5rem, 1.2fr)', cell: ({ robot_type }) => robot_type },
-  {
-    header: t('robots.list.status'),
-    width: '7rem',
-    card: 'end',
-    cell: (robot) => <LiveStatus robot={robot} />,
-  },
-  {
-    header: t('robots.list.operator'),
-    width: 'minmax(5.5rem, 1.2fr)',
-    cell: ({ id }) => <OfLiveRobot id={id} read={({ session }) => session?.operator_name} />,
-  },
-  {
-    header: t('robots.list.battery'),
-    width: '4.5rem',
-    align: 'right',
-    cell: ({ id }) => <OfLiveRobot id={id} read={({ battery }) => battery !== null && percent(battery)} />,
-  },
-  {
-    header: t('robots.list.lastHeartbeat'),
-    width: '8.5rem',
-    sort: 'last_heartbeat',
-    cell: (robot) => <LiveHeartbeat robot={robot} />,
-  },
-  {
-    header: t('robots.list.driveTime'),
-    width: '6.5rem',
-    align: 'right',
-    sort: 'total_hours',
-    card: 'none',
-    from: 'lg',
-    cell: ({ total_hours }) => duration(total_hours * 60),
-  },
-  {
-    header: t('robots.list.registered'),
-    width: '7.5rem',
-    sort: 'created_at',
-    card: 'none',
-    from: 'xl',
-    cell: ({ created_at }) => <time dateTime={created_at}>{calendarDay(created_at)}</time>,
-  },
-  {
-    header: t('robots.list.tags'),
-    width: 'minmax(0, 1.5fr)',
-    cell: ({ tags }) => <RobotTags tags={tags} to="/robots" />,
-  },
+    { sort: 'name', card: 'title' },
+  ],
+  [t('robots.list.type'), 'minmax(9.5rem, 1.2fr)', ({ robot_type }) => robot_type],
+  [t('robots.list.status'), '7rem', (robot) => <LiveStatus robot={robot} />, { card: 'end' }],
+  [
+    t('robots.list.operator'),
+    'minmax(5.5rem, 1.2fr)',
+    ({ id }) => <OfLiveRobot id={id} read={({ session }) => session?.operator_name} />,
+  ],
+  [
+    t('robots.list.battery'),
+    '4.5rem',
+    ({ id }) => <OfLiveRobot id={id} read={({ battery }) => battery !== null && percent(battery)} />,
+    { align: 'right' },
+  ],
+  [
+    t('robots.list.lastHeartbeat'),
+    '8.5rem',
+    (robot) => <LiveHeartbeat robot={robot} />,
+    { sort: 'last_heartbeat' },
+  ],
+  [
+    t('robots.list.driveTime'),
+    '6.5rem',
+    ({ total_hours }) => duration(total_hours * 60),
+    { align: 'right', sort: 'total_hours', card: 'none', from: 'lg' },
+  ],
+  [
+    t('robots.list.registered'),
+    '7.5rem',
+    ({ created_at }) => <time dateTime={created_at}>{calendarDay(created_at)}</time>,
+    { sort: 'created_at', card: 'none', from: 'xl' },
+  ],
+  [t('robots.list.tags'), 'minmax(0, 1.5fr)', ({ tags }) => <RobotTags tags={tags} to="/robots" />],
 ]
 
 /** Lists the owner's robots and their status. The query string holds search, filters and order. */

@@ -20,7 +20,6 @@ export type RobotSearch = z.output<typeof schema>
 /** Returns the charge in percent that a value of the parameter `battery` contains. */
 export const batteryPercent = (battery: string): number => Number(battery.replace('below-', ''))
 
-/** Reads the search from the query string and drops invalid values. */
 export const readRobotSearch = (search: Record<string, unknown>): RobotSearch => schema.parse(search)
 
 /** The tabs of a robot's page, in display order. */

@@ -25,7 +25,6 @@ export const rosCommand = (origin: string, code: string): string => `\
 ${pairShell(origin, code)}npx node examples/rosbridge/run-robot-bridge.ts
 `
 
-/** Returns commands that connect a Raspberry Pi with the Python example. */
 export const raspberryCommand = (origin: string, code: string): string => `\
 sudo apt-get install -y python3-websockets
 curl -fsS ${origin}/connect/robot.py -o robot.py
@@ -52,7 +51,6 @@ export const simulatedRobotFile = 'my-robot.ts'
 /** The command that starts the simulated robot. */
 export const startSimulatedRobot = `node ${simulatedRobotFile}`
 
-/** Returns the program of a simulated robot. */
 export const simulatedRobot = ({ control_url, robot_token }: RobotAccess): string => `\
 import { SimulatedRobot } from '@wheelhouse/sdk'
 

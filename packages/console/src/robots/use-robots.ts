@@ -55,7 +55,6 @@ export function useRobotCounts(search: RobotSearch) {
   )
 }
 
-/** Queries one robot with its settings. */
 export function useRobot(id: string) {
   return useRead(robotKey(id), (rest) => rest.GET('/api/client/robots/{id}', { params: { path: { id } } }), {
     refetchInterval: HEARTBEAT_POLL_MS,

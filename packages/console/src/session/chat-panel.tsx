@@ -170,7 +170,6 @@ function ChatForm({ room, onLeave }: Pick<Props, 'onLeave'> & { room: Chat }) {
           flex={1}
           label={t('session.chat.message')}
           placeholder={onLeave && t('session.chat.driveHint')}
-          autosize
           minRows={1}
           maxRows={5}
           maxLength={CHAT_BODY_MAX}

@@ -110,7 +110,6 @@ export function RatingForm({ session }: { session: SessionDetail }) {
             aria-label={t('session.rating.comment')}
             placeholder={`${t('session.rating.comment')}. ${t('session.rating.commentNote')}`}
             maxLength={COMMENT_MAX}
-            autosize
             minRows={1}
             value={comment}
             onChange={(event) => setComment(event.currentTarget.value)}

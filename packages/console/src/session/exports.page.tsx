@@ -5,7 +5,6 @@ import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useRef } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { dataSize, dateTime, shortList } from '../base/format.ts'
-import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { Time, useTicker } from '../base/time.tsx'
@@ -29,14 +28,10 @@ export function ExportsPage() {
     <Page
       title={t('exports.page.title')}
       description={t('exports.page.description')}
-      actions={
-        <LinkButton to="/sessions" variant="default">
-          {t('exports.page.sessions')}
-        </LinkButton>
-      }
+      link={['/sessions', t('exports.page.sessions')]}
     >
       {missing && (
-        <Alert variant="outline" color="gray" title={t('exports.page.missingTitle')}>
+        <Alert color="gray" title={t('exports.page.missingTitle')}>
           <Text size="sm">{t('exports.page.missingText')}</Text>
         </Alert>
       )}
@@ -135,7 +130,6 @@ function Row(props: { stored: StoredExport; selected: boolean; onRemoved: () => 
           )}
           <ConfirmButton
             size="xs"
-            variant="default"
             question={t(running ? 'exports.cancel.question' : 'exports.remove.question', { format })}
             consequence={t(running ? 'exports.cancel.consequence' : 'exports.remove.consequence')}
             confirmLabel={t(running ? 'exports.cancel.confirm' : 'exports.remove.confirm')}

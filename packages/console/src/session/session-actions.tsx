@@ -51,7 +51,6 @@ export function SessionActions({ live, isStopElsewhere = false }: Props) {
           </Button>
         )}
         <ConfirmButton
-          variant="default"
           question={t('session.actions.endQuestion')}
           consequence={t('session.actions.endConsequence')}
           confirmLabel={t('session.actions.endConfirm')}
@@ -95,7 +94,6 @@ export function ScheduledActions(props: {
       )}
       <ConfirmButton
         size={size}
-        variant="default"
         question={t('session.actions.cancelQuestion')}
         consequence={t('session.actions.cancelConsequence')}
         confirmLabel={t('session.actions.cancelConfirm')}

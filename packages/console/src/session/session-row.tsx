@@ -2,7 +2,7 @@ import { Group, Paper, Stack, Text } from '@mantine/core'
 import { keepPreviousData } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { duration, money } from '../base/format.ts'
-import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { LinkButton, SessionLink } from '../base/links.tsx'
 import { Note } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useListPages } from '../list/list-pages.ts'
@@ -23,9 +23,7 @@ export function SessionRow({ session }: { session: ListedSession }) {
       <Group justify="space-between" align="flex-start">
         <Stack gap={2} miw={0}>
           <Group gap="xs">
-            <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600}>
-              {robot_name}
-            </LinkAnchor>
+            <SessionLink id={id} fw={600} name={robot_name} />
             <SessionStatusLabel status={status} />
           </Group>
           <Note>

@@ -5,7 +5,7 @@ import { SessionStatus } from '@wheelhouse/protocol'
 import { answerOf, type RestClient } from '@wheelhouse/sdk'
 import { useRef, useState } from 'react'
 import { dataSize, duration, money } from '../base/format.ts'
-import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { LinkAnchor, LinkButton, SessionLink } from '../base/links.tsx'
 import { messageOf } from '../base/message-of.ts'
 import { Page } from '../base/page.tsx'
 import { Empty } from '../base/states.tsx'
@@ -88,57 +88,39 @@ function totalsOf(rows: readonly ListedSession[]): string {
 }
 
 const sessionColumns: readonly ListColumn<ListedSession>[] = [
-  {
-    header: t('session.list.robot'),
-    width: 'minmax(0, 3fr)',
-    card: 'title',
-    cell: ({ id, robot_name }) => (
-      <LinkAnchor to="/sessions/$sessionId" params={{ sessionId: id }} fw={600} inherit>
-        {robot_name}
-      </LinkAnchor>
-    ),
-  },
-  {
-    header: t('session.list.status'),
-    width: '7rem',
-    card: 'end',
-    cell: ({ status }) => <SessionStatusLabel status={status} />,
-  },
-  {
-    header: t('session.list.time'),
-    width: '14rem',
-    sort: 'created_at',
-    cell: (session) => <When session={session} />,
-  },
-  {
-    header: t('session.list.operator'),
-    width: 'minmax(0, 2fr)',
-    from: 'lg',
-    card: 'none',
-    cell: (session) => <OperatorName session={session} />,
-  },
-  {
-    header: t('session.list.duration'),
-    width: '6rem',
-    align: 'right',
-    from: 'lg',
-    cell: ({ duration_minutes: minutes }) => (minutes === null ? '' : duration(minutes)),
-  },
-  { header: t('session.list.amount'), width: '6rem', align: 'right', from: 'lg', cell: amountOf },
-  {
-    header: t('session.list.rating'),
-    width: '6rem',
-    align: 'right',
-    from: 'xl',
-    cell: ({ rating }) => rating !== null && <Stars count={rating} />,
-  },
-  {
-    header: t('session.list.actions'),
-    width: '11rem',
-    align: 'right',
-    card: 'buttons',
-    cell: (session) => <RowActions session={session} size="compact-xs" />,
-  },
+  [
+    t('session.list.robot'),
+    'minmax(0, 3fr)',
+    ({ id, robot_name }) => <SessionLink id={id} fw={600} inherit name={robot_name} />,
+    { card: 'title' },
+  ],
+  [t('session.list.status'), '7rem', ({ status }) => <SessionStatusLabel status={status} />, { card: 'end' }],
+  [t('session.list.time'), '14rem', (session) => <When session={session} />, { sort: 'created_at' }],
+  [
+    t('session.list.operator'),
+    'minmax(0, 2fr)',
+    (session) => <OperatorName session={session} />,
+    { from: 'lg', card: 'none' },
+  ],
+  [
+    t('session.list.duration'),
+    '6rem',
+    ({ duration_minutes: minutes }) => (minutes === null ? '' : duration(minutes)),
+    { align: 'right', from: 'lg' },
+  ],
+  [t('session.list.amount'), '6rem', amountOf, { align: 'right', from: 'lg' }],
+  [
+    t('session.list.rating'),
+    '6rem',
+    ({ rating }) => rating !== null && <Stars count={rating} />,
+    { align: 'right', from: 'xl' },
+  ],
+  [
+    t('session.list.actions'),
+    '11rem',
+    (session) => <RowActions session={session} size="compact-xs" />,
+    { align: 'right', card: 'buttons' },
+  ],
 ]
 
 function OperatorName({ session }: { session: ListedSession }) {

@@ -18,7 +18,7 @@ import {
   notificationGroups,
 } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DataTable, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { Form, FormFooter } from '../base/form.tsx'
@@ -26,6 +26,7 @@ import { viewerZone, weekdayNames } from '../base/format.ts'
 import { messageOf } from '../base/message-of.ts'
 import { Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
+import { ZoneSelect } from '../base/zone-select.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRead, useWrite } from '../platform/rest.ts'
@@ -34,7 +35,6 @@ import { StateLabel } from '../status/state-label.tsx'
 import { LANGUAGES } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'
 import { useWebhooks } from '../webhooks/webhooks.tsx'
-import { zoneChoices } from './profile-forms.tsx'
 import { isLanguage, useProfileChange } from './use-profile-change.ts'
 
 /** Edits notification preferences. Each switch saves immediately. */
@@ -190,7 +190,6 @@ function QuietHoursForm({ saved }: { saved: NotificationSettings }) {
 }
 
 function Fields({ hours, onChange }: { hours: QuietHours; onChange: (part: Partial<QuietHours>) => void }) {
-  const zones = useMemo(() => zoneChoices(hours.time_zone), [hours.time_zone])
   return (
     <>
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
@@ -208,15 +207,10 @@ function Fields({ hours, onChange }: { hours: QuietHours; onChange: (part: Parti
           value={hours.end}
           onChange={(event) => onChange({ end: event.currentTarget.value })}
         />
-        <Select
+        <ZoneSelect
           label={t('settings.quietHours.zone')}
-          required
-          searchable
-          allowDeselect={false}
-          limit={50}
-          data={zones}
           value={hours.time_zone}
-          onChange={(zone) => zone && onChange({ time_zone: zone })}
+          onChange={(time_zone) => onChange({ time_zone })}
         />
       </SimpleGrid>
       <Checkbox.Group
@@ -265,7 +259,6 @@ const channelTexts: Readonly<Record<(typeof channels)[number], string>> = {
   push: t('settings.channels.browser'),
 }
 
-/** Changes notification settings. */
 const useSettingsChange = () =>
   useWrite(
     (rest, body: Schemas['ChangeNotificationSettings']) =>
@@ -354,7 +347,6 @@ const devicesColumns = (
     t('settings.push.action'),
     (device) => (
       <ConfirmButton
-        variant="default"
         size="xs"
         question={t('settings.push.removeQuestion', { device: device.label })}
         consequence={t('settings.push.removeConsequence')}

@@ -86,7 +86,7 @@ function ChooseRole() {
       <Text>{t('onboarding.page.question')}</Text>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         {roleChoices.map(({ role, title, text, actionLabel }) => (
-          <Card key={role} withBorder>
+          <Card key={role}>
             <Stack>
               <Title order={2}>{title}</Title>
               <Text>{text}</Text>

@@ -6,6 +6,7 @@ import { useMemo, useState } from 'react'
 import { Form, FormFooter, useFields } from '../base/form.tsx'
 import { viewerZone } from '../base/format.ts'
 import { QueryView } from '../base/states.tsx'
+import { ZoneSelect } from '../base/zone-select.tsx'
 import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRead, useWrite } from '../platform/rest.ts'
@@ -15,7 +16,6 @@ interface FormProps {
   readonly onSaved?: (() => void) | undefined
 }
 
-/** Edits the contact and billing data of an owner. */
 export const ClientProfileForm = ({ onSaved }: FormProps) => (
   <QueryView query={useRead(keys.clientProfile, (rest) => rest.GET('/api/client/profile'))}>
     {(profile) => <ClientFields saved={profile} onSaved={onSaved} />}
@@ -75,7 +75,6 @@ function ClientFields({ saved, onSaved }: FormProps & { saved: Schemas['ClientPr
 
 type ClientField = 'contact_email' | 'company_name' | 'phone' | 'country' | 'vat_id'
 
-/** Edits the profile of an operator. */
 export const OperatorProfileForm = ({ onSaved }: FormProps) => (
   <QueryView query={useRead(keys.operatorProfile, (rest) => rest.GET('/api/operator/profile'))}>
     {(profile) => <OperatorFields saved={profile} onSaved={onSaved} />}
@@ -98,7 +97,6 @@ function OperatorFields({ saved, onSaved }: FormProps & { saved: Schemas['Operat
     { stores: keys.operatorProfile, onSuccess: onSaved },
   )
   const { values, field, errors } = useFields(initial, save.error)
-  const zones = useMemo(() => zoneChoices(values.timezone), [values.timezone])
   const languageOptions = useMemo(() => languageChoices(values.languages), [values.languages])
   return (
     <Form onSubmit={() => save.mutate(values)}>
@@ -108,18 +106,12 @@ function OperatorFields({ saved, onSaved }: FormProps & { saved: Schemas['Operat
         required
         {...field('headline')}
       />
-      <Textarea label={t('profiles.operator.about')} autosize minRows={3} {...field('bio')} />
+      <Textarea label={t('profiles.operator.about')} minRows={3} {...field('bio')} />
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <Select
+        <ZoneSelect
           label={t('profiles.operator.timeZone')}
           description={t('profiles.operator.timeZoneNote')}
-          required
-          searchable
-          allowDeselect={false}
-          limit={50}
-          data={zones}
           {...field('timezone')}
-          onChange={(zone) => zone && field('timezone').onChange(zone)}
         />
         <CountrySelect {...field('country')} />
       </SimpleGrid>
@@ -207,11 +199,6 @@ function choiceOf(choices: readonly Choice[], typed: string): Choice | undefined
 /** Returns all languages, named in the viewer's language, including chosen tags such as `pt-BR`. */
 const languageChoices = (chosen: readonly string[]): Choice[] =>
   namedChoices('language', [...new Set([...languageCodes.getAllCodes(), ...chosen])])
-
-/** Returns all time zones, including the chosen one, which may be an alias. */
-export const zoneChoices = (chosen: string): string[] => [
-  ...new Set([chosen, ...Intl.supportedValuesOf('timeZone')]),
-]
 
 function namedChoices(type: 'region' | 'language', codes: readonly string[]): Choice[] {
   const names = new Intl.DisplayNames(language, { type, fallback: 'none' })

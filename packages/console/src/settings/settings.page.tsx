@@ -21,7 +21,6 @@ import { NotificationSection } from './notification-section.tsx'
 import { ClientProfileForm, OperatorProfileForm } from './profile-forms.tsx'
 import { isLanguage, useProfileChange, useSelectLanguage } from './use-profile-change.ts'
 
-/** Shows the settings of the account. */
 export function SettingsPage() {
   const { roles } = useMe()
   const account = (
@@ -36,24 +35,16 @@ export function SettingsPage() {
       <Sections
         items={[
           { id: 'account', title: t('common.account'), content: account },
-          ...(roles.includes('operator')
-            ? [
-                {
-                  id: 'operator-profile',
-                  title: t('settings.page.operatorProfile'),
-                  content: <OperatorProfileForm />,
-                },
-              ]
-            : []),
-          ...(roles.includes('client')
-            ? [
-                {
-                  id: 'owner-profile',
-                  title: t('settings.page.ownerProfile'),
-                  content: <ClientProfileForm />,
-                },
-              ]
-            : []),
+          roles.includes('operator') && {
+            id: 'operator-profile',
+            title: t('settings.page.operatorProfile'),
+            content: <OperatorProfileForm />,
+          },
+          roles.includes('client') && {
+            id: 'owner-profile',
+            title: t('settings.page.ownerProfile'),
+            content: <ClientProfileForm />,
+          },
           { id: 'roles', title: t('settings.page.roles'), content: <RolesSection /> },
           {
             id: 'notifications',
@@ -62,7 +53,7 @@ export function SettingsPage() {
           },
           { id: 'api-keys', title: t('settings.apiKeys.title'), content: <ApiKeys /> },
           { id: 'webhooks', title: t('settings.webhooks'), content: <Webhooks /> },
-        ]}
+        ].filter((item) => item !== false)}
       />
     </Page>
   )
@@ -183,7 +174,6 @@ function RolesSection() {
           <Text>{roles[role].label}</Text>
           {me.roles.includes(role) ? (
             <ConfirmButton
-              variant="default"
               size="xs"
               question={roles[role].question}
               consequence={roles[role].consequence}
@@ -213,7 +203,6 @@ function RolesSection() {
 
 type ApiKey = Schemas['ApiKey']
 
-/** Lists, creates and revokes API keys. */
 export function ApiKeys() {
   const [opened, { open, close }] = useDisclosure(false)
   const query = useRead(keys.apiKeys, (rest) => rest.GET('/api/auth/api-keys'))
@@ -268,7 +257,6 @@ function RevokeKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
   )
   return (
     <ConfirmButton
-      variant="default"
       size="xs"
       question={t('settings.apiKeys.revokeQuestion', { name })}
       consequence={t('settings.apiKeys.revokeConsequence')}

@@ -1,35 +1,24 @@
 import { SimpleGrid } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { SessionStatus } from '@wheelhouse/protocol'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import { Chart } from '../base/chart.tsx'
-import { DescriptionItem, DescriptionList } from '../base/data-table.tsx'
+import { DescriptionList } from '../base/data-table.tsx'
 import { dataSize, duration, money, monthOf } from '../base/format.ts'
 import { Page } from '../base/page.tsx'
 import { QueryView } from '../base/states.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { useRead } from '../platform/rest.ts'
 import { robotStatusTexts, sessionStatusTexts } from '../texts/code-texts.ts'
 import { language, t } from '../texts/texts.ts'
 
 export function StatisticsPage() {
-  const { rest } = usePlatform()
-  const query = useQuery({
-    queryKey: [...keys.stats, 'client'],
-    queryFn: () => answerOf(rest.GET('/api/client/stats')),
-  })
+  const query = useRead([...keys.stats, 'client'], (rest) => rest.GET('/api/client/stats'))
   return (
     <Page title={t('statistics.page.title')} description={t('statistics.page.description')}>
       <QueryView query={query}>
         {(stats) => (
           <>
-            <DescriptionList cols={{ base: 2, sm: 3, lg: 6 }}>
-              {headlineOf(stats).map(([label, value]) => (
-                <DescriptionItem key={label} size="xl" label={label}>
-                  {value}
-                </DescriptionItem>
-              ))}
-            </DescriptionList>
+            <DescriptionList cols={{ base: 2, sm: 3, lg: 6 }} size="xl" items={headlineOf(stats)} />
             <SimpleGrid cols={{ base: 1, md: 2 }}>
               <Chart
                 title={t('statistics.months.spending')}
@@ -77,19 +66,17 @@ export function StatisticsPage() {
 
 const whole = (value: number) => value.toLocaleString(language)
 
-const headlineOf = (stats: Schemas['ClientStats']): readonly (readonly [string, string])[] => [
-  [t('statistics.headline.spentThisMonth'), money(stats.spend_this_month_cents)],
-  [t('statistics.headline.totalSpent'), money(stats.spend_total_cents)],
-  [t('statistics.headline.driveTime'), duration(stats.minutes)],
-  [t('statistics.headline.episodes'), whole(stats.episodes_collected)],
-  [t('statistics.headline.data'), dataSize(stats.data_collected_mb)],
-  [
-    t('statistics.headline.averageRating'),
+const headlineOf = (stats: Schemas['ClientStats']) => ({
+  [t('statistics.headline.spentThisMonth')]: money(stats.spend_this_month_cents),
+  [t('statistics.headline.totalSpent')]: money(stats.spend_total_cents),
+  [t('statistics.headline.driveTime')]: duration(stats.minutes),
+  [t('statistics.headline.episodes')]: whole(stats.episodes_collected),
+  [t('statistics.headline.data')]: dataSize(stats.data_collected_mb),
+  [t('statistics.headline.averageRating')]:
     stats.average_rating === null
       ? t('statistics.headline.noRating')
       : t('statistics.headline.rating', { rating: stats.average_rating }),
-  ],
-]
+})
 
 const robotStatuses = ['AVAILABLE', 'IN_SESSION', 'OFFLINE'] as const
 

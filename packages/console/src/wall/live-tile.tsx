@@ -32,7 +32,6 @@ interface Props {
   readonly onSeen: (robotId: string, state: TrustState) => void
 }
 
-/** Shows one live robot. */
 export const LiveTile = memo(function LiveTile({ robot, section, number, slots, fleetStop, onSeen }: Props) {
   const { name, camera, stream_url, session } = robot
   const [watch, setWatch] = useState<VideoWatch>()

@@ -61,7 +61,7 @@ export interface WallLayout {
 }
 
 /** In pixels, as in the style sheet: between tiles, a heading with its margin, and a row of text. */
-const GAP_PX = 10
+export const GAP_PX = 10
 const HEADING_PX = 40
 const ROW_PX = 44
 

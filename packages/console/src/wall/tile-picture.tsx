@@ -263,7 +263,6 @@ export function lineOf({ session, on_hold }: LiveRobot): string {
   return reason === '' ? t('live.tile.drives', { operator }) : `${operator}: ${reason}`
 }
 
-/** Shows for how long a session lasts. */
 export const SessionClock = ({ startedAt }: { startedAt: string }) => (
   <span data-testid="session-clock">{clockText((useNow() - Date.parse(startedAt)) / 1_000)}</span>
 )

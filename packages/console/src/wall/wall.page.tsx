@@ -1,24 +1,21 @@
-import { Text } from '@mantine/core'
+import { ActionIcon, Box, Group, Kbd, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useDocumentTitle, useElementSize, useWindowEvent } from '@mantine/hooks'
-import { useSearch } from '@tanstack/react-router'
-import {
-  type CSSProperties,
-  Fragment,
-  type RefObject,
-  useCallback,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Fragment, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { Mark } from '../base/brand.tsx'
 import { useDarkPage } from '../base/dark-page.ts'
+import { IconMaximize, IconSearch, IconVolume, IconVolumeOff } from '../base/icons.tsx'
 import { isTyping, latinKey } from '../base/keys.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
+import { createPersisted } from '../base/persisted.ts'
+import { playTones } from '../base/sound.ts'
 import { Empty, QueryView } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { useTicker } from '../base/time.tsx'
 import { useConnection } from '../platform/use-live.ts'
+import { ConnectionBadge } from '../status/connection-badge.tsx'
 import { type LiveRobot, RobotStateLabel, useLiveRobotList } from '../status/live-robots.tsx'
+import { Shape } from '../status/shapes.tsx'
 import { StalenessNote } from '../status/staleness-note.tsx'
 import type { TrustState } from '../status/trust.ts'
 import { type FleetStop, type StopTarget, useFleetStop } from '../stop/fleet-stop.ts'
@@ -27,11 +24,179 @@ import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
 import { LiveTile } from './live-tile.tsx'
 import { createPictureSlots, TURN_MS } from './picture-slots.ts'
-import { type Counts, layoutOf, type Placed, placed, type SectionName, type Seen } from './sections.ts'
+import {
+  type Counts,
+  GAP_PX,
+  layoutOf,
+  type Placed,
+  placed,
+  type SectionName,
+  type Seen,
+  type TileSize,
+} from './sections.ts'
 import { lineOf } from './tile-picture.tsx'
 import styles from './wall.module.css'
-import { KeyHints, tileSize, useSounds, WallHeader } from './wall-header.tsx'
-import { wallFilters } from './wall-search.ts'
+import { type WallFilter, wallFilters } from './wall-search.ts'
+
+const filterTexts: Record<WallFilter, string> = {
+  all: t('live.wall.all'),
+  needs: t('live.wall.needs'),
+  driving: t('live.wall.driving'),
+  idle: t('live.wall.idle'),
+}
+
+const isFilter = (name: string): name is WallFilter => name in wallFilters
+
+interface Props {
+  readonly counts: Counts
+  /** The tags of all robots. */
+  readonly tags: readonly string[]
+  readonly find: string
+  readonly onFind: (text: string) => void
+  /** Opens the first robot that was found. */
+  readonly onOpen: () => void
+}
+
+/** Shows what the wall can show: filters, tags, size and sound. */
+export function WallHeader({ counts, tags, find, onFind, onOpen }: Props) {
+  const search = useSearch({ from: '/full-window/live' })
+  const navigate = useNavigate({ from: '/live' })
+  const go = (next: Partial<typeof search>) =>
+    void navigate({ search: { ...search, ...next }, replace: true })
+  const count = (filter: WallFilter) =>
+    wallFilters[filter].reduce((sum, section) => sum + counts[section], 0).toLocaleString(language)
+  return (
+    <header className={styles.header}>
+      <Link to="/" aria-label={t('common.home')} style={{ padding: 5, lineHeight: 0 }}>
+        <Mark />
+      </Link>
+      <h1>{t('live.page.title')}</h1>
+      <ConnectionBadge />
+      <SegmentedControl
+        className={styles.filters ?? ''}
+        aria-label={t('live.wall.filter')}
+        value={search.show ?? 'all'}
+        onChange={(show) => go({ show: isFilter(show) && show !== 'all' ? show : undefined })}
+        data={Object.keys(wallFilters)
+          .filter(isFilter)
+          .map((value) => ({
+            value,
+            label: (
+              <Group gap="0.45em" wrap="nowrap">
+                {value === 'needs' && <Shape name="delayed" />}
+                {filterTexts[value]} <b>{count(value)}</b>
+              </Group>
+            ),
+          }))}
+      />
+      <Box flex={1} />
+      {tags.length > 0 && (
+        <Select
+          className={styles.tags ?? ''}
+          aria-label={t('live.wall.tag')}
+          placeholder={t('live.wall.tag')}
+          data={[...tags]}
+          value={search.tag ?? null}
+          onChange={(tag) => go({ tag: tag ?? undefined })}
+          clearable
+        />
+      )}
+      <TextInput
+        type="search"
+        className={styles.find ?? ''}
+        aria-label={t('live.wall.find')}
+        placeholder={t('live.wall.find')}
+        leftSection={<IconSearch size={16} />}
+        rightSection={find === '' && <Kbd>/</Kbd>}
+        value={find}
+        onChange={({ currentTarget: { value } }) => onFind(value)}
+        onKeyDown={({ key }) => key === 'Enter' && find !== '' && onOpen()}
+      />
+      <SegmentedControl
+        className={styles.wide ?? ''}
+        aria-label={t('live.wall.size')}
+        value={useStore(tileSize)}
+        onChange={tileSize.set}
+        data={['S', 'M', 'L'] as const}
+      />
+      <SoundSwitch />
+      <ActionIcon
+        variant="default"
+        size={36}
+        className={styles.wide ?? ''}
+        aria-label={t('live.wall.fullScreen')}
+        title={t('live.wall.fullScreen')}
+        onClick={() =>
+          void (document.fullscreenElement
+            ? document.exitFullscreen()
+            : document.documentElement.requestFullscreen())
+        }
+      >
+        <IconMaximize size={18} />
+      </ActionIcon>
+    </header>
+  )
+}
+
+function SoundSwitch() {
+  const isOn = useStore(soundOn)
+  const label = t(isOn ? 'live.wall.soundOn' : 'live.wall.soundOff')
+  return (
+    <ActionIcon
+      variant="default"
+      size={36}
+      aria-label={t('live.wall.sound')}
+      aria-pressed={isOn}
+      title={label}
+      onClick={() => soundOn.set(!isOn)}
+    >
+      {isOn ? <IconVolume size={18} /> : <IconVolumeOff size={18} />}
+    </ActionIcon>
+  )
+}
+
+/** Names the keys of the wall, on windows with space for it. */
+export const KeyHints = () => (
+  <Group gap={18} wrap="nowrap" ml="auto" className={styles.wide} aria-hidden="true">
+    <span>
+      <Kbd>1</Kbd>–<Kbd>9</Kbd> {t('live.wall.keyNumber')}
+    </span>
+    <span>
+      <Kbd>↵</Kbd> {t('live.wall.keyEnter')}
+    </span>
+    <span>
+      <Kbd>{t('live.wall.keyS')}</Kbd> {t('live.wall.keyStop')}
+    </span>
+  </Group>
+)
+
+/** The size of the tiles in this browser. `M`: as large as possible. */
+export const tileSize = createPersisted<TileSize>('wheelhouse-wall-size', 'M', (text) =>
+  text === 'S' || text === 'L' ? text : 'M',
+)
+
+/** Whether the wall makes sounds. The browser allows them after the first gesture of the user only. */
+const soundOn = createPersisted('wheelhouse-wall-sound', true, (text) => text === 'true')
+
+/** A stop rises, a loss falls. */
+const TONES: Readonly<Record<'stopped' | 'lost', readonly (readonly [hz: number, ms: number])[]>> = {
+  stopped: [660, 880].map((hz) => [hz, 180]),
+  lost: [440, 294].map((hz) => [hz, 180]),
+}
+
+/** Sounds when a robot is newly stopped, or newly lost or blind. @param ids of those robots now; undefined until known */
+export function useSounds(ids: Readonly<Record<keyof typeof TONES, readonly string[]>> | undefined): void {
+  const isOn = useStore(soundOn)
+  const known = useRef<typeof ids>(undefined)
+  useEffect(() => {
+    const before = known.current
+    known.current = ids
+    if (!before || !ids || !isOn) return
+    const isNew = (sound: keyof typeof TONES) => ids[sound].some((id) => !before[sound].includes(id))
+    if (isNew('stopped')) playTones(TONES.stopped)
+    else if (isNew('lost')) playTones(TONES.lost)
+  }, [ids, isOn])
+}
 
 const NONE: readonly LiveRobot[] = []
 
@@ -56,7 +221,7 @@ export function WallPage() {
   const fleetStop = useFleetStop()
   const targets = stopTargets(robots)
   return (
-    <div ref={page} className={styles.page}>
+    <Stack ref={page} gap={0} pos="fixed" inset={0} bg="var(--mantine-color-body)">
       <WallHeader
         counts={countsOf(places)}
         tags={[...new Set(robots.flatMap(({ tags }) => tags))].sort()}
@@ -96,7 +261,7 @@ export function WallPage() {
         <span className={styles.reach}>{t('live.wall.reach', { count: targets.length })}</span>
         <KeyHints />
       </footer>
-    </div>
+    </Stack>
   )
 }
 
@@ -135,10 +300,7 @@ function Tiles({ places, fleetStop, onSeen }: TilesProps) {
                 {sectionTexts[section]} <b>{counts[section].toLocaleString(language)}</b>
               </h2>
             )}
-            <div
-              className={styles.cell}
-              style={{ '--columns': layout.columns[section], height: layout.tilePx } as CSSProperties}
-            >
+            <div style={{ width: widthOf(layout.columns[section]), height: layout.tilePx }}>
               {section === 'rows' ? (
                 <Row robot={robot} />
               ) : (
@@ -159,11 +321,24 @@ function Tiles({ places, fleetStop, onSeen }: TilesProps) {
   )
 }
 
+const widthOf = (columns: number) => `calc((100% - ${(columns - 1) * GAP_PX}px) / ${columns})`
+
 /** Shows an idle robot without a picture in one line. */
 function Row({ robot }: { robot: LiveRobot }) {
   const isUnknown = useConnection() !== 'live'
   return (
-    <article className={styles.row} aria-label={robot.name} data-testid="live-tile" data-robot={robot.id}>
+    <Group
+      component="article"
+      gap={10}
+      h={34}
+      px="sm"
+      wrap="nowrap"
+      bdrs="md"
+      bg="var(--surface-1)"
+      aria-label={robot.name}
+      data-testid="live-tile"
+      data-robot={robot.id}
+    >
       <RobotStateLabel state={robot.state} isUnknown={isUnknown} />
       <LinkAnchor to="/robots/$robotId" params={{ robotId: robot.id }} truncate c="var(--mantine-color-text)">
         {robot.name}
@@ -172,7 +347,7 @@ function Row({ robot }: { robot: LiveRobot }) {
         {robot.on_hold && lineOf(robot)}
       </Text>
       {robot.battery !== null && <span data-testid="battery">{percent(robot.battery)}</span>}
-    </article>
+    </Group>
   )
 }
 

@@ -52,7 +52,6 @@ const POLL_INTERVAL_MS = 15_000
 const useWebhookChange = <A extends Answer, V = void>(change: (rest: RestClient, values: V) => Promise<A>) =>
   useWrite(change, { refresh: [keys.webhooks], refreshesOnError: true })
 
-/** Shows one webhook: status, deliveries, settings and secret. */
 export function WebhookPage() {
   const { webhookId: id } = useParams({ from: '/shell/settings/webhooks/$webhookId' })
   const query = useRead(
@@ -71,11 +70,7 @@ export function WebhookPage() {
           key={webhook.id}
           title={t('webhooks.page.title', { host: new URL(webhook.url).host })}
           description={webhook.description ?? undefined}
-          actions={
-            <LinkButton to="/settings" variant="default">
-              {t('webhooks.page.all')}
-            </LinkButton>
-          }
+          link={['/settings', t('webhooks.page.all')]}
         >
           <Section title={t('webhooks.page.status')}>
             <div>
@@ -173,7 +168,6 @@ function SwitchWebhook({ webhook }: Props) {
       <Group>
         {webhook.enabled ? (
           <ConfirmButton
-            variant="default"
             question={t('webhooks.switch.question')}
             consequence={t('webhooks.switch.consequence')}
             confirmLabel={t('webhooks.switch.disable')}

@@ -42,7 +42,6 @@ const columns: readonly TableColumn<Webhook>[] = [
   ],
 ]
 
-/** Lists and creates webhooks. */
 export function Webhooks() {
   const [opened, { open, close }] = useDisclosure(false)
   return (
@@ -142,14 +141,12 @@ function unknownOf(types: readonly string[]) {
   return items.length > 0 ? [{ group: t('webhooks.fields.other'), items }] : []
 }
 
-/** Returns the request body. */
 export const bodyOf = ({ url, types, description }: typeof empty) => ({
   url: url.trim(),
   types,
   description: description.trim() || null,
 })
 
-/** Shows whether a webhook is enabled, disabled or failing. */
 export function WebhookLabel({ webhook }: { webhook: Webhook }) {
   if (!webhook.enabled) return <StateLabel shape="off">{t('webhooks.state.disabled')}</StateLabel>
   return webhook.failing_since ? (
@@ -159,7 +156,6 @@ export function WebhookLabel({ webhook }: { webhook: Webhook }) {
   )
 }
 
-/** Returns the secret of a webhook with an explanation. */
 export const toOneTimeSecret = (title: string, { secret }: { secret: string }): OneTimeSecret => ({
   title,
   note: t('webhooks.secret.onceNote'),
@@ -177,7 +173,6 @@ const SOON_MS = 30_000
 
 export const webhookKey = (id: string) => [...keys.webhooks, id] as const
 
-/** Queries the user's webhooks, newest first. */
 export const useWebhooks = () =>
   useRead(keys.webhooks, (rest) => rest.GET('/api/webhooks'), { refetchInterval: POLL_INTERVAL_MS })
 

@@ -1,5 +1,14 @@
 import { recordingTopics } from '@wheelhouse/protocol'
-import type { RecordedMessage } from './recording-source.ts'
+import type { RecordingPart } from '../../recording/recordings.ts'
+import { type FetchRange, RangeRefused } from './block-cache.ts'
+import {
+  createRecordingSource,
+  createRetryDelay,
+  isObject,
+  objectIn,
+  type RecordedMessage,
+  timedPart,
+} from './recording-source.ts'
 
 /** The state of the session from a time on, as the gateway had it. */
 export interface StopEntry {
@@ -60,16 +69,14 @@ interface OverviewOptions {
 
 const { control, dropped, telemetry, latency, limits, stop, events, chat } = recordingTopics
 /** The topics of which a recording has few messages. They are read first. */
-export const SPARSE_TOPICS: readonly string[] = [stop, events, chat]
-export const DENSE_TOPICS: readonly string[] = [telemetry, control, dropped, latency, limits]
+const SPARSE_TOPICS: readonly string[] = [stop, events, chat]
+const DENSE_TOPICS: readonly string[] = [telemetry, control, dropped, latency, limits]
 
 /** The log repeats the messages of the chat. */
 const CHAT = 'chat.message'
 
-const text = new TextDecoder()
-
 /** Collects the messages of a recording in a limited number of buckets of the same width. */
-export function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath }: OverviewOptions) {
+function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath }: OverviewOptions) {
   let widthMs = Math.max(1, spanMs / buckets)
   const series = new Map<string, readonly [low: Extremes, high: Extremes]>()
   const passed = new Uint32Array(buckets)
@@ -111,8 +118,8 @@ export function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath
 
   function addPose(index: number, atMs: number, data: unknown): void {
     let value = data
-    for (const name of posePath ?? []) value = isRecord(value) ? value[name] : undefined
-    if (!posePath || !isRecord(value) || (poses[4 * index] ?? 0) > atMs) return
+    for (const name of posePath ?? []) value = isObject(value) ? value[name] : undefined
+    if (!posePath || !isObject(value) || (poses[4 * index] ?? 0) > atMs) return
     const { x_m: x, y_m: y, heading_rad: heading } = value
     if (typeof x === 'number' && typeof y === 'number' && typeof heading === 'number')
       poses.set([atMs, x, y, heading], 4 * index)
@@ -121,7 +128,7 @@ export function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath
   return {
     /** Adds a message of any topic. A message that cannot be read is left out. */
     add({ topic, atMs, data }: RecordedMessage): void {
-      const value = parse(data)
+      const value = objectIn(data)
       if (value === undefined) return
       if (topic === stop) push(stops, stopEntry(atMs, value))
       else if (topic === chat) push(eventEntries, eventEntry(atMs, { ...value, type: CHAT, data: value }))
@@ -145,7 +152,7 @@ export function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath
     }),
   }
 }
-export type OverviewBuilder = ReturnType<typeof createOverviewBuilder>
+type OverviewBuilder = ReturnType<typeof createOverviewBuilder>
 
 const byTime = <T extends { atMs: number }>(entries: readonly T[]) =>
   entries.toSorted((a, b) => a.atMs - b.atMs)
@@ -161,7 +168,7 @@ function known<T>(values: Map<string, T>, key: string, create: () => T): T | und
 }
 
 function stopEntry(atMs: number, value: Values): StopEntry {
-  const given = isRecord(value.stop) ? value.stop : null
+  const given = isObject(value.stop) ? value.stop : null
   return {
     atMs,
     status: String(value.status),
@@ -177,22 +184,10 @@ const eventEntry = (atMs: number, { seq, type, data }: Values): EventEntry => ({
   atMs,
   seq: Number(seq),
   type: String(type),
-  data: isRecord(data) ? data : {},
+  data: isObject(data) ? data : {},
 })
 
 type Values = Readonly<Record<string, unknown>>
-
-const isRecord = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function parse(data: Uint8Array): Values | undefined {
-  try {
-    const value: unknown = JSON.parse(text.decode(data))
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
 
 /** The smallest (`sign` -1) or the largest value of each bucket, and when it came. */
 class Extremes {
@@ -245,5 +240,150 @@ function halvePoses(poses: Float64Array): void {
     const both = [poses.slice(2 * at + 4, 2 * at + 8), poses.slice(2 * at, 2 * at + 4)]
     const pose = both.find(([atMs = Number.NaN]) => !Number.isNaN(atMs))
     poses.set(pose ?? new Array(4).fill(Number.NaN), at)
+  }
+}
+
+/** Two points for each: more than a wide screen has columns. */
+export const BUCKETS = 1_500
+const REPORT_MS = 400
+/** A running recording grows, so that its first buckets cover more than there is. */
+const SPARE = 1.5
+const SHORTEST_MS = 60_000
+
+export interface ScanParts {
+  readonly parts: readonly RecordingPart[]
+  readonly complete: boolean
+  readonly fromMs: number
+  readonly toMs: number
+  readonly posePath: readonly string[] | null
+}
+
+/** A range that is shown larger than the overview allows. */
+export interface DetailRange {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export type ToOverviewWorker = { readonly parts: ScanParts } | { readonly detail: DetailRange }
+/** What was read: the whole recording, or the newest range that was read in detail. */
+export type FromOverviewWorker = { readonly overview: Overview } | { readonly detail: Overview }
+
+interface Options {
+  readonly fetchRange: FetchRange
+  readonly cacheBytes: number
+  /** Called while a scan advances. `scannedToMs` is infinite at its end. */
+  readonly onOverview: (kind: 'overview' | 'detail', overview: Overview, scannedToMs: number) => void
+  readonly onError: (cause: unknown) => void
+}
+
+/** Reads a recording from its start to its end, and ranges of it in more detail. */
+export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError }: Options) {
+  const source = createRecordingSource(fetchRange, cacheBytes)
+  let given: ScanParts | undefined
+  let builder: OverviewBuilder | undefined
+  let scanned = new Set<string>()
+  let wanted: DetailRange | undefined
+  let isRunning = false
+  /** How many messages of a part the builder contains that were read before the reading failed. */
+  let partial = { url: '', messages: 0 }
+  const delay = createRetryDelay()
+  let retryTimer: ReturnType<typeof setTimeout> | undefined
+
+  const createBuilder = (fromMs: number, spanMs: number, grows: boolean) =>
+    createOverviewBuilder({ fromMs, spanMs, grows, buckets: BUCKETS, posePath: given?.posePath ?? null })
+
+  async function run(): Promise<void> {
+    if (isRunning) return
+    isRunning = true
+    clearTimeout(retryTimer)
+    try {
+      while (given) {
+        if (wanted) await scanWanted()
+        else if (!(await scanNext(given))) return
+        delay.succeeded()
+      }
+    } catch (cause) {
+      onError(cause)
+      // The next parts have other addresses.
+      if (!(cause instanceof RangeRefused)) retryTimer = setTimeout(() => void run(), delay.failed())
+    } finally {
+      isRunning = false
+    }
+  }
+
+  /** Scans the next part. Returns false if there is none. */
+  async function scanNext({ parts, complete, fromMs, toMs }: ScanParts): Promise<boolean> {
+    const part = parts.find(({ url }) => !scanned.has(url))
+    if (!part) return false
+    const isContinued = partial.url === part.url || parts.some(({ url }) => scanned.has(url))
+    const isWhole = complete && builder !== undefined && !isContinued
+    // The finished file replaces the segments. The old overview stays visible until the file has been read.
+    const span = complete ? toMs - fromMs + 1 : Math.max(SHORTEST_MS, SPARE * (toMs - fromMs))
+    const into = isWhole || !builder ? createBuilder(fromMs, span, true) : builder
+    if (!isWhole) builder = into
+    const range = timedPart(part)
+    const known = !isWhole && partial.url === part.url ? partial.messages : 0
+    let read = 0
+    const report = every(REPORT_MS, (atMs) => !isWhole && onOverview('overview', into.build(), atMs))
+    for (const topics of [SPARSE_TOPICS, DENSE_TOPICS]) {
+      const reader = await source.open(range)
+      if (!topics.some((topic) => reader.topics.has(topic))) continue
+      for await (const message of reader.messages({ topics, fromMs: range.fromMs, toMs: range.toMs })) {
+        if (read++ < known) continue
+        into.add(message)
+        if (!isWhole) partial = { url: part.url, messages: read }
+        report(message.atMs)
+        if (wanted) await scanWanted()
+      }
+    }
+    builder = into
+    scanned = isWhole ? new Set([part.url]) : scanned.add(part.url)
+    const isLast = parts.every(({ url }) => scanned.has(url))
+    onOverview('overview', into.build(), isLast ? Number.POSITIVE_INFINITY : range.toMs)
+    return true
+  }
+
+  /** Scans the wanted range. It stays wanted after a failure. */
+  async function scanWanted(): Promise<void> {
+    const range = wanted
+    if (!range) return
+    wanted = undefined
+    try {
+      await scanDetail(range)
+    } catch (cause) {
+      wanted ??= range
+      throw cause
+    }
+  }
+
+  async function scanDetail({ fromMs, toMs }: DetailRange): Promise<void> {
+    const detail = createBuilder(fromMs, toMs - fromMs, false)
+    for await (const message of source.messages({ topics: DENSE_TOPICS, fromMs, toMs })) {
+      if (wanted) return
+      detail.add(message)
+    }
+    onOverview('detail', detail.build(), Number.POSITIVE_INFINITY)
+  }
+
+  return {
+    setParts(next: ScanParts): void {
+      given = next
+      source.setParts(next.parts)
+      void run()
+    },
+    /** Scans a range, before everything else. A newer range replaces one that is waiting. */
+    requestDetail(range: DetailRange): void {
+      wanted = range
+      void run()
+    },
+  }
+}
+
+function every(ms: number, report: (atMs: number) => void): (atMs: number) => void {
+  let dueMs = performance.now() + ms
+  return (atMs) => {
+    if (performance.now() < dueMs) return
+    report(atMs)
+    dueMs = performance.now() + ms
   }
 }

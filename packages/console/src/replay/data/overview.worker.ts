@@ -1,5 +1,5 @@
 import { fetchRangeWith } from './block-cache.ts'
-import { createOverviewScan, type FromOverviewWorker, type ToOverviewWorker } from './overview-scan.ts'
+import { createOverviewScan, type FromOverviewWorker, type ToOverviewWorker } from './overview.ts'
 
 // Reads a whole recording in a worker, so that it delays neither playback nor input. The worker loads no catalogue of texts.
 

@@ -7,12 +7,10 @@ import {
 } from '../../../../../test/support/recordings/test-recording.ts'
 import { waitFor } from '../../../../../test/support/world/wait.ts'
 import type { RecordingPart } from '../../recording/recordings.ts'
+import { createKeyframeFinder } from '../player/camera-player.ts'
 import { RangeRefused } from './block-cache.ts'
-import { createKeyframeFinder } from './compressed-frame.ts'
-import { createMomentReader } from './moment-reader.ts'
-import type { Overview } from './overview.ts'
-import { BUCKETS, createOverviewScan } from './overview-scan.ts'
-import { createRecordingSource } from './recording-source.ts'
+import { BUCKETS, createOverviewScan, type Overview } from './overview.ts'
+import { createMomentReader, createRecordingSource } from './recording-source.ts'
 
 const startMs = Date.UTC(2026, 10, 24, 9)
 const seconds = 40

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createClock } from './clock.ts'
+import { createClock } from './replay.ts'
 
 const range = { fromMs: 1_000, toMs: 5_000 }
 

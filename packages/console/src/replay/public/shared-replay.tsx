@@ -44,27 +44,29 @@ export function SharedReplay({ rest, token }: { rest: RestClient; token: string 
     staleTime: Number.POSITIVE_INFINITY,
   })
   const error = recording.error ?? parts.error ?? schemas.error
-  if (error instanceof ApiError && error.status >= 400 && error.status < 500)
+  if (error) {
+    const isInvalid = error instanceof ApiError && error.status >= 400 && error.status < 500
     return (
       <Plain>
-        <Text>{t('replay.shared.invalid')}</Text>
-        <Anchor href="/">{t('common.product')}</Anchor>
+        {isInvalid ? (
+          <>
+            <Text>{t('replay.shared.invalid')}</Text>
+            <Anchor href="/">{t('common.product')}</Anchor>
+          </>
+        ) : (
+          <Problem error={error} onRetry={() => void recording.refetch()} />
+        )}
       </Plain>
     )
-  if (error)
-    return (
-      <Plain>
-        <Problem error={error} onRetry={() => void recording.refetch()} />
-      </Plain>
-    )
+  }
   if (!recording.data || !parts.data || !schemas.data) return <Loading />
-  if (parts.data.parts.length === 0)
-    return (
-      <Plain>
-        <Text>{t('replay.page.nothingYet')}</Text>
-      </Plain>
-    )
-  return <Opened recording={recording.data} parts={parts.data} schemas={schemas.data} />
+  if (parts.data.parts.length > 0)
+    return <Opened recording={recording.data} parts={parts.data} schemas={schemas.data} />
+  return (
+    <Plain>
+      <Text>{t('replay.page.nothingYet')}</Text>
+    </Plain>
+  )
 }
 
 const Plain = ({ children }: { children: React.ReactNode }) => (

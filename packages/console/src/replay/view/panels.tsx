@@ -35,8 +35,8 @@ import { drawTrail, type Point } from '../../telemetry/trail-map.ts'
 import { dropText } from '../../texts/code-texts.ts'
 import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'
-import { commandAt, type MomentReader } from '../data/moment-reader.ts'
 import { eachNumber } from '../data/overview.ts'
+import { commandAt, type MomentReader } from '../data/recording-source.ts'
 import type { Replay } from '../player/replay.ts'
 import styles from './replay.module.css'
 import { IconTrash } from './replay-icons.tsx'
@@ -219,7 +219,6 @@ interface MarksPanelProps {
   readonly field: RefObject<HTMLInputElement | null>
 }
 
-/** Lists episodes and bookmarks, and adds bookmarks. */
 export function MarksPanel({ replay, tracks, actions, field }: MarksPanelProps) {
   const [error, setError] = useState<unknown>()
   const attempt = (change: Promise<unknown>) => change.then(() => setError(undefined), setError)

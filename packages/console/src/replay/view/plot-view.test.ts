@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { valueNear, valuesOf } from './plot-view.ts'
+import { valueNear, valuesOf } from './plots.tsx'
 
 const N = Number.NaN
 

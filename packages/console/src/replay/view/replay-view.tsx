@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Menu, Modal, Tabs, Text, Title } from '@mantine/core'
+import { ActionIcon, Badge, Box, Button, Menu, Modal, Tabs, Text, Title } from '@mantine/core'
 import { useWindowEvent } from '@mantine/hooks'
 import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { type ReactNode, useMemo, useRef, useState } from 'react'
@@ -13,17 +13,15 @@ import type { Bookmark, RecordedEpisode, Recording, RecordingParts } from '../..
 import type { SessionParticipants } from '../../session/event-texts.ts'
 import { gapText } from '../../texts/code-texts.ts'
 import { t } from '../../texts/texts.ts'
-import { numberAt } from '../data/moment-reader.ts'
-import { RATES } from '../player/clock.ts'
-import type { Replay, ReplayCamera } from '../player/replay.ts'
-import { Cameras } from './cameras.tsx'
+import { numberAt } from '../data/recording-source.ts'
+import { RATES, type Replay, type ReplayCamera } from '../player/replay.ts'
 import { type BookmarkActions, LogPanel, MarksPanel, NowPanel, PathMap } from './panels.tsx'
+import { Cameras, Transport } from './player.tsx'
 import { isPlotShown, type PlotLine, PlotMenu, plotChoices, plotsOf, type RecordedSchemas } from './plots.tsx'
 import styles from './replay.module.css'
 import { IconDownload, IconShare } from './replay-icons.tsx'
 import { usePosition } from './replay-time.ts'
-import { Timeline } from './timeline.tsx'
-import { valueText } from './tip.ts'
+import { Timeline, valueText } from './timeline.tsx'
 import {
   episodeSpans,
   gapSpans,
@@ -35,7 +33,6 @@ import {
   stopFrom,
   type Tracks,
 } from './tracks.ts'
-import { Transport } from './transport.tsx'
 
 interface ReplayViewProps {
   readonly replay: Replay
@@ -94,11 +91,16 @@ export function ReplayView(props: ReplayViewProps) {
     <div className={styles.replay} data-embedded={isEmbedded} data-map-only={isMapOnly}>
       <Header {...props} />
       {notices.length > 0 && (
-        <div className={styles.notice} role="status">
+        <Box
+          role="status"
+          px="md"
+          py="0.35rem"
+          style={{ gridArea: 'note', borderBottom: '1px solid var(--line)' }}
+        >
           {notices.map((notice) => (
             <div key={notice}>{notice}</div>
           ))}
-        </div>
+        </Box>
       )}
       <div className={styles.pictures}>
         {main && (
