@@ -152,8 +152,9 @@ test('the cockpit is blind before its connection counts as lost, and live again 
   await page.getByText('No connection', { exact: true }).first().waitFor()
   const status = page.getByRole('region', { name: 'Status' })
   await status.getByText('No answer', { exact: true }).waitFor()
-  for (const figure of ['battery', 'earnings', 'heading'])
+  for (const figure of ['battery', 'earnings'])
     await page.locator(`[data-testid=${figure}][data-stale]`).waitFor({ state: 'attached' })
+  await page.getByTestId('heading').getByText('–', { exact: true }).waitFor()
   // A second after the last frame; the connection counts as lost after five.
   await waitFor(async () => expect(await page.evaluate('window.seen')).toHaveProperty('lost'))
   const seen = (await page.evaluate('window.seen')) as Record<string, number>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { codecOf, isKeyframe } from '../player/camera-player.ts'
+import { codecOf, isKeyframe } from './camera-player.ts'
 
 const sps = [0, 0, 0, 1, 0x67, 0x42, 0xc0, 0x1f, 9]
 const pps = [0, 0, 0, 1, 0x68, 1, 2]
