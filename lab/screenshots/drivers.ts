@@ -7,6 +7,7 @@ const CONTROL_MS = 50
 const LINEAR_MPS = 0.5
 const ANGULAR_RADPS = 1.2
 const WAIT_MS = 120_000
+const REST_MS = 6_000
 
 /**
  * Settles when the robot has passed this many more waypoints, and its camera shows an obstacle.
@@ -67,9 +68,11 @@ export async function driveByKeys(baseUrl: string, { token }: Actor, sessionId: 
     await (down ? page.keyboard.down(key) : page.keyboard.up(key))
   }
   let driving = true
+  let restsUntilMs = 0
   const drive = async () => {
     while (driving) {
-      const { forward, left } = trip.steer(sample) ?? { forward: 0, left: 0 }
+      const isResting = performance.now() < restsUntilMs
+      const { forward, left } = (!isResting && trip.steer(sample)) || { forward: 0, left: 0 }
       await block('ArrowUp', forward > 0)
       await block('ArrowLeft', left > 0.3)
       await block('ArrowRight', left < -0.3)
@@ -79,6 +82,11 @@ export async function driveByKeys(baseUrl: string, { token }: Actor, sessionId: 
   const driven = drive()
   return {
     trip,
+    /** Halts until the encoder, which shares the processor with everything else, has caught up with the picture. */
+    async rest() {
+      restsUntilMs = performance.now() + REST_MS
+      await new Promise((done) => setTimeout(done, REST_MS))
+    },
     async close() {
       driving = false
       await driven

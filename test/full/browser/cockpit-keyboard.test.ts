@@ -45,7 +45,7 @@ test('with the keyboard only: take a robot, drive, stop, clear, resume, end, and
   await page.getByTestId('speed').getByText('0.55 m/s').waitFor()
 
   await page.keyboard.press('p')
-  await page.getByText('Press R to resume.').waitFor()
+  await page.getByText('Resume when you are ready.').waitFor()
   await page.keyboard.press('r')
   await waitUntilDriving(page)
 

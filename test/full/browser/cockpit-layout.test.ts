@@ -127,7 +127,7 @@ test('nothing moves while the operator drives: not for messages, requests, figur
   )
   await fixture.expectMoving()
   await owner.patch(`/api/sessions/${sessionId}`, { action: 'pause' })
-  await page.getByText('Press R to resume.').waitFor()
+  await page.getByText('Resume when you are ready.').waitFor()
   await owner.patch(`/api/sessions/${sessionId}`, { action: 'emergency_stop', reason: 'cat on the floor' })
   await page.getByTestId('stop-banner').getByText('Stopped by the owner').waitFor()
   camera.freeze(true)

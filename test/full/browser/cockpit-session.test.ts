@@ -90,10 +90,10 @@ test('the pause of an operator who was away gives way to the stop that is in for
     expect(await fixture.read()).toMatchObject({ status: 'PAUSED', pause_reason: 'operator_lost' }),
   )
   await page.goto(world.baseUrl + path)
-  await page.getByText('Press R to resume.').waitFor()
+  await page.getByText('Resume when you are ready.').waitFor()
   await owner.patch(`/api/sessions/${sessionId}`, { action: 'emergency_stop', reason: 'cat' })
   await page.getByTestId('stop-banner').getByText('Stopped by the owner').waitFor()
-  await page.getByText('Press R to resume.').waitFor({ state: 'detached' })
+  await page.getByText('Resume when you are ready.').waitFor({ state: 'detached' })
   expect(await page.getByText('the operator lost the connection').count()).toBe(0)
 })
 
@@ -192,7 +192,7 @@ test('the screen stays on while the session is active, and full screen that ends
     } } })`)
   const held = () => page.evaluate('window.locks.held')
   await page.keyboard.press('p')
-  await page.getByText('Press R to resume.').waitFor()
+  await page.getByText('Resume when you are ready.').waitFor()
   await page.keyboard.press('r')
   await waitUntilDriving(page)
   await waitFor(async () => expect(await held()).toBe(1))

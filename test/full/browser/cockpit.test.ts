@@ -299,7 +299,7 @@ test('the cockpit shows when the robot disconnects and reconnects', async () => 
   const reconnected = await connectRobot(world, { id, token })
   try {
     await status.getByText('Robot connected').waitFor()
-    await page.getByText('Press R to resume.').waitFor()
+    await page.getByText('Resume when you are ready.').waitFor()
     await page.getByRole('button', { name: 'Resume' }).click()
     await waitUntilDriving(page)
     const { xM } = reconnected.state

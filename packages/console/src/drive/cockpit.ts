@@ -144,8 +144,13 @@ function onCleared({ state }: SessionRoom, callback: () => void): () => void {
 /** After this time without a command that drives, the robot has halted: the deadman, and the longest delay. */
 const DRIVING_MS = 1_000
 
-/** How far the predicted path reaches: a camera in the middle of a robot sees the floor from about a metre on. */
+/** How far the predicted path reaches: for this time, and this far, because a camera sees the floor from about a metre on. */
 const AHEAD_MS = 4_000
+const REACH_M = 2
+const MAX_AHEAD_MS = 10_000
+
+const aheadMsAt = (speedMps: number): number =>
+  speedMps > 0 ? Math.min(MAX_AHEAD_MS, Math.max(AHEAD_MS, (REACH_M / speedMps) * 1_000)) : AHEAD_MS
 
 /** Predicts the pose of the robot from the commands of this page. */
 function createPrediction(
@@ -154,10 +159,11 @@ function createPrediction(
 ) {
   const predictor = new PosePredictor()
   let droveMs = Number.NEGATIVE_INFINITY
+  let speedMps = 0
   const predict: Predict = (reported, nowMs) => {
     const delayMs = latencyStats.commandDelayMs()
     if (delayMs === undefined || nowMs - droveMs > DRIVING_MS + delayMs) return null
-    return predictor.predict({ reported, delayMs, nowMs, aheadMs: AHEAD_MS })
+    return predictor.predict({ reported, delayMs, nowMs, aheadMs: aheadMsAt(speedMps) })
   }
   return {
     sent(data: ControlData): void {
@@ -165,6 +171,7 @@ function createPrediction(
       const limited = limitSpeed({ data }, limits.get().speed_scale).data as ControlData
       const command = driveCommandOf(limited)
       predictor.command(command, nowMs)
+      speedMps = Math.abs(command.linearMps)
       if (command.linearMps !== 0 || command.angularRadps !== 0) droveMs = nowMs
     },
     predict,
