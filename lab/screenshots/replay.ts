@@ -5,6 +5,8 @@ import type { ConsoleBrowser } from '../../test/support/browser/console.ts'
 import { shoot } from './capture.ts'
 import type { Actor, ScreenshotFixtures } from './fixtures.ts'
 
+/** The picture is complete when nothing in it has changed for so long. */
+const STILL_MS = 3_000
 const POLL_MS = 250
 const FINISHED_WITHIN_MS = 120_000
 /** Of the recording: the moment that the picture shows. */
@@ -35,8 +37,17 @@ export async function captureReplay(
   const ready = async (shown: Page) => {
     // A canvas has this size until it shows a picture.
     await shown.locator('figure canvas:not([width="16"])').first().waitFor()
-    // The button is there once the whole recording was read.
     await shown.getByRole('button', { name: 'Plots' }).waitFor()
+    // The recording is read piece by piece: lanes and plots change until all of it was read.
+    let before: Buffer = Buffer.alloc(0)
+    for (
+      let picture = await shown.screenshot();
+      !picture.equals(before);
+      picture = await shown.screenshot()
+    ) {
+      before = picture
+      await delay(STILL_MS)
+    }
   }
   await shoot(page, { name: 'replay', size: 'desktop', scheme: 'dark', ready })
 }

@@ -17,6 +17,7 @@ import { useHash } from '@mantine/hooks'
 import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } from '@tanstack/react-router'
 import { createRoot } from 'react-dom/client'
 import { cssVariables, theme } from '../base/theme.ts'
+import { type Platform, PlatformContext } from '../platform/platform.ts'
 import { cockpitBlocks } from './cockpit-states.tsx'
 import type { GalleryBlock, GalleryState } from './frames.tsx'
 import styles from './gallery.module.css'
@@ -94,10 +95,15 @@ const router = createRouter({
   history: createMemoryHistory(),
 })
 
+// Nothing on this page acts: its states need the platform for what their buttons would do.
+const platform = {} as Platform
+
 const root = document.getElementById('root')
 if (!root) throw new Error('gallery.html has no #root')
 createRoot(root).render(
   <MantineProvider theme={galleryTheme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
-    <RouterProvider router={router} />
+    <PlatformContext value={platform}>
+      <RouterProvider router={router} />
+    </PlatformContext>
   </MantineProvider>,
 )
