@@ -166,7 +166,7 @@ const nearby = (id: string, label: string, isStale = false) =>
   onStage(
     `nearby-${id}`,
     label,
-    { height: 300 },
+    { height: 520 },
     <Nearby subscribe={feed(sample, isStale)} telemetrySchema={null} />,
   )
 
