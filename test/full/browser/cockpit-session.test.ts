@@ -115,6 +115,9 @@ test('the last message stays in view, and quick replies need no typing', async (
   expect(await fieldFocusedBy(page, 'Enter')).toBe('Message')
   await page.keyboard.type('Thank you')
   await page.keyboard.press('Enter')
+  // The dock was opened for this message, and the next key drives.
+  await page.getByRole('textbox', { name: 'Message' }).waitFor({ state: 'detached' })
+  await page.keyboard.press('l')
   await page.getByRole('log', { name: 'Chat' }).getByText('Thank you').waitFor()
 })
 

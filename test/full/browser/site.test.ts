@@ -83,6 +83,7 @@ test('the front page works without scripts, in its own font, and nothing moves w
   await waitFor(() =>
     expect(requested.toSorted()).toEqual([
       '/',
+      '/docs/images/cockpit-blind.png',
       '/docs/images/cockpit.png',
       '/docs/images/replay.png',
       '/docs/images/wall.png',

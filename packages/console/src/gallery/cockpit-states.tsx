@@ -145,7 +145,7 @@ const speedPlate = (id: string, label: string, options: SpeedOptions) => {
       speedScale={scale}
       cause={cause}
     />,
-    'm/s',
+    schema === null ? 'm/s' : 'J6',
   )
 }
 
