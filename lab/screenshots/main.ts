@@ -47,6 +47,8 @@ async function captureObservers(
   const driver = await driveByProgram(baseUrl, set.operator, ronja)
   const other = await driveByProgram(baseUrl, set.second, bolt)
   try {
+    await sendMessage(set.operator, ronja, 'Hello, I drive Ronja now. Up the aisle, as planned?')
+    await sendMessage(set.owner, ronja, 'Yes please. Mind the pallet on the right.')
     await passes(other.trip, 2)
     const stop = { action: 'emergency_stop', reason: 'A person is in its way' } as const
     await answerOf(set.owner.rest.PATCH('/api/sessions/{id}', { params: { path: { id: bolt } }, body: stop }))
@@ -82,6 +84,7 @@ async function captureObservers(
     const overview = { ready: (page: Page) => page.getByText(/Stopped by Olive Owner/).waitFor() }
     await shoot(admin, { ...overview, name: 'admin-overview', size: 'desktop', scheme: 'light' })
     await shoot(admin, { ...overview, name: 'admin-overview-dark', size: 'desktop', scheme: 'dark' })
+    // Their pictures would cost that of the cockpit its quality.
     await Promise.all([owner.close(), admin.close()])
   } finally {
     await driver.close()
@@ -92,8 +95,6 @@ async function captureObservers(
 /** Takes pictures of the cockpit, driven with its keys. */
 async function takeCockpit({ baseUrl, ...set }: ScreenshotFixtures, browser: ConsoleBrowser): Promise<void> {
   const { ronja } = set.sessions
-  await sendMessage(set.operator, ronja, 'Hello, I drive Ronja now. Up the aisle, as planned?')
-  await sendMessage(set.owner, ronja, 'Yes please. Mind the pallet on the right.')
   const page = await open(browser, 'operator@demo.local', `/drive/${ronja}`)
   await cockpitLives(page)
   const driver = await driveByKeys(baseUrl, set.owner, ronja, page)
@@ -134,9 +135,8 @@ const set = await createScreenshotFixtures()
 try {
   const browser = await openConsole(set.baseUrl)
   try {
-    // First, while nothing else takes the processor from its picture.
-    await takeCockpit(set, browser)
     await captureObservers(set, browser)
+    await takeCockpit(set, browser)
     await captureReplay(set, browser)
   } finally {
     await browser[Symbol.asyncDispose]()

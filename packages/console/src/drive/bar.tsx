@@ -89,6 +89,8 @@ export function Identity(props: {
   )
 }
 
+/** More time than this is enough, and its estimate is coarse. */
+const SHOWN_MINUTES = 180
 const FIGURE_REFRESH_MS = 500
 
 /** Shows how far the page can be trusted: shape, word and age of the oldest source. Pressed, it lists all sources. */
@@ -286,7 +288,7 @@ function Battery({ reading, isSilent }: { reading: BatteryReading | undefined; i
     >
       <IconBattery size={ICON_SIZE} />
       <b>{reading ? percent(reading.charge) : t('drive.battery.none')}</b>
-      {reading?.minutesLeft !== undefined && (
+      {reading?.minutesLeft !== undefined && reading.minutesLeft < SHOWN_MINUTES && (
         <span className={styles.minor}>~{wholeMinutes(reading.minutesLeft)}</span>
       )}
     </span>
