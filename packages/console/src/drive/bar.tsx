@@ -89,9 +89,9 @@ export function Identity(props: {
   )
 }
 
-/** More time than this is enough, and its estimate is coarse. */
-const SHOWN_MINUTES = 180
 const FIGURE_REFRESH_MS = 500
+/** A battery that lasts longer is no concern, and the estimate is coarse. */
+const SHOWN_MINUTES = 180
 
 /** Shows how far the page can be trusted: shape, word and age of the oldest source. Pressed, it lists all sources. */
 export function TrustChip(props: {

@@ -69,8 +69,8 @@ someone with the authority clears it.</p></li>
 <li><h3>Learn</h3><p>A <a href="/docs/recordings">recorded session</a> is one MCAP file with its gaps listed. Replay it here, open it
 in <a href="/docs/foxglove">Foxglove</a>, train on it with LeRobot.</p></li></ol></section>
 <% if (it.picture) { %><section class="band pair"><div><h2>An old picture cannot look live</h2><p>A second after the last frame the picture
-loses its colour, its age stands across it, and what the robot was doing is crossed out. The robot has halted by then: at the
-gateway, and again by itself.</p><p><a href="/docs/console">How the console says what it knows</a></p></div>
+loses its colour, its age stands across it, and figures that nothing confirms are crossed out. By then the robot has halted,
+unless its owner lets it drive by an old picture.</p><p><a href="/docs/console">How the console says what it knows</a></p></div>
 <img class="picture" src="/docs/images/cockpit-blind.png" width="1440" height="900" loading="lazy"
 alt="The cockpit without a connection: the picture is grey, and its age of two seconds stands across it"></section>
 <section class="band"><h2>Every session again, every robot now</h2><div class="pair">

@@ -7,10 +7,10 @@ import {
 } from '../../../../../test/support/recordings/test-recording.ts'
 import { waitFor } from '../../../../../test/support/world/wait.ts'
 import type { RecordingPart } from '../../recording/recordings.ts'
-import { createKeyframeFinder } from '../player/camera-player.ts'
-import { RangeRefused } from './block-cache.ts'
-import { BUCKETS, createOverviewScan, type Overview } from './overview.ts'
-import { createMomentReader, createRecordingSource } from './recording-source.ts'
+import { RangeRefused } from '../data/block-cache.ts'
+import { BUCKETS, createOverviewScan, type Overview } from '../data/overview.ts'
+import { createMomentReader, createRecordingSource } from '../data/recording-source.ts'
+import { createKeyframeFinder } from './camera-player.ts'
 
 const startMs = Date.UTC(2026, 10, 24, 9)
 const seconds = 40

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { encodeFrame } from '../../../../../src/modules/recordings/mcap/compressed-frame.ts'
-import { decodeFrame } from '../player/camera-player.ts'
+import { decodeFrame } from './camera-player.ts'
 
 const frame = {
   stampNs: 1_795_500_000_123_456_789n,
