@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isHalted, SimulatedRobot } from '../../packages/sdk/index.ts'
 import { freePort } from '../../src/core/database/embedded-postmaster.ts'
-import { waitUntilDriving } from '../support/browser/cockpit.ts'
+import { runCommand, waitUntilDriving } from '../support/browser/cockpit.ts'
 import { type ConsoleBrowser, heading, openConsole } from '../support/browser/console.ts'
 import { costsOf } from '../support/browser/session-costs.ts'
 import { startWheelhouse, type Wheelhouse } from '../support/processes/processes.ts'
@@ -40,13 +40,27 @@ const button = (page: Page, name: string | RegExp) =>
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 const go = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first().click()
 
+/** Takes a robot for the first time, through its pre-flight. */
+async function driveNow(operator: Page, robot: string): Promise<void> {
+  await button(operator, `Drive now: ${robot}`).click()
+  await button(operator, 'Drive now').click()
+  await operator.waitForURL('**/dashboard/drive/*')
+  await waitUntilDriving(operator)
+}
+
+async function endFromCockpit(operator: Page): Promise<void> {
+  await runCommand(operator, 'end')
+  await operator.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
+  await operator.getByText('Session ended').first().waitFor()
+}
+
 /** Signs in a new user and completes onboarding. */
 async function newUser(name: string, choice: string): Promise<Page> {
   const { page } = await browser.signIn(`${name}@test.local`)
   await button(page, choice).click()
   if (choice === 'Continue as operator') await page.getByLabel('Headline').fill('Steady hands')
   await button(page, 'Save').click()
-  await heading(page, /^Welcome/)
+  await heading(page, /^Good /)
   return page
 }
 
@@ -60,7 +74,8 @@ async function registerRobot(owner: Page): Promise<SimulatedRobot> {
   await owner.getByLabel('Certified operators only').click()
   await button(owner, 'Register').click()
   await owner.getByText('Waiting for Courier to connect').waitFor()
-  const [token = '', url = ''] = await owner.locator('pre').allTextContents()
+  const shown = owner.getByRole('region', { name: 'Token and programs' })
+  const [token = '', url = ''] = await shown.locator('pre').allTextContents()
   const robot = new SimulatedRobot({ url, token })
   await robot.start()
   await owner.getByText('Courier is connected').waitFor()
@@ -83,15 +98,12 @@ async function becomeCertified(operator: Page): Promise<void> {
 test('it serves, and a visitor drives a robot of the demo by its live picture', async () => {
   expect(await (await fetch(`${baseUrl}/api/health`)).json()).toMatchObject({ status: 'ok', db: 'ok' })
   const { page, context } = await browser.signIn('operator@demo.local', '/dashboard/available')
-  await button(page, 'Drive now: Ronja').click()
-  await waitUntilDriving(page)
-  await page.getByTestId('freshness').getByText('LIVE').waitFor()
+  await driveNow(page, 'Ronja')
+  await page.locator('[data-testid=freshness][data-state=LIVE]').waitFor()
   await page.keyboard.down('ArrowUp')
   await waitFor(async () => expect(await page.getByTestId('speed').innerText()).toMatch(/0\.[1-9]/))
   await page.keyboard.up('ArrowUp')
-  await button(page, 'End').click()
-  await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
-  await page.getByText('Session ended').first().waitFor()
+  await endFromCockpit(page)
   await context.close()
 })
 
@@ -103,24 +115,26 @@ test('from the first sign-in to the rating', async () => {
   const waitUntilHalted = () => waitFor(() => expect(isHalted(robot.state)).toBe(true))
 
   await go(operator, 'Available robots')
-  await button(operator, 'Drive now: Courier').click()
-  await operator.getByText('Connected', { exact: true }).waitFor()
+  await driveNow(operator, 'Courier')
   const sessionId = new URL(operator.url()).pathname.split('/').at(-1)
   const { xM } = robot.state
   await operator.keyboard.down('ArrowUp')
   await waitFor(() => expect(robot.state.xM).toBeGreaterThan(xM + 0.2))
   await operator.keyboard.up('ArrowUp')
   await waitUntilHalted()
-  await operator.getByLabel('Message', { exact: true }).fill('Where to?')
+  await operator.keyboard.press('Enter')
+  await operator.keyboard.type('Where to?')
   await operator.keyboard.press('Enter')
 
   await go(owner, 'Sessions')
   await owner.getByRole('link', { name: 'Watch' }).first().click()
   await owner.getByRole('log', { name: 'Chat' }).getByText('Where to?').waitFor()
+  await owner.getByRole('tab', { name: 'Values' }).click()
   await region(owner, 'Telemetry')
     .getByText(/\d m\/s/)
     .first()
     .waitFor()
+  await owner.getByRole('tab', { name: 'Cost' }).click()
   await owner.getByLabel('Extra minutes').fill('20')
   await button(owner, 'Request extension').click()
   await button(operator, 'Accept').click()
@@ -133,21 +147,20 @@ test('from the first sign-in to the rating', async () => {
   await waitUntilHalted()
   await operator.keyboard.up('ArrowLeft')
   // Until the stop is confirmed, the page repeats it.
-  await region(owner, 'Remote stop')
+  await region(owner, 'Stop in force')
     .getByText(/^You stopped the robot/)
     .waitFor()
-  await operator.getByTestId('stop-banner').getByText('Stopped by the owner:').waitFor()
+  await operator.getByTestId('stop-banner').getByText('Stopped by the owner').waitFor()
   await button(owner, 'Clear stop').click()
   await owner.getByRole('dialog').getByRole('button', { name: 'Clear stop' }).click()
   await button(operator, 'Resume').click()
-  await region(operator, 'Status').getByText('Driving', { exact: true }).waitFor()
+  await waitUntilDriving(operator)
   await operator.keyboard.down('ArrowLeft')
   await waitFor(() => expect(isHalted(robot.state)).toBe(false))
   await operator.keyboard.up('ArrowLeft')
   await waitUntilHalted()
 
-  await button(operator, 'End').click()
-  await operator.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
+  await endFromCockpit(operator)
   await owner.getByRole('heading', { name: 'Summary' }).waitFor()
   await owner.getByRole('radio', { name: '5 stars' }).focus()
   await owner.keyboard.press('Space')
