@@ -36,22 +36,6 @@ test('the rear camera sees what one in the opposite direction sees', () => {
   expect(seen(12, 4.4, 1, { isRear: true }).pixels).toEqual(seen(12, 4.4, 1 + Math.PI).pixels)
 })
 
-test('a stamp is inside of the upper left corner, and shows the time', () => {
-  const stamp = (ms: number) => ({ stamp: { name: 'A very long name of a robot', now: () => new Date(ms) } })
-  const plain = seen(3, 4.6, 0).pixels
-  const stamped = seen(3, 4.6, 0, stamp(0)).pixels
-  let [right, bottom] = [0, 0]
-  for (let index = 0; index < width * height; index++) {
-    if (plain.readUInt32LE(index * 4) === stamped.readUInt32LE(index * 4)) continue
-    right = Math.max(right, (index % width) + 1)
-    bottom = Math.max(bottom, Math.ceil((index + 1) / width))
-  }
-  expect(right).toBeGreaterThan(100)
-  expect(right).toBeLessThanOrEqual(width * 0.32)
-  expect(bottom).toBeLessThanOrEqual(height * 0.12)
-  expect(seen(3, 4.6, 0, stamp(100)).pixels).not.toEqual(stamped)
-})
-
 test('every place of the room can be drawn', () => {
   for (let xM = 0.3; xM < demoWorld.widthM; xM += 1.9) {
     for (let yM = 0.3; yM < demoWorld.heightM; yM += 0.7) {

@@ -1,7 +1,6 @@
 import type { SimulatedRobot } from '@wheelhouse/sdk'
 import sharp from 'sharp'
 import { Renderer } from './renderer.ts'
-import { drawStamp } from './stamp.ts'
 
 const QUALITY = 70
 
@@ -19,12 +18,10 @@ export interface ViewOptions {
   readonly width?: number
   /** Looks backwards. */
   readonly isRear?: boolean
-  /** Writes the robot's name and this time into the picture. */
-  readonly stamp?: { readonly name: string; readonly now: () => Date }
 }
 
 /** Creates the view of a simulated robot in the demo's warehouse. */
-export function createView({ robot, width = 1_280, isRear = false, stamp }: ViewOptions): View {
+export function createView({ robot, width = 1_280, isRear = false }: ViewOptions): View {
   const height = (width * 9) / 16
   let renderer: Renderer | undefined // many views are never watched
   let drawn: SimulatedRobot['state'] | undefined
@@ -37,7 +34,6 @@ export function createView({ robot, width = 1_280, isRear = false, stamp }: View
       const isSame = drawn?.xM === xM && drawn.yM === yM && drawn.headingRad === headingRad
       if (!isSame) renderer.draw({ xM, yM, headingRad: isRear ? headingRad + Math.PI : headingRad })
       drawn = robot.state
-      if (stamp) drawStamp(renderer.pixels, width, stamp.name, stamp.now())
       return new Uint8Array(renderer.pixels.buffer)
     },
   }

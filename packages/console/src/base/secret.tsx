@@ -1,6 +1,7 @@
-import { Button, Code, CopyButton, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
+import { CopyableSecret } from './copyable.tsx'
 
 /** Renders the explanation of a secret. It gets the focus, so that screen readers read it. */
 const SecretNote = ({ children }: { children: ReactNode }) => (
@@ -50,25 +51,4 @@ export const SecretDialog = ({ opened, onClose, onClosed, title, shown, children
       children
     )}
   </Modal>
-)
-
-/** Renders a value to select or to copy with a button, such as a secret or a command. */
-export const CopyableSecret = ({ label, value }: { label: string; value: string }) => (
-  <Stack gap={4}>
-    <Text fw={600} size="sm">
-      {label}
-    </Text>
-    <Group wrap="nowrap" align="flex-start">
-      <Code block flex={1} style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
-        {value}
-      </Code>
-      <CopyButton value={value}>
-        {({ copied, copy }) => (
-          <Button variant="default" onClick={copy} aria-live="polite">
-            {copied ? t('ui.secret.copied') : t('ui.secret.copy')}
-          </Button>
-        )}
-      </CopyButton>
-    </Group>
-  </Stack>
 )

@@ -1,6 +1,6 @@
 import { Button, Group, List, Modal, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { CopyableSecret } from '../base/secret.tsx'
+import { CopyableSecret } from '../base/copyable.tsx'
 import { Problem } from '../base/states.tsx'
 import { useWrite } from '../platform/rest.ts'
 import { t } from '../texts/texts.ts'
