@@ -407,7 +407,9 @@ test('a running recording scrubs back, grows, and becomes the finished file unde
   await page.getByText('of 0:30.0').waitFor()
   await waitFor(async () => expect(await positionOf(page)).toBeGreaterThan(20_500))
   await page.keyboard.press('ArrowLeft')
+  // The button that was clicked has the focus. The key pauses all the same.
   await page.keyboard.press('Space')
+  await page.getByRole('button', { name: /^Play/ }).waitFor()
   await page.keyboard.press('Home')
   await shows(page, 0)
   // The session is over: the segments are replaced.

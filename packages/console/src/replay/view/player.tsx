@@ -1,5 +1,5 @@
 import { ActionIcon, Button, NativeSelect, Text, Tooltip, UnstyledButton } from '@mantine/core'
-import { type FC, type ReactNode, useEffect, useRef } from 'react'
+import { type FC, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
 import { decimals } from '../../base/format.ts'
 import { IconKeyboard, IconPause, IconPlay } from '../../base/icons.tsx'
 import { useStore } from '../../base/store.ts'
@@ -57,6 +57,11 @@ const tool = (
   </Tooltip>
 )
 
+/** A click on a button leaves the focus where it is, so that Space still plays and pauses. */
+function leaveFocus(event: MouseEvent): void {
+  if (event.target instanceof Element && event.target.closest('button')) event.preventDefault()
+}
+
 export function Transport({ replay, isGrowing, onStop, onBookmark, onKeys, kinds, children }: Props) {
   const { clock, view } = replay
   const isPlaying = useStore(clock.isPlaying)
@@ -64,7 +69,12 @@ export function Transport({ replay, isGrowing, onStop, onBookmark, onKeys, kinds
   const rate = useStore(clock.rate)
   const zoom = (factor: number) => () => view.zoom(factor, clock.position.get())
   return (
-    <div className={styles.transport} role="toolbar" aria-label={t('replay.tools.label')}>
+    <div
+      className={styles.transport}
+      role="toolbar"
+      aria-label={t('replay.tools.label')}
+      onMouseDown={leaveFocus}
+    >
       {tool(t('replay.tools.back'), ',', IconStepBack, () => void replay.step(-1))}
       {isPlaying
         ? tool(t('replay.tools.pause'), t('replay.keys.space'), IconPause, clock.pause, 'main')

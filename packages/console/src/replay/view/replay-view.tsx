@@ -346,9 +346,7 @@ function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | und
 /** Returns whether the focused element uses the key itself. */
 function usesKey({ key }: KeyboardEvent): boolean {
   const focused = document.activeElement
-  // After a click on a button, Space plays and pauses. A button that was reached by the keyboard is pressed.
-  if (key === ' ')
-    return focused?.closest('button, a, select, [role=tab]')?.matches(':focus-visible') === true
+  if (key === ' ') return focused?.closest('button, a, select, [role=tab]') != null
   return (
     NAVIGATION_KEY.test(key) &&
     focused?.closest('select, [role=tab], [role=menu], [role=separator], [data-marks]') != null
