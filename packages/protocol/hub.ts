@@ -193,6 +193,8 @@ export const hubCommands = {
       .optional(),
   }),
   'robots:watch': z.strictObject({}),
+  /** Asks for an answer, as a hub that hangs ends no connection. */
+  ping: z.strictObject({}),
 } as const
 export type HubCommandName = keyof typeof hubCommands
 export type HubCommand<N extends HubCommandName> = z.input<(typeof hubCommands)[N]>
@@ -225,6 +227,7 @@ export interface HubAnswers {
     unread?: number | undefined
   }
   'robots:watch': { robots: RobotStatusEvent[] }
+  ping: object
 }
 
 export type HubAck<N extends HubCommandName> =

@@ -56,6 +56,7 @@ const readers: Readers = {
     unread: answer.unread === undefined ? undefined : readCount(answer.unread, 'a count'),
   }),
   'robots:watch': (answer) => ({ robots: robotEvents.parse(answer.robots) }),
+  ping: () => ({}),
 }
 
 /**

@@ -165,6 +165,15 @@ export class HubClient {
   }
 
   /**
+   * Asks the hub for an answer: a hub that hangs, or a network that loses everything, ends no connection for a long time.
+   * @returns resolves with the answer
+   * @throws HubError (refused, so it answered), NotConnectedError, UnacknowledgedError after `timeoutMs`
+   */
+  async ping(timeoutMs?: number): Promise<void> {
+    await this.#connection.call('ping', {}, timeoutMs)
+  }
+
+  /**
    * Follows the robots that the caller may see: a list (again after every reconnect), then changes.
    * @returns resolves with the first list; rejects with HubError if the hub refuses
    * @throws Error if the client already watches robots or is closed

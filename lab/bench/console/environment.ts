@@ -89,8 +89,7 @@ export async function setUpEnvironment(lab: Lab, page: Page, parts: Parts) {
     await ask(key, 'POST', '/api/operator/profile', { headline: 'Steady hands', timezone: 'Europe/Berlin' })
     const { sessionId } = await ask(key, 'POST', '/api/sessions', { robotId: registered.id })
     await page.goto(`${wheelhouse.apiUrl}/dashboard/drive/${sessionId}`)
-    await page.getByText('Connected', { exact: true }).waitFor()
-    await page.getByText(/^Last frame \d+ ms ago/).waitFor()
+    await page.locator('[data-testid=freshness][data-state=LIVE]').waitFor()
     return {
       apiUrl: wheelhouse.apiUrl,
       robot: opened.robot,

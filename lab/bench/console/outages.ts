@@ -17,8 +17,7 @@ export interface Relinked {
   readonly afterStop: readonly number[]
 }
 
-const FRESHNESS = `document.querySelector('[data-testid=freshness]')?.textContent`
-export const IS_LIVE = `${FRESHNESS} === 'LIVE'`
+export const IS_LIVE = `document.querySelector('[data-testid=freshness]')?.dataset.state === 'LIVE'`
 /** Whether the top bar shows the connection to the gateway as open, and no problem with that to the hub. */
 const IS_LINKED = `((text) => text.includes('Connected') && !/onnecting|Offline/.test(text))(
   document.querySelector('section[aria-label=Status]')?.textContent ?? '')`

@@ -146,6 +146,7 @@ describe('over the hub', () => {
     },
     'notifications:since': { expected: allCallers, input: () => ({}) },
     'robots:watch': { expected: allCallers, input: () => ({}) },
+    ping: { expected: allCallers, input: () => ({}) },
   }
   const testUsers = (): Record<Who, TestUser> => ({
     client: at.client,

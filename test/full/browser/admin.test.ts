@@ -206,15 +206,18 @@ test('the list of sessions stops a robot after a hold, not by a click', async ()
   const fixture = await driving()
   try {
     const page = await adminAt('/sessions?status=ACTIVE')
-    const stop = page.getByRole('button', { name: `Hold to stop ${fixture.name}` })
+    const stop = page.getByRole('button', { name: `Hold: STOP ${fixture.name}` })
     await stop.click()
     expect(isHalted(fixture.robot)).toBe(false)
     await stop.hover()
     await page.mouse.down()
     await waitFor(() => expect(isHalted(fixture.robot)).toBe(true))
     await page.mouse.up()
-    const { body } = await fixture.owner.get(`/api/sessions/${fixture.sessionId}`)
-    expect(body.control.stop).toMatchObject({ by: admin.id, reason: 'Stopped by an administrator' })
+    // The robot halts before the stop is recorded.
+    await waitFor(async () => {
+      const { body } = await fixture.owner.get(`/api/sessions/${fixture.sessionId}`)
+      expect(body.control.stop).toMatchObject({ by: admin.id, reason: 'Stopped by an administrator' })
+    })
   } finally {
     await fixture.end()
   }
@@ -423,7 +426,7 @@ test.each(['client', 'operator'] as const)('pages and API deny access to a %s', 
   page.on('request', (request) => {
     if (request.url().includes('/api/admin/')) adminRequests.push(request.url())
   })
-  await page.getByRole('heading', { name: /^Welcome/ }).waitFor()
+  await page.getByRole('heading', { name: /^Good (morning|afternoon|evening), / }).waitFor()
   expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
   for (const path of [...pages.map(([path]) => path), '/dashboard/admin/robot-models']) {
     await page.goto(world.baseUrl + path)

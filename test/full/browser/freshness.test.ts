@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestCamera } from '../../support/browser/cameras.ts'
 import {
@@ -7,7 +7,12 @@ import {
   openCockpit,
   SLOW_RELOADS,
 } from '../../support/browser/cockpit.ts'
-import { type ConsoleBrowser, openConsole, seriousIssues } from '../../support/browser/console.ts'
+import {
+  type ConsoleBrowser,
+  openConsole,
+  seriousIssues,
+  throughNetwork,
+} from '../../support/browser/console.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
@@ -42,17 +47,6 @@ const NOTE_STATES = `
     requestAnimationFrame(note)
   }
   note()`
-
-/** Lets the gateway of a page be reached through a network that can be silenced. */
-async function throughNetwork(context: BrowserContext, url: string): Promise<void> {
-  await context.route('**/ticket', async (route) => {
-    const response = await route.fetch()
-    const body = await response.json()
-    const gateway = new URL(body.url)
-    gateway.host = new URL(url).host
-    await route.fulfill({ response, json: { ...body, url: gateway.href } })
-  })
-}
 
 async function endSession({ operator, sessionId }: CockpitFixture) {
   await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })

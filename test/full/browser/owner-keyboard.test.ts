@@ -35,10 +35,7 @@ test('with the keyboard only, an owner opens the session, watches, stops, clears
   await page.keyboard.press('Escape')
   await fixture.expectHalted()
   await cockpit.keyboard.up('ArrowUp')
-  await page
-    .getByRole('region', { name: 'Remote stop' })
-    .getByText(/^You stopped the robot/)
-    .waitFor()
+  await page.getByText(/^You stopped the robot, /).waitFor()
 
   // The focus goes back to the button when the dialog closes.
   await activate(page, 'Clear stop')
@@ -47,7 +44,7 @@ test('with the keyboard only, an owner opens the session, watches, stops, clears
   await activate(page, 'Clear stop')
   await activateInDialog(page, 'Clear stop')
   await page.getByText('Waiting for the operator to resume.').waitFor()
-  await cockpit.getByText('Paused: press R to resume').waitFor()
+  await cockpit.getByTestId('resume').waitFor()
   await cockpit.keyboard.press('r')
   await waitUntilDriving(cockpit)
 

@@ -377,6 +377,7 @@ const atHub: Record<string, () => Promise<unknown>> = {
   'command:session:action': command('session:action'),
   'command:notifications:since': command('notifications:since'),
   'command:robots:watch': command('robots:watch'),
+  'command:ping': command('ping'),
   'adapter:missed': () => fromAnotherHub('hub:missed'),
   'adapter:disordered': () => fromAnotherHub('hub:disordered'),
   'adapter:smessageBuffer': () => fromAnotherHub('hub:missed'),

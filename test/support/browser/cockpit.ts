@@ -54,7 +54,7 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
   const { page, context } = await browser.enter(operator, path, options.page)
   await page.getByText('Connected', { exact: true }).waitFor()
   // Before the gateway reports ACTIVE, the cockpit ignores keys.
-  await waitUntilDriving(page)
+  await inStatus(page, /^(You drive|Commands held)$/)
   await page.evaluate(COUNT_COMMANDS)
   const read = async () => (await operator.get(`/api/sessions/${sessionId}`)).body
   return {
@@ -80,12 +80,11 @@ export async function openCockpit(world: World, browser: ConsoleBrowser, options
 }
 export type CockpitFixture = Awaited<ReturnType<typeof openCockpit>>
 
-/** Waits until the gateway reports ACTIVE. Before that the cockpit ignores keys. */
-export const waitUntilDriving = (page: Page): Promise<void> =>
-  page
-    .getByRole('region', { name: 'Status' })
-    .getByText(/^(You drive|.* drives)$/)
-    .waitFor()
+/** Waits until the gateway reports ACTIVE and nothing holds the commands. */
+export const waitUntilDriving = (page: Page): Promise<void> => inStatus(page, /^(You drive|.* drives)$/)
+
+const inStatus = (page: Page, text: RegExp): Promise<void> =>
+  page.getByRole('region', { name: 'Status' }).getByText(text).waitFor()
 
 /** Performs a command of the menu. @param id its test id */
 export async function runCommand(page: Page, id: string): Promise<void> {

@@ -177,3 +177,15 @@ export async function expectAccessibleLayout(page: Page, what: string, options: 
 /** Waits for the title of a page. */
 export const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { name, level: 1 }).waitFor()
+
+/** Lets the gateway of a page be reached through a network that can be silenced. */
+export async function throughNetwork(context: BrowserContext, url: string): Promise<void> {
+  await context.route('**/ticket', async (route) => {
+    const response = await route.fetch().catch(() => undefined)
+    if (!response?.ok()) return await route.abort().catch(() => undefined) // the page may be gone
+    const body = await response.json()
+    const gateway = new URL(body.url)
+    gateway.host = new URL(url).host
+    await route.fulfill({ response, json: { ...body, url: gateway.href } })
+  })
+}

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { NotificationEvent, RobotStatusEvent, SessionAction } from '@wheelhouse/protocol'
-import { HubClient } from '@wheelhouse/sdk'
+import { HubClient, HubError } from '@wheelhouse/sdk'
 import { createStore } from '../base/store.ts'
 import { keys } from './queries.ts'
 import type { SessionGuard } from './session-guard.ts'
@@ -30,6 +30,12 @@ export function createSessionRooms(hub: HubClient, queries: QueryInvalidator) {
 
 /** The longest delay between two attempts to connect: a page should not be outdated for long after the hub is back. */
 const MAX_RECONNECT_MS = 2_000
+
+/** How often the page asks the hub for an answer, and how long an answer may take before what the page knows counts as old. */
+const PING_MS = 250
+const SILENT_MS = 750
+/** After this time the page asks again. */
+const ANSWER_MS = 2_000
 
 /** `offline`: this device has no network. `reconnecting`: the connection was lost and the client retries. */
 export type HubConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline'
@@ -79,8 +85,34 @@ export function createLive(options: { url: string; session: SessionGuard; querie
       window.addEventListener('offline', () => connection.set('offline'))
       window.addEventListener('online', () => (hub.connected ? connection.set('live') : markLost()))
       hub.connect().catch(markLostUnlessConnected)
+      watchForSilence(hub, (isSilent) => (isSilent ? markLost() : connection.set('live')))
     },
   }
+}
+
+/** Reports when the hub falls silent on an open connection, and when it answers again. */
+function watchForSilence(hub: HubClient, report: (isSilent: boolean) => void): void {
+  let askedAtMs: number | undefined
+  let isSilent = false
+  const ask = async () => {
+    askedAtMs = performance.now()
+    const hasAnswered = await hub.ping(ANSWER_MS).then(
+      () => true,
+      (cause) => cause instanceof HubError, // a refusal is an answer
+    )
+    askedAtMs = undefined
+    if (!hasAnswered || !isSilent) return
+    isSilent = false
+    report(false)
+  }
+  setInterval(() => {
+    if (askedAtMs === undefined) {
+      if (hub.connected) void ask()
+    } else if (!isSilent && performance.now() - askedAtMs >= SILENT_MS) {
+      isSilent = true
+      report(true)
+    }
+  }, PING_MS)
 }
 
 const invalidatedKeys: Record<string, readonly (readonly string[])[]> = {
