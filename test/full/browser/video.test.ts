@@ -118,7 +118,7 @@ test.concurrent('a missing video shows a message and is retried', async () => {
   await fixture.page.getByText('This robot has no video.').waitFor()
   const { url } = await withCamera(async (camera) => camera)
   await using unreachable = await openCockpit(world, browser, { robot: { stream_url: url } })
-  await unreachable.page.getByText(/^Camera unreachable/).waitFor()
+  await unreachable.page.getByText('Camera unreachable', { exact: true }).waitFor()
   await unreachable.page.getByRole('button', { name: 'Retry now' }).waitFor()
 })
 
