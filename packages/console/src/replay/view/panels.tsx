@@ -31,7 +31,7 @@ import {
   type Reading,
   withUnit,
 } from '../../telemetry/sample-reader.ts'
-import { drawTrail, type Point } from '../../telemetry/trail-map.ts'
+import { drawTrail } from '../../telemetry/trail-map.ts'
 import { dropText } from '../../texts/code-texts.ts'
 import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'
@@ -300,17 +300,11 @@ function NewBookmark({ field, onAdd }: { field: MarksPanelProps['field']; onAdd:
   )
 }
 
-interface Path {
-  readonly poses: readonly (Pose & { readonly atMs: number })[]
-  readonly low: Point
-  readonly high: Point
-}
-
 /** Shows the whole path of the robot from above: up to the position, and faintly after it. */
 export function PathMap({ replay, schema }: MapProps) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const place = useRef<HTMLSpanElement>(null)
-  const path = useRef<{ source: Float64Array; path: Path }>(undefined)
+  const path = useRef<{ source: Float64Array; path: ReturnType<typeof pathOf> }>(undefined)
   const reader = useMemo(() => createSampleReader(schema), [schema])
   usePositionEffect(replay, (atMs) => {
     const poses = replay.overview.get().overview?.poses
@@ -328,7 +322,7 @@ export function PathMap({ replay, schema }: MapProps) {
   )
 }
 
-function pathOf(values: Float64Array): Path {
+function pathOf(values: Float64Array) {
   const poses: (Pose & { atMs: number })[] = []
   for (let at = 0; at < values.length; at += 4) {
     const [atMs = Number.NaN, xM = 0, yM = 0, headingRad = 0] = values.subarray(at, at + 4)
@@ -344,7 +338,7 @@ function pathOf(values: Float64Array): Path {
 
 function drawPath(
   canvas: HTMLCanvasElement,
-  { poses, low, high }: Path,
+  { poses, low, high }: ReturnType<typeof pathOf>,
   atMs: number,
   exact: Pose | undefined,
 ): Pose | undefined {

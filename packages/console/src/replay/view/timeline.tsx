@@ -8,8 +8,8 @@ import { StateShape } from '../../status/state-label.tsx'
 import { dropText, gapText } from '../../texts/code-texts.ts'
 import { language, t } from '../../texts/texts.ts'
 import type { Overview } from '../data/overview.ts'
-import { numberAt } from '../data/recording-source.ts'
-import type { Replay, TimeRange } from '../player/replay.ts'
+import { numberAt, type TimeRange } from '../data/recording-source.ts'
+import type { Replay } from '../player/replay.ts'
 import {
   createPlotView,
   DEFAULT_PX,
