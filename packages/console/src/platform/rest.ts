@@ -15,6 +15,9 @@ type Body<A extends Answer> = [Exclude<A['data'], undefined>] extends [never]
   ? undefined
   : Exclude<A['data'], undefined>
 
+/** Returns the parameters of a route about one thing: `rest.GET('/api/sessions/{id}', byId(id))`. */
+export const byId = (id: string) => ({ params: { path: { id } } })
+
 /** Queries a route: `useRead(keys.profile, (rest, { signal }) => rest.GET('/api/auth/profile', { signal }))`. */
 export function useRead<A extends Answer, Data = Body<A>>(
   queryKey: QueryKey,
