@@ -3,6 +3,7 @@ import {
   type InfiniteData,
   type QueryKey,
   type UseInfiniteQueryResult,
+  type UseQueryResult,
   useInfiniteQuery,
   useMutation,
   useQueryClient,
@@ -18,7 +19,7 @@ import { useNow } from '../base/time.tsx'
 import type { ListRows } from '../list/list-pages.ts'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useAction, useRead } from '../platform/rest.ts'
+import { byId, useAction, useRead } from '../platform/rest.ts'
 import { stopReasons } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 
@@ -101,12 +102,9 @@ export function shortTime(ms: number): string {
     : t('admin.freshness.minutes', { minutes: Math.floor(seconds / 60) })
 }
 
-interface FreshnessProps {
-  readonly query: { readonly dataUpdatedAt: number; readonly isError: boolean; readonly isPaused: boolean }
-}
-
 /** Shows the age of the data and whether refreshing works. */
-export function Freshness({ query: { dataUpdatedAt, isError, isPaused } }: FreshnessProps) {
+export function Freshness(props: { query: Pick<UseQueryResult, 'dataUpdatedAt' | 'isError' | 'isPaused'> }) {
+  const { dataUpdatedAt, isError, isPaused } = props.query
   const nowMs = useNow()
   if (dataUpdatedAt === 0) return null
   // Without a network the query is paused and reports no error.
@@ -130,7 +128,7 @@ export function RevokeButton(props: {
   const { id, operator_name: name, robot_type: type } = props.certification
   const revoke = useAction(
     (rest, reason: string) =>
-      rest.POST('/api/admin/certifications/{id}/revoke', { params: { path: { id } }, body: { reason } }),
+      rest.POST('/api/admin/certifications/{id}/revoke', { ...byId(id), body: { reason } }),
     keys.certifications,
     keys.users,
   )
@@ -160,7 +158,7 @@ export function useAdminStop(sessionId: string) {
     mutationFn: () =>
       answerOf(
         rest.PATCH('/api/sessions/{id}', {
-          params: { path: { id: sessionId } },
+          ...byId(sessionId),
           body: { action: 'emergency_stop', reason: stopReasons.admin },
           signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
         }),
@@ -216,6 +214,6 @@ export type User = Schemas['UserDetail']
 export const useUser = (id: string) =>
   useRead(
     [...keys.users, id],
-    (rest, { signal }) => rest.GET('/api/admin/users/{id}', { params: { path: { id } }, signal }),
+    (rest, { signal }) => rest.GET('/api/admin/users/{id}', { ...byId(id), signal }),
     { refetchInterval: POLL_INTERVAL_MS },
   )

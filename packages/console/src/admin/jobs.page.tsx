@@ -10,7 +10,7 @@ import { Empty, Note, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useAction, useWrite } from '../platform/rest.ts'
+import { byId, useAction, useWrite } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
@@ -152,7 +152,7 @@ function whenOf({ failed_at, next_attempt_at, started_at, created_at }: Job): Re
 }
 
 function RetryJob({ job: { id, queue } }: { job: Job }) {
-  const retry = useWrite((rest) => rest.POST('/api/admin/jobs/{id}/retry', { params: { path: { id } } }), {
+  const retry = useWrite((rest) => rest.POST('/api/admin/jobs/{id}/retry', byId(id)), {
     refresh: [keys.jobs],
     refreshesOnError: true,
   })
@@ -177,10 +177,7 @@ function RetryJob({ job: { id, queue } }: { job: Job }) {
 }
 
 function DiscardJob({ job: { id, queue, state } }: { job: Job }) {
-  const discard = useAction(
-    (rest) => rest.POST('/api/admin/jobs/{id}/discard', { params: { path: { id } } }),
-    keys.jobs,
-  )
+  const discard = useAction((rest) => rest.POST('/api/admin/jobs/{id}/discard', byId(id)), keys.jobs)
   return (
     <ConfirmButton
       size="xs"

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { duration, timeOfDay } from '../base/format.ts'
 import { Problem } from '../base/states.tsx'
 import { useMe } from '../platform/platform.ts'
-import { useWrite } from '../platform/rest.ts'
+import { byId, useWrite } from '../platform/rest.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
 import { isOpen, useSession, useSessionAction } from './session-query.ts'
@@ -78,10 +78,7 @@ const MAX_MINUTES = 480
 function Request({ sessionId }: { sessionId: string }) {
   const [minutes, setMinutes] = useState<number | string>(15)
   const request = useWrite((rest, additionalMinutes: number) =>
-    rest.POST('/api/sessions/{id}/extend', {
-      params: { path: { id: sessionId } },
-      body: { additionalMinutes },
-    }),
+    rest.POST('/api/sessions/{id}/extend', { ...byId(sessionId), body: { additionalMinutes } }),
   )
   const submit = (event: FormEvent) => {
     event.preventDefault()

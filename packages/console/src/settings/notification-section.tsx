@@ -32,10 +32,10 @@ import { keys } from '../platform/queries.ts'
 import { useRead, useWrite } from '../platform/rest.ts'
 import { loadPush, type PushDevice, type PushState, removeDevice, turnOnPush } from '../push/browser-push.ts'
 import { StateLabel } from '../status/state-label.tsx'
-import { LANGUAGES } from '../texts/languages.ts'
+import { isLanguage, LANGUAGES } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'
 import { useWebhooks } from '../webhooks/webhooks.tsx'
-import { isLanguage, useProfileChange } from './use-profile-change.ts'
+import { useProfileChange } from './use-profile-change.ts'
 
 /** Edits notification preferences. Each switch saves immediately. */
 function PreferencesForm() {
@@ -71,7 +71,7 @@ function MailLanguageForm({ saved }: { saved: NotificationSettings }) {
       description={t('settings.mailLanguage.note')}
       data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
       value={saved.language ?? 'en'}
-      onChange={(value) => value !== null && isLanguage(value) && change.mutate({ language: value })}
+      onChange={(value) => isLanguage(value) && change.mutate({ language: value })}
       disabled={change.isPending}
       error={change.error && messageOf(change.error)}
       allowDeselect={false}
@@ -193,20 +193,16 @@ function Fields({ hours, onChange }: { hours: QuietHours; onChange: (part: Parti
   return (
     <>
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
-        <TextInput
-          type="time"
-          label={t('settings.quietHours.start')}
-          required
-          value={hours.start}
-          onChange={(event) => onChange({ start: event.currentTarget.value })}
-        />
-        <TextInput
-          type="time"
-          label={t('settings.quietHours.end')}
-          required
-          value={hours.end}
-          onChange={(event) => onChange({ end: event.currentTarget.value })}
-        />
+        {(['start', 'end'] as const).map((name) => (
+          <TextInput
+            key={name}
+            type="time"
+            label={t(name === 'start' ? 'settings.quietHours.start' : 'settings.quietHours.end')}
+            required
+            value={hours[name]}
+            onChange={(event) => onChange({ [name]: event.currentTarget.value })}
+          />
+        ))}
         <ZoneSelect
           label={t('settings.quietHours.zone')}
           value={hours.time_zone}
