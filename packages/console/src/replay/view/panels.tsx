@@ -12,15 +12,8 @@ import {
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { recordingTopics, type TelemetrySchema } from '@wheelhouse/protocol'
 import type { Pose } from '@wheelhouse/sdk'
-import {
-  type ComponentPropsWithRef,
-  type FormEvent,
-  type RefObject,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { type ComponentPropsWithRef, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
+import { Form } from '../../base/form.tsx'
 import { decimals } from '../../base/format.ts'
 import { Problem } from '../../base/states.tsx'
 import { StateShape } from '../../status/state-label.tsx'
@@ -273,14 +266,13 @@ export function MarksPanel({ replay, tracks, actions, field }: MarksPanelProps) 
 
 function NewBookmark({ field, onAdd }: { field: MarksPanelProps['field']; onAdd: (label: string) => void }) {
   const [label, setLabel] = useState('')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     onAdd(label.trim() || t('replay.marks.unnamed'))
     setLabel('')
     field.current?.blur()
   }
   return (
-    <form onSubmit={submit}>
+    <Form onSubmit={submit}>
       <Group gap={4} px={14} wrap="nowrap">
         <TextInput
           ref={field}
@@ -296,7 +288,7 @@ function NewBookmark({ field, onAdd }: { field: MarksPanelProps['field']; onAdd:
           {t('common.add')}
         </Button>
       </Group>
-    </form>
+    </Form>
   )
 }
 
