@@ -35,7 +35,7 @@ import {
   type Episode,
   isRunning,
   type NewExport,
-  reasonText,
+  reasonTexts,
   useChosen,
   useDatasetExports,
   useDatasets,
@@ -119,7 +119,7 @@ const columns: readonly TableColumn<Dataset>[] = [
       <>
         {exportable_count.toLocaleString(language)}
         {not_exportable.map(({ reason, count }) => (
-          <Note key={reason}>{t('data.datasets.reason', { count, reason: reasonText(reason) })}</Note>
+          <Note key={reason}>{t('data.datasets.reason', { count, reason: reasonTexts[reason] })}</Note>
         ))}
       </>
     ),
@@ -229,7 +229,7 @@ const episodeColumns: readonly TableColumn<Episode>[] = [
             {success ? t('data.dataset.success') : t('data.dataset.failure')}
           </StateLabel>
         )}
-        {not_exportable && <Note>{reasonText(not_exportable)}</Note>}
+        {not_exportable && <Note>{reasonTexts[not_exportable]}</Note>}
       </>
     ),
   ],
@@ -357,7 +357,7 @@ const LeftOut = ({ leftOut: { count, episodes } }: { leftOut: DatasetExport['lef
       <div key={id} style={{ overflowWrap: 'anywhere' }}>
         {t(reason === 'gaps' ? 'data.exports.leftOutGaps' : 'data.exports.leftOutEpisode', {
           episode: episode_id,
-          reason: reasonText(reason),
+          reason: reasonTexts[reason],
           seconds: Math.round(missing_seconds),
         })}
       </div>

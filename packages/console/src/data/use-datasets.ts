@@ -34,14 +34,12 @@ export function useEpisodes(id: string) {
 
 type Reason = Schemas['DatasetExport']['left_out']['episodes'][number]['reason']
 
-const texts: Readonly<Record<Reason, string>> = {
+export const reasonTexts: Readonly<Record<Reason, string>> = {
   no_recording: t('data.reasons.no_recording'),
   recording_not_ready: t('data.reasons.recording_not_ready'),
   unfinished: t('data.reasons.unfinished'),
   gaps: t('data.reasons.gaps'),
 }
-
-export const reasonText = (reason: Reason): string => texts[reason]
 
 /** Returns which rows of a table are chosen, and a function that chooses a row or withdraws its choice. */
 export function useChosen(rows: readonly { readonly id: string }[]) {

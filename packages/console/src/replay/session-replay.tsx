@@ -61,7 +61,12 @@ export function OpenReplay({ session, recording, parts, atSeconds, isEmbedded = 
   const me = useMe()
   const router = useRouter()
   const episodes = useShownEpisodes(session.id)
-  const schemas = useSchemas(session)
+  const { telemetry_schema, control_schema } = session
+  // Queries keep what is equal in a newer answer.
+  const schemas = useMemo(
+    () => readSchemas(telemetry_schema, control_schema),
+    [telemetry_schema, control_schema],
+  )
   const replay = useReplay({ recording, parts, schemas, send: guard.fetch, atSeconds })
   const { bookmarks, actions } = useBookmarks(recording.id)
   const liveLog = useLiveSession(session.id)?.events
@@ -154,15 +159,6 @@ export function EmbeddedReplay({ session, recording }: Pick<OpenProps, 'session'
       </MantineProvider>
     </div>
   )
-}
-
-/** Returns the schemas of the robot, stable while they are equal. */
-function useSchemas({ telemetry_schema, control_schema }: SessionDetail) {
-  const text = JSON.stringify([telemetry_schema, control_schema])
-  return useMemo(() => {
-    const [telemetry, control] = JSON.parse(text) as [unknown, unknown]
-    return readSchemas(telemetry, control)
-  }, [text])
 }
 
 const NO_BOOKMARKS: readonly Bookmark[] = []

@@ -37,27 +37,30 @@ import { t } from '../texts/texts.ts'
 import { useWebhooks } from '../webhooks/webhooks.tsx'
 import { useProfileChange } from './use-profile-change.ts'
 
+const preferences = [
+  ['email', t('settings.preferences.email'), t('settings.preferences.emailNote')],
+  ['push', t('settings.preferences.popUps'), t('settings.preferences.popUpsNote')],
+] as const
+
 /** Edits notification preferences. Each switch saves immediately. */
 function PreferencesForm() {
   const { notification_preferences: saved } = useMe()
   const change = useProfileChange()
   // Shows a pending change optimistically.
   const shown = { ...saved, ...(change.isPending && change.variables.notification_preferences) }
-  const set = (preference: Partial<typeof saved>) => change.mutate({ notification_preferences: preference })
   return (
     <Stack>
-      <Switch
-        label={t('settings.preferences.email')}
-        description={t('settings.preferences.emailNote')}
-        checked={shown.email}
-        onChange={(event) => set({ email: event.currentTarget.checked })}
-      />
-      <Switch
-        label={t('settings.preferences.popUps')}
-        description={t('settings.preferences.popUpsNote')}
-        checked={shown.push}
-        onChange={(event) => set({ push: event.currentTarget.checked })}
-      />
+      {preferences.map(([name, label, description]) => (
+        <Switch
+          key={name}
+          label={label}
+          description={description}
+          checked={shown[name]}
+          onChange={(event) =>
+            change.mutate({ notification_preferences: { [name]: event.currentTarget.checked } })
+          }
+        />
+      ))}
       <Problem error={change.error} />
     </Stack>
   )
@@ -262,19 +265,6 @@ const useSettingsChange = () =>
     { stores: keys.notificationSettings },
   )
 
-function usePush() {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  const refresh = () => queries.invalidateQueries({ queryKey: keys.push })
-  const query = useQuery({ queryKey: keys.push, queryFn: () => loadPush(rest) })
-  const turnOn = useMutation({ mutationFn: () => turnOnPush(rest), onSettled: refresh })
-  const remove = useMutation({
-    mutationFn: (device: PushDevice) => removeDevice(rest, device),
-    onSettled: refresh,
-  })
-  return { query, turnOn, remove }
-}
-
 const stateTexts: Readonly<Record<PushState, string>> = {
   insecure: t('settings.push.insecure'),
   unsupported: t('settings.push.unsupported'),
@@ -285,7 +275,12 @@ const stateTexts: Readonly<Record<PushState, string>> = {
 
 /** Turns notifications of this browser on and off, and lists the devices of the user that receive them. */
 function PushSection() {
-  const { query, turnOn, remove } = usePush()
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const onSettled = () => queries.invalidateQueries({ queryKey: keys.push })
+  const query = useQuery({ queryKey: keys.push, queryFn: () => loadPush(rest) })
+  const turnOn = useMutation({ mutationFn: () => turnOnPush(rest), onSettled })
+  const remove = useMutation({ mutationFn: (device: PushDevice) => removeDevice(rest, device), onSettled })
   return (
     <QueryView query={query}>
       {({ devices, state, own }) => (

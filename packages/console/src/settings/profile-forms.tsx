@@ -132,6 +132,11 @@ function OperatorFields({ saved, onSaved }: FormProps & { saved: Schemas['Operat
   )
 }
 
+const countries = namedChoices(
+  'region',
+  countryCodes.map(([code]) => code as string),
+)
+
 interface CountryProps {
   readonly value: string | null
   readonly error: string | undefined
@@ -143,14 +148,6 @@ interface CountryProps {
  * text is reported, because it is not stored.
  */
 function CountrySelect({ value, error, onChange }: CountryProps) {
-  const countries = useMemo(
-    () =>
-      namedChoices(
-        'region',
-        countryCodes.map(([code]) => code as string),
-      ),
-    [],
-  )
   const [search, setSearch] = useState('')
   const [unknown, setUnknown] = useState<string>()
   const change = (code: string | null) => {

@@ -24,7 +24,7 @@ import { colorsOf, drawSwatch, type GapSpan, type SpanKind, spanAt, spanTexts } 
 
 const ZOOM_STEP = 2
 
-interface Props {
+export interface TransportProps {
   readonly replay: Replay
   readonly isGrowing: boolean
   /** Jumps to the next or the previous stop; undefined for a recording without one. */
@@ -62,7 +62,15 @@ function leaveFocus(event: MouseEvent): void {
   if (event.target instanceof Element && event.target.closest('button')) event.preventDefault()
 }
 
-export function Transport({ replay, isGrowing, onStop, onBookmark, onKeys, kinds, children }: Props) {
+export function Transport({
+  replay,
+  isGrowing,
+  onStop,
+  onBookmark,
+  onKeys,
+  kinds,
+  children,
+}: TransportProps) {
   const { clock, view } = replay
   const isPlaying = useStore(clock.isPlaying)
   const isFollowing = useStore(clock.isFollowing)
