@@ -1,10 +1,7 @@
 import { Text } from '@mantine/core'
 import {
-  type InfiniteData,
-  type QueryKey,
   type UseInfiniteQueryResult,
   type UseQueryResult,
-  useInfiniteQuery,
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query'
@@ -39,30 +36,16 @@ export function AdminPage({ children, ...page }: Omit<ComponentProps<typeof Page
   )
 }
 
-/** Entries per request. */
-export const PAGE_SIZE = 50
 const POLL_INTERVAL_MS = 5_000
 
-/**
- * Queries a list page by page, newest first. Polls while only the first page is loaded, so that loaded older pages
- * do not shift.
- * @param load reads the entries older than the id `before`, or the newest entries
- */
-export function usePages<T extends { readonly id: string | number }>(
-  queryKey: QueryKey,
-  load: (before: string | undefined, signal: AbortSignal) => Promise<readonly T[]>,
-) {
-  return useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam, signal }) => load(pageParam, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : String(last.at(-1)?.id)),
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : POLL_INTERVAL_MS),
-  })
-}
+/** Polls while only the first page is loaded, so that loaded older pages do not shift. */
+export const firstPagePolls = {
+  limit: 50,
+  pollMs: ({ length }: readonly unknown[]) => (length > 1 ? false : POLL_INTERVAL_MS),
+} as const
 
 interface Props<T> {
-  readonly query: UseInfiniteQueryResult<InfiniteData<readonly T[]>>
+  readonly query: UseInfiniteQueryResult<readonly T[]>
   readonly empty: string
   readonly children: (entries: readonly T[]) => ReactNode
 }
@@ -72,14 +55,10 @@ export function PagesView<T>({ query, empty, children }: Props<T>) {
   return (
     <>
       <Freshness query={query} />
-      <QueryView
-        query={query}
-        isEmpty={({ pages }) => pages[0]?.length === 0}
-        empty={<Empty title={empty} />}
-      >
-        {({ pages }) => (
+      <QueryView query={query} isEmpty={(entries) => entries.length === 0} empty={<Empty title={empty} />}>
+        {(entries) => (
           <>
-            {children(pages.flat())}
+            {children(entries)}
             <MoreButton query={query}>{t('admin.list.older')}</MoreButton>
           </>
         )}

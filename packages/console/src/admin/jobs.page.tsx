@@ -14,7 +14,7 @@ import { byId, useAction, useWrite } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { AdminPage, Freshness, LATE_JOB_S, PAGE_SIZE, shortTime, useQueues } from './admin-page.tsx'
+import { AdminPage, Freshness, LATE_JOB_S, shortTime, useQueues } from './admin-page.tsx'
 
 export const JobsPage = () => (
   <AdminPage title={t('admin.jobs.title')} description={t('admin.jobs.description')}>
@@ -59,6 +59,7 @@ const emptyTitles: Record<Schemas['JobState'], string> = {
 }
 
 const JOBS_INTERVAL_MS = 3_000
+const JOBS_PER_PAGE = 50
 
 /** Lists the jobs in a state, newest first. Polls while only the first page is loaded. */
 function JobList({ state }: { state: Schemas['JobState'] }) {
@@ -66,7 +67,7 @@ function JobList({ state }: { state: Schemas['JobState'] }) {
   const query = useInfiniteQuery({
     queryKey: [...keys.jobs, state],
     queryFn: ({ pageParam, signal }) => {
-      const params = { query: { state, limit: PAGE_SIZE, before: pageParam } }
+      const params = { query: { state, limit: JOBS_PER_PAGE, before: pageParam } }
       return answerOf(rest.GET('/api/admin/jobs', { params, signal }))
     },
     initialPageParam: undefined as string | undefined,

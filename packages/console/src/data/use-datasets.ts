@@ -1,9 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { byId, useRead, useWrite } from '../platform/rest.ts'
+import { byId, usePages, useRead, useWrite } from '../platform/rest.ts'
 import type { DatasetExport } from '../recording/recordings.ts'
 import { t } from '../texts/texts.ts'
 
@@ -11,26 +9,15 @@ export type Dataset = Schemas['Dataset']
 /** An episode that a robot reported, or that was marked in a session. */
 export type Episode = Schemas['Episode']
 
-const PAGE_SIZE = 50
-
 export const useDatasets = () =>
   useRead([...keys.datasets, 'list'], (rest) => rest.GET('/api/client/datasets'))
 
 /** Queries the episodes of a dataset page by page, newest first. */
-export function useEpisodes(id: string) {
-  const { rest } = usePlatform()
-  return useInfiniteQuery({
-    queryKey: [...keys.datasets, id, 'episodes'],
-    queryFn: async ({ pageParam: before }) => {
-      const query = { limit: PAGE_SIZE, ...(before !== undefined && { before }) }
-      const params = { path: { id }, query }
-      return (await answerOf(rest.GET('/api/client/datasets/{id}/episodes', { params }))).episodes
-    },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => (page.length < PAGE_SIZE ? undefined : page.at(-1)?.id),
-    select: ({ pages }) => pages.flat(),
+export const useEpisodes = (id: string) =>
+  usePages([...keys.datasets, id, 'episodes'], { limit: 50 }, async (rest, query) => {
+    const params = { path: { id }, query }
+    return (await answerOf(rest.GET('/api/client/datasets/{id}/episodes', { params }))).episodes
   })
-}
 
 type Reason = Schemas['DatasetExport']['left_out']['episodes'][number]['reason']
 
