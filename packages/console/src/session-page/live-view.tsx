@@ -145,13 +145,12 @@ function SessionBand(props: { session: SessionDetail; events: readonly SessionLo
     <Group
       component="section"
       aria-label={t('session.band.label')}
-      className={styles.band ?? ''}
       gap="sm"
       wrap="nowrap"
       mih={44}
       c="dimmed"
     >
-      <canvas ref={canvas} aria-hidden />
+      <canvas ref={canvas} aria-hidden style={{ flex: 1, width: 0, minWidth: '6rem', height: '1.25rem' }} />
       <span>{t('session.band.soFar', { time: clockText((nowMs - fromMs) / 1_000) })}</span>
       {recording && (
         <LinkButton

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, NativeSelect, Text, Tooltip, UnstyledButton } from '@mantine/core'
+import { ActionIcon, Button, Group, NativeSelect, Text, Tooltip, UnstyledButton } from '@mantine/core'
 import { type FC, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
 import { decimals } from '../../base/format.ts'
 import { IconKeyboard, IconPause, IconPlay } from '../../base/icons.tsx'
@@ -109,10 +109,10 @@ export function Transport({
       )}
       <ul className={styles.legend} aria-label={t('replay.tracks.legend')}>
         {kinds.map((kind) => (
-          <li key={kind}>
+          <Group component="li" key={kind} gap="0.35rem" wrap="nowrap" style={{ whiteSpace: 'nowrap' }}>
             <Swatch kind={kind} />
             {spanTexts[kind]}
-          </li>
+          </Group>
         ))}
       </ul>
       <span className={styles.space} />
@@ -162,7 +162,7 @@ function Swatch({ kind }: { kind: SpanKind }) {
     const { context, width, height } = area
     drawSwatch(context, { x: 0, y: 0, width, height }, kind, colorsOf(canvas.current))
   }, [kind])
-  return <canvas ref={canvas} aria-hidden />
+  return <canvas ref={canvas} aria-hidden style={{ width: 22, height: 12 }} />
 }
 
 /** A picture that is older than this is marked: nothing newer was recorded. */

@@ -209,7 +209,7 @@ function PlotRow({ replay, plot, width, gaps }: PlotRowProps) {
       {others.length > 0 && <div className={styles.others}>{others}</div>}
       <div
         ref={chart}
-        className={styles.chart}
+        style={{ minWidth: 0, minHeight: 0, overflow: 'hidden' }}
         role="img"
         aria-label={t('replay.plots.label', { plot: plot.title })}
       />
