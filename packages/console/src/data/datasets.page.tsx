@@ -233,25 +233,22 @@ const episodeColumns: readonly TableColumn<Episode>[] = [
       </>
     ),
   ],
-  [t('data.dataset.file'), (episode) => <Content episode={episode} />],
+  [t('data.dataset.file'), contentOf],
 ]
 
-function Content({ episode }: { episode: Episode }) {
+function contentOf(episode: Episode): ReactNode {
   const { session_id, started_at, episode_id, uri } = episode
-  if (!isRecorded(episode) || session_id === null) return <Recording uri={uri} />
-  return (
-    <LinkAnchor
-      to="/sessions/$sessionId/replay"
-      params={{ sessionId: session_id }}
-      search={{ at: started_at }}
-      aria-label={t('data.dataset.replayLabel', { episode: episode_id })}
-    >
-      {t('data.dataset.replay')}
-    </LinkAnchor>
-  )
-}
-
-function Recording({ uri }: { uri: string | null }) {
+  if (isRecorded(episode) && session_id !== null)
+    return (
+      <LinkAnchor
+        to="/sessions/$sessionId/replay"
+        params={{ sessionId: session_id }}
+        search={{ at: started_at }}
+        aria-label={t('data.dataset.replayLabel', { episode: episode_id })}
+      >
+        {t('data.dataset.replay')}
+      </LinkAnchor>
+    )
   if (uri === null) return t('data.dataset.noFile')
   const address = webAddress(uri)
   if (!address) return <Code style={{ overflowWrap: 'anywhere' }}>{uri}</Code>

@@ -22,7 +22,16 @@ const BYTES_PER_MB = 1_000_000
 export function RecordingsPage() {
   const { robot } = useSearch({ from: '/shell/recordings' })
   const navigate = useNavigate({ from: '/recordings' })
-  const query = useRecordings(robot)
+  const { rest } = usePlatform()
+  const query = useInfiniteQuery({
+    queryKey: [...keys.recordings, 'list', robot],
+    queryFn: ({ pageParam: cursor, signal }) =>
+      answerOf(rest.GET('/api/recordings', { params: { query: { robot_id: robot, cursor } }, signal })),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ recordings }) => recordings.some(isUnfinished)) ? POLL_MS : false,
+  })
   return (
     <Page title={t('recording.list.title')} description={t('recording.list.description')}>
       <Group justify="space-between" align="flex-end">
@@ -53,19 +62,6 @@ export function RecordingsPage() {
       </QueryView>
     </Page>
   )
-}
-
-function useRecordings(robot: string | undefined) {
-  const { rest } = usePlatform()
-  return useInfiniteQuery({
-    queryKey: [...keys.recordings, 'list', robot],
-    queryFn: ({ pageParam: cursor, signal }) =>
-      answerOf(rest.GET('/api/recordings', { params: { query: { robot_id: robot, cursor } }, signal })),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ recordings }) => recordings.some(isUnfinished)) ? POLL_MS : false,
-  })
 }
 
 function Usage({ used_bytes, quota_bytes }: { used_bytes: number; quota_bytes: number | null }) {

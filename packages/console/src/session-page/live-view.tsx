@@ -36,14 +36,9 @@ import { useSessionCameras } from '../video/use-cameras.ts'
 import { useReadAges, VideoView } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
 
-interface Props {
-  readonly session: SessionDetail
-  readonly fetchedAtMs: number
-  readonly live: LiveSession
-}
-
 /** Shows an open session: a large picture with the stop in its corner, what has happened so far, and a rail of tabs. */
-export function LiveView({ session, fetchedAtMs, live }: Props) {
+export function LiveView(props: { session: SessionDetail; fetchedAtMs: number; live: LiveSession }) {
+  const { session, fetchedAtMs, live } = props
   const { operator, client } = useSessionRoles(session)
   const observerConnection = useObserverConnection(session.id, true)
   const observerState = useObserverState(observerConnection)

@@ -15,7 +15,7 @@ import type { Pose } from '@wheelhouse/sdk'
 import { type ComponentPropsWithRef, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import { Form } from '../../base/form.tsx'
 import { decimals } from '../../base/format.ts'
-import { Problem } from '../../base/states.tsx'
+import { Note, Problem } from '../../base/states.tsx'
 import { StateShape } from '../../status/state-label.tsx'
 import {
   createSampleReader,
@@ -147,7 +147,7 @@ export function LogPanel({ replay, entries }: { replay: Replay; entries: readonl
         onChange={({ currentTarget: { value } }) => setSearch(value)}
       />
       <div className={styles.logRows} ref={viewport} data-testid="log">
-        {found.length === 0 && <Nothing>{t('replay.log.empty')}</Nothing>}
+        {found.length === 0 && <Note {...inList}>{t('replay.log.empty')}</Note>}
         <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
           {rows.getVirtualItems().map(({ index, key, start }) => {
             const entry = found[index]
@@ -190,11 +190,8 @@ const Row = ({
   </UnstyledButton>
 )
 
-const Nothing = ({ children }: { children: string }) => (
-  <Text size="sm" c="dimmed" px={14} py="xs">
-    {children}
-  </Text>
-)
+/** The space around what stands in the place of a list. */
+const inList = { px: 14, py: 'xs' } as const
 
 /** The actions of a viewer with an account on bookmarks. */
 export interface BookmarkActions {
@@ -227,7 +224,7 @@ export function MarksPanel({ replay, tracks, actions, field }: MarksPanelProps) 
         />
       )}
       <Problem error={error} />
-      {tracks.marks.length === 0 && <Nothing>{t('replay.marks.noBookmarks')}</Nothing>}
+      {tracks.marks.length === 0 && <Note {...inList}>{t('replay.marks.noBookmarks')}</Note>}
       {tracks.marks.map((mark) => (
         <Group key={mark.bookmark.id} gap={0} pr="xs" wrap="nowrap">
           <Row replay={replay} atMs={mark.atMs}>
@@ -249,7 +246,7 @@ export function MarksPanel({ replay, tracks, actions, field }: MarksPanelProps) 
       <Text component="h2" size="xs" fw={600} c="dimmed" px={14} mt="sm">
         {t('replay.marks.episodes')}
       </Text>
-      {tracks.episodes.length === 0 && <Nothing>{t('replay.marks.noEpisodes')}</Nothing>}
+      {tracks.episodes.length === 0 && <Note {...inList}>{t('replay.marks.noEpisodes')}</Note>}
       {tracks.episodes.map(({ fromMs, toMs, episode }) => (
         <Row key={episode.id} replay={replay} atMs={fromMs}>
           <span>
