@@ -5,6 +5,7 @@ import {
   MantineProvider,
   Menu,
   Modal,
+  type ModalProps,
   NativeSelect,
   Stack,
   Switch,
@@ -202,10 +203,8 @@ function useShownEpisodes(sessionId: string): readonly RecordedEpisode[] {
   }, [data])
 }
 
-interface DialogProps {
+interface DialogProps extends Pick<ModalProps, 'opened' | 'onClose'> {
   readonly recordingId: string
-  readonly opened: boolean
-  readonly onClose: () => void
 }
 
 function RemoveDialog({ recordingId, sessionId, ...dialog }: DialogProps & { sessionId: string }) {
@@ -229,14 +228,14 @@ const kindTexts: Readonly<Record<Schemas['RecordingDownload']['kind'], string>> 
   foxglove: t('replay.downloads.foxglove'),
 }
 
-function DownloadsDialog({ recordingId, opened, onClose }: DialogProps) {
+function DownloadsDialog({ recordingId, ...dialog }: DialogProps) {
   const query = useRead(
     [...keys.recordings, recordingId, 'downloads'],
     (rest) => rest.GET('/api/recordings/{id}/downloads', byId(recordingId)),
-    { enabled: opened },
+    { enabled: dialog.opened },
   )
   return (
-    <Modal opened={opened} onClose={onClose} title={t('replay.downloads.title')} size="lg">
+    <Modal {...dialog} title={t('replay.downloads.title')} size="lg">
       <Text size="sm" mb="sm">
         {t('replay.downloads.explanation')}
       </Text>

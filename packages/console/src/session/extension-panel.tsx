@@ -40,17 +40,15 @@ export function ExtensionPanel({ live }: { live: LiveSession }) {
   )
 }
 
-function textOf({ minutes: count, status }: Extension, isOperator: boolean): string {
-  if (status === 'pending') {
-    return isOperator
-      ? t('session.extension.ownerRequests', { count })
-      : t('session.extension.requested', { count })
-  }
-  if (status === 'expired') return t('session.extension.expired', { count })
-  return status === 'approved'
-    ? t('session.extension.approved', { count })
-    : t('session.extension.declined', { count })
-}
+const texts = {
+  pending: 'session.extension.requested',
+  expired: 'session.extension.expired',
+  approved: 'session.extension.approved',
+  declined: 'session.extension.declined',
+} as const
+
+const textOf = ({ minutes: count, status }: Extension, isOperator: boolean): string =>
+  t(status === 'pending' && isOperator ? 'session.extension.ownerRequests' : texts[status], { count })
 
 function Decision({ sessionId }: { sessionId: string }) {
   const sessionAction = useSessionAction(sessionId)

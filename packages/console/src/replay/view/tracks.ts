@@ -171,12 +171,10 @@ export function linkSpans({ originMs, widthMs, series, passed }: Overview, endMs
   return spans
 }
 
-export interface GapSpan extends TimeRange {
-  readonly reason: string
-}
+export type GapSpan = ReturnType<typeof gapSpans>[number]
 
 /** Returns the gaps in the order of time. One that still lasts ends with the recording. */
-export const gapSpans = (gaps: readonly RecordingGap[], endMs: number): GapSpan[] =>
+export const gapSpans = (gaps: readonly RecordingGap[], endMs: number) =>
   gaps
     .map(({ from, to, reason }) => ({
       fromMs: Date.parse(from),
