@@ -1,9 +1,7 @@
 import { Text } from '@mantine/core'
 import {
-  type InfiniteData,
-  type QueryKey,
   type UseInfiniteQueryResult,
-  useInfiniteQuery,
+  type UseQueryResult,
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query'
@@ -18,7 +16,7 @@ import { useNow } from '../base/time.tsx'
 import type { ListRows } from '../list/list-pages.ts'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useAction, useRead } from '../platform/rest.ts'
+import { byId, useAction, useRead } from '../platform/rest.ts'
 import { stopReasons } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 
@@ -38,30 +36,16 @@ export function AdminPage({ children, ...page }: Omit<ComponentProps<typeof Page
   )
 }
 
-/** Entries per request. */
-export const PAGE_SIZE = 50
 const POLL_INTERVAL_MS = 5_000
 
-/**
- * Queries a list page by page, newest first. Polls while only the first page is loaded, so that loaded older pages
- * do not shift.
- * @param load reads the entries older than the id `before`, or the newest entries
- */
-export function usePages<T extends { readonly id: string | number }>(
-  queryKey: QueryKey,
-  load: (before: string | undefined, signal: AbortSignal) => Promise<readonly T[]>,
-) {
-  return useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam, signal }) => load(pageParam, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : String(last.at(-1)?.id)),
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : POLL_INTERVAL_MS),
-  })
-}
+/** Polls while only the first page is loaded, so that loaded older pages do not shift. */
+export const firstPagePolls = {
+  limit: 50,
+  pollMs: ({ length }: readonly unknown[]) => (length > 1 ? false : POLL_INTERVAL_MS),
+} as const
 
 interface Props<T> {
-  readonly query: UseInfiniteQueryResult<InfiniteData<readonly T[]>>
+  readonly query: UseInfiniteQueryResult<readonly T[]>
   readonly empty: string
   readonly children: (entries: readonly T[]) => ReactNode
 }
@@ -71,14 +55,10 @@ export function PagesView<T>({ query, empty, children }: Props<T>) {
   return (
     <>
       <Freshness query={query} />
-      <QueryView
-        query={query}
-        isEmpty={({ pages }) => pages[0]?.length === 0}
-        empty={<Empty title={empty} />}
-      >
-        {({ pages }) => (
+      <QueryView query={query} isEmpty={(entries) => entries.length === 0} empty={<Empty title={empty} />}>
+        {(entries) => (
           <>
-            {children(pages.flat())}
+            {children(entries)}
             <MoreButton query={query}>{t('admin.list.older')}</MoreButton>
           </>
         )}
@@ -101,12 +81,9 @@ export function shortTime(ms: number): string {
     : t('admin.freshness.minutes', { minutes: Math.floor(seconds / 60) })
 }
 
-interface FreshnessProps {
-  readonly query: { readonly dataUpdatedAt: number; readonly isError: boolean; readonly isPaused: boolean }
-}
-
 /** Shows the age of the data and whether refreshing works. */
-export function Freshness({ query: { dataUpdatedAt, isError, isPaused } }: FreshnessProps) {
+export function Freshness(props: { query: Pick<UseQueryResult, 'dataUpdatedAt' | 'isError' | 'isPaused'> }) {
+  const { dataUpdatedAt, isError, isPaused } = props.query
   const nowMs = useNow()
   if (dataUpdatedAt === 0) return null
   // Without a network the query is paused and reports no error.
@@ -130,7 +107,7 @@ export function RevokeButton(props: {
   const { id, operator_name: name, robot_type: type } = props.certification
   const revoke = useAction(
     (rest, reason: string) =>
-      rest.POST('/api/admin/certifications/{id}/revoke', { params: { path: { id } }, body: { reason } }),
+      rest.POST('/api/admin/certifications/{id}/revoke', { ...byId(id), body: { reason } }),
     keys.certifications,
     keys.users,
   )
@@ -160,7 +137,7 @@ export function useAdminStop(sessionId: string) {
     mutationFn: () =>
       answerOf(
         rest.PATCH('/api/sessions/{id}', {
-          params: { path: { id: sessionId } },
+          ...byId(sessionId),
           body: { action: 'emergency_stop', reason: stopReasons.admin },
           signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
         }),
@@ -216,6 +193,6 @@ export type User = Schemas['UserDetail']
 export const useUser = (id: string) =>
   useRead(
     [...keys.users, id],
-    (rest, { signal }) => rest.GET('/api/admin/users/{id}', { params: { path: { id } }, signal }),
+    (rest, { signal }) => rest.GET('/api/admin/users/{id}', { ...byId(id), signal }),
     { refetchInterval: POLL_INTERVAL_MS },
   )

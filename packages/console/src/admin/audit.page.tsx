@@ -7,11 +7,11 @@ import { RowTable } from '../base/data-table.tsx'
 import { dateTime, money, shortList } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { Time } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { usePages } from '../platform/rest.ts'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { AdminPage, PAGE_SIZE, PagesView, usePages } from './admin-page.tsx'
+import { AdminPage, firstPagePolls, PagesView } from './admin-page.tsx'
 import { type AuditSearch, readAuditSearch } from './search.ts'
 
 export const AuditPage = () => (
@@ -21,14 +21,13 @@ export const AuditPage = () => (
 )
 
 function Log() {
-  const { rest } = usePlatform()
   const search = useSearch({ from: '/shell/admin/audit' })
   const navigate = useNavigate({ from: '/admin/audit' })
   const applySearch = (next: AuditSearch) => void navigate({ search: next })
   const { actor, subject, action, since, until } = search
-  const query = usePages([...keys.audit, search], async (before, signal) => {
+  const query = usePages([...keys.audit, search], firstPagePolls, async (rest, { limit, before }, signal) => {
     const filter = { actor_id: actor, subject_id: subject, action, since, until }
-    const params = { query: { limit: PAGE_SIZE, ...(before && { before: Number(before) }), ...filter } }
+    const params = { query: { limit, ...(before && { before: Number(before) }), ...filter } }
     return (await answerOf(rest.GET('/api/admin/audit', { params, signal }))).entries
   })
   return (

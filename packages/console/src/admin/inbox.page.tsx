@@ -4,12 +4,12 @@ import { type ReactNode, useState } from 'react'
 import { PlainList, wrapped } from '../base/data-table.tsx'
 import { Note } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { usePages } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
-import { AdminPage, PAGE_SIZE, PagesView, usePages } from './admin-page.tsx'
+import { AdminPage, firstPagePolls, PagesView } from './admin-page.tsx'
 
 export const MessagesPage = () => (
   <AdminPage title={t('admin.messages.title')} description={t('admin.messages.description')}>
@@ -25,11 +25,9 @@ const choices = [
 type Choice = (typeof choices)[number]['value']
 
 function Messages() {
-  const { rest } = usePlatform()
   const [choice, setChoice] = useState<Choice>('all')
-  const query = usePages([...keys.inbox, 'messages', choice], async (before, signal) => {
-    const filter = { limit: PAGE_SIZE, before, delivered: choice === 'all' ? undefined : choice }
-    const params = { query: filter }
+  const query = usePages([...keys.inbox, 'messages', choice], firstPagePolls, async (rest, page, signal) => {
+    const params = { query: { ...page, delivered: choice === 'all' ? undefined : choice } }
     return (await answerOf(rest.GET('/api/admin/contact-messages', { params, signal }))).contact_messages
   })
   return (
@@ -140,10 +138,9 @@ export const RobotRequestsPage = () => (
 )
 
 function Requests() {
-  const { rest } = usePlatform()
-  const query = usePages([...keys.inbox, 'robot-requests'], async (before, signal) => {
-    const params = { query: { limit: PAGE_SIZE, before } }
-    return (await answerOf(rest.GET('/api/admin/robot-requests', { params, signal }))).robot_requests
+  const query = usePages([...keys.inbox, 'robot-requests'], firstPagePolls, async (rest, query, signal) => {
+    const request = rest.GET('/api/admin/robot-requests', { params: { query }, signal })
+    return (await answerOf(request)).robot_requests
   })
   return (
     <PagesView query={query} empty={t('admin.robotRequests.emptyTitle')}>

@@ -10,11 +10,11 @@ import { Empty, Note, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useAction, useWrite } from '../platform/rest.ts'
+import { byId, useAction, useWrite } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { textParts } from '../texts/text-parts.tsx'
 import { language, t } from '../texts/texts.ts'
-import { AdminPage, Freshness, LATE_JOB_S, PAGE_SIZE, shortTime, useQueues } from './admin-page.tsx'
+import { AdminPage, Freshness, LATE_JOB_S, shortTime, useQueues } from './admin-page.tsx'
 
 export const JobsPage = () => (
   <AdminPage title={t('admin.jobs.title')} description={t('admin.jobs.description')}>
@@ -59,6 +59,7 @@ const emptyTitles: Record<Schemas['JobState'], string> = {
 }
 
 const JOBS_INTERVAL_MS = 3_000
+const JOBS_PER_PAGE = 50
 
 /** Lists the jobs in a state, newest first. Polls while only the first page is loaded. */
 function JobList({ state }: { state: Schemas['JobState'] }) {
@@ -66,7 +67,7 @@ function JobList({ state }: { state: Schemas['JobState'] }) {
   const query = useInfiniteQuery({
     queryKey: [...keys.jobs, state],
     queryFn: ({ pageParam, signal }) => {
-      const params = { query: { state, limit: PAGE_SIZE, before: pageParam } }
+      const params = { query: { state, limit: JOBS_PER_PAGE, before: pageParam } }
       return answerOf(rest.GET('/api/admin/jobs', { params, signal }))
     },
     initialPageParam: undefined as string | undefined,
@@ -152,7 +153,7 @@ function whenOf({ failed_at, next_attempt_at, started_at, created_at }: Job): Re
 }
 
 function RetryJob({ job: { id, queue } }: { job: Job }) {
-  const retry = useWrite((rest) => rest.POST('/api/admin/jobs/{id}/retry', { params: { path: { id } } }), {
+  const retry = useWrite((rest) => rest.POST('/api/admin/jobs/{id}/retry', byId(id)), {
     refresh: [keys.jobs],
     refreshesOnError: true,
   })
@@ -177,10 +178,7 @@ function RetryJob({ job: { id, queue } }: { job: Job }) {
 }
 
 function DiscardJob({ job: { id, queue, state } }: { job: Job }) {
-  const discard = useAction(
-    (rest) => rest.POST('/api/admin/jobs/{id}/discard', { params: { path: { id } } }),
-    keys.jobs,
-  )
+  const discard = useAction((rest) => rest.POST('/api/admin/jobs/{id}/discard', byId(id)), keys.jobs)
   return (
     <ConfirmButton
       size="xs"

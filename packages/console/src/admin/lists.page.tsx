@@ -2,13 +2,13 @@ import { Group } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { RobotStatus, SessionStatus } from '@wheelhouse/protocol'
 import type { RestClient, Schemas } from '@wheelhouse/sdk'
-import type { ReactNode } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
 import { shortList } from '../base/format.ts'
 import { LinkAnchor, SessionLink } from '../base/links.tsx'
 import { Empty } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { DataList } from '../list/data-list.tsx'
-import { type ListPage, pageOf, useListPages } from '../list/list-pages.ts'
+import { type ListPage, pageOf, useListPages, type WithId } from '../list/list-pages.ts'
 import type { ListSearch } from '../list/list-search.ts'
 import { type ListColumn, type ListFilter, optionsOf } from '../list/list-types.ts'
 import { usePlatform } from '../platform/platform.ts'
@@ -28,26 +28,19 @@ import { readRobotSearch, readSessionSearch, readUserSearch } from './search.ts'
 const PAGE_SIZE = 100
 const REFRESH_MS = 5_000
 
-interface ListProps<Row, S extends ListSearch> {
-  readonly label: string
-  readonly name: string
-  readonly columns: readonly ListColumn<Row>[]
+interface ListProps<Row extends WithId, S extends ListSearch>
+  extends Omit<ComponentProps<typeof DataList<Row, S>>, 'list' | 'empty'> {
   readonly queryKey: readonly unknown[]
-  readonly search: S
-  readonly readSearch: (raw: Record<string, unknown>) => S
-  readonly onSearch: (next: S) => void
   /** Requests a page. */
   readonly load: (
     rest: RestClient,
     query: S & { limit: number; cursor?: string },
     signal: AbortSignal,
   ) => Promise<ListPage<Row>>
-  readonly searchHint: string
-  readonly filters: readonly ListFilter[]
   readonly empty: string
 }
 
-function AdminList<Row extends { readonly id: string }, S extends ListSearch>(props: ListProps<Row, S>) {
+function AdminList<Row extends WithId, S extends ListSearch>(props: ListProps<Row, S>) {
   const { queryKey, load, empty, ...list } = props
   const { rest } = usePlatform()
   const rows = useListPages<Row>({

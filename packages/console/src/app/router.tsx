@@ -1,4 +1,5 @@
 import {
+  type AnyRoute,
   createRootRoute,
   createRoute,
   createRouter,
@@ -43,36 +44,23 @@ fullWindowRoute.update({ component: FullWindow })
 type Page<Name extends string> = () => Promise<Readonly<Record<Name, RouteComponent>>>
 type SearchReader = ((given: Record<string, unknown>) => object) | undefined
 
-/** Creates the route of a page. @param readSearch reads the search parameters of its address */
-const page = <const Path extends string, const Name extends string, Reader extends SearchReader = undefined>(
-  path: Path,
-  page: Page<Name>,
-  name: Name,
-  readSearch?: Reader,
-) =>
-  createRoute({
-    getParentRoute: () => shellRoute,
-    path,
-    validateSearch: readSearch as Reader,
-    component: lazyRouteComponent(page, name),
-  })
-
-const fullPage = <
-  const Path extends string,
-  const Name extends string,
-  Reader extends SearchReader = undefined,
->(
-  path: Path,
-  page: Page<Name>,
-  name: Name,
-  readSearch?: Reader,
-) =>
-  createRoute({
-    getParentRoute: () => fullWindowRoute,
-    path,
-    validateSearch: readSearch as Reader,
-    component: lazyRouteComponent(page, name),
-  })
+/** Returns a function that creates the route of a page. Its last parameter reads the search parameters of the address. */
+const pagesOf =
+  <Parent extends AnyRoute>(getParentRoute: () => Parent) =>
+  <const Path extends string, const Name extends string, Reader extends SearchReader = undefined>(
+    path: Path,
+    page: Page<Name>,
+    name: Name,
+    readSearch?: Reader,
+  ) =>
+    createRoute({
+      getParentRoute,
+      path,
+      validateSearch: readSearch as Reader,
+      component: lazyRouteComponent(page, name),
+    })
+const page = pagesOf(() => shellRoute)
+const fullPage = pagesOf(() => fullWindowRoute)
 
 const homeRoute = createRoute({
   getParentRoute: () => shellRoute,

@@ -6,9 +6,7 @@ import { createStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
 import { type NavigationEntry, useNavigation } from './navigation.ts'
 
-/** Whether the palette is open. */
 export const paletteOpened = createStore(false)
-/** Whether the sheet of shortcuts is open. */
 export const sheetOpened = createStore(false)
 
 /** The key after `g` that opens a page, by the path of its navigation entry. */

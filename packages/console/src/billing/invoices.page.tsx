@@ -21,7 +21,7 @@ import './print.css'
 export const InvoicesPage = () => (
   <Page title={t('billing.invoices.title')} description={t('billing.invoices.description')}>
     <QueryView
-      query={useInvoices()}
+      query={useRead([...keys.invoices, 'list'], (rest) => rest.GET('/api/client/invoices'))}
       isEmpty={({ invoices }) => invoices.length === 0}
       empty={<Empty title={t('billing.invoices.emptyTitle')}>{t('billing.invoices.emptyText')}</Empty>}
     >
@@ -160,10 +160,6 @@ type Invoice = Schemas['Invoice']
 type InvoiceLine = Schemas['InvoiceLine']
 
 const PAGE_SIZE = 100
-
-function useInvoices() {
-  return useRead([...keys.invoices, 'list'], (rest) => rest.GET('/api/client/invoices'))
-}
 
 /** Queries one invoice and its lines page by page, oldest first. */
 function useInvoice(id: string) {

@@ -35,7 +35,7 @@ import {
   type Episode,
   isRunning,
   type NewExport,
-  reasonText,
+  reasonTexts,
   useChosen,
   useDatasetExports,
   useDatasets,
@@ -119,7 +119,7 @@ const columns: readonly TableColumn<Dataset>[] = [
       <>
         {exportable_count.toLocaleString(language)}
         {not_exportable.map(({ reason, count }) => (
-          <Note key={reason}>{t('data.datasets.reason', { count, reason: reasonText(reason) })}</Note>
+          <Note key={reason}>{t('data.datasets.reason', { count, reason: reasonTexts[reason] })}</Note>
         ))}
       </>
     ),
@@ -229,29 +229,26 @@ const episodeColumns: readonly TableColumn<Episode>[] = [
             {success ? t('data.dataset.success') : t('data.dataset.failure')}
           </StateLabel>
         )}
-        {not_exportable && <Note>{reasonText(not_exportable)}</Note>}
+        {not_exportable && <Note>{reasonTexts[not_exportable]}</Note>}
       </>
     ),
   ],
-  [t('data.dataset.file'), (episode) => <Content episode={episode} />],
+  [t('data.dataset.file'), contentOf],
 ]
 
-function Content({ episode }: { episode: Episode }) {
+function contentOf(episode: Episode): ReactNode {
   const { session_id, started_at, episode_id, uri } = episode
-  if (!isRecorded(episode) || session_id === null) return <Recording uri={uri} />
-  return (
-    <LinkAnchor
-      to="/sessions/$sessionId/replay"
-      params={{ sessionId: session_id }}
-      search={{ at: started_at }}
-      aria-label={t('data.dataset.replayLabel', { episode: episode_id })}
-    >
-      {t('data.dataset.replay')}
-    </LinkAnchor>
-  )
-}
-
-function Recording({ uri }: { uri: string | null }) {
+  if (isRecorded(episode) && session_id !== null)
+    return (
+      <LinkAnchor
+        to="/sessions/$sessionId/replay"
+        params={{ sessionId: session_id }}
+        search={{ at: started_at }}
+        aria-label={t('data.dataset.replayLabel', { episode: episode_id })}
+      >
+        {t('data.dataset.replay')}
+      </LinkAnchor>
+    )
   if (uri === null) return t('data.dataset.noFile')
   const address = webAddress(uri)
   if (!address) return <Code style={{ overflowWrap: 'anywhere' }}>{uri}</Code>
@@ -357,7 +354,7 @@ const LeftOut = ({ leftOut: { count, episodes } }: { leftOut: DatasetExport['lef
       <div key={id} style={{ overflowWrap: 'anywhere' }}>
         {t(reason === 'gaps' ? 'data.exports.leftOutGaps' : 'data.exports.leftOutEpisode', {
           episode: episode_id,
-          reason: reasonText(reason),
+          reason: reasonTexts[reason],
           seconds: Math.round(missing_seconds),
         })}
       </div>

@@ -1,54 +1,32 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
-import type { EpisodeSource } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useRead, useWrite } from '../platform/rest.ts'
+import { byId, usePages, useRead, useWrite } from '../platform/rest.ts'
 import type { DatasetExport } from '../recording/recordings.ts'
 import { t } from '../texts/texts.ts'
 
 export type Dataset = Schemas['Dataset']
 /** An episode that a robot reported, or that was marked in a session. */
-export type Episode = Schemas['Episode'] & {
-  readonly recording_id?: string | null
-  readonly task?: string | null
-  readonly source?: EpisodeSource
-}
-
-const PAGE_SIZE = 50
+export type Episode = Schemas['Episode']
 
 export const useDatasets = () =>
   useRead([...keys.datasets, 'list'], (rest) => rest.GET('/api/client/datasets'))
 
 /** Queries the episodes of a dataset page by page, newest first. */
-export function useEpisodes(id: string) {
-  const { rest } = usePlatform()
-  return useInfiniteQuery({
-    queryKey: [...keys.datasets, id, 'episodes'],
-    queryFn: async ({ pageParam: before }) => {
-      const query = { limit: PAGE_SIZE, ...(before !== undefined && { before }) }
-      const { episodes } = await answerOf(
-        rest.GET('/api/client/datasets/{id}/episodes', { params: { path: { id }, query } }),
-      )
-      return episodes as readonly Episode[]
-    },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => (page.length < PAGE_SIZE ? undefined : page.at(-1)?.id),
-    select: ({ pages }) => pages.flat(),
+export const useEpisodes = (id: string) =>
+  usePages([...keys.datasets, id, 'episodes'], { limit: 50 }, async (rest, query) => {
+    const params = { path: { id }, query }
+    return (await answerOf(rest.GET('/api/client/datasets/{id}/episodes', { params }))).episodes
   })
-}
 
 type Reason = Schemas['DatasetExport']['left_out']['episodes'][number]['reason']
 
-const texts: Readonly<Record<Reason, string>> = {
+export const reasonTexts: Readonly<Record<Reason, string>> = {
   no_recording: t('data.reasons.no_recording'),
   recording_not_ready: t('data.reasons.recording_not_ready'),
   unfinished: t('data.reasons.unfinished'),
   gaps: t('data.reasons.gaps'),
 }
-
-export const reasonText = (reason: Reason): string => texts[reason]
 
 /** Returns which rows of a table are chosen, and a function that chooses a row or withdraws its choice. */
 export function useChosen(rows: readonly { readonly id: string }[]) {
@@ -65,16 +43,7 @@ const POLL_MS = 2_000
 const PATH = '/api/client/datasets/exports'
 const queryKey = [...keys.datasets, 'exports']
 
-export interface NewExport {
-  readonly name: string
-  readonly fps: number
-  readonly cameras?: string[]
-  readonly gaps?: DatasetExport['gaps']
-  readonly alignment?: DatasetExport['alignment']
-  readonly unfinished?: boolean
-  readonly episode_ids?: string[]
-  readonly dataset_ids?: string[]
-}
+export type NewExport = Omit<Schemas['CreateDatasetExport'], 'format'>
 
 export const isRunning = ({ status }: DatasetExport): boolean => status === 'PENDING' || status === 'RUNNING'
 
@@ -90,7 +59,7 @@ export const useStartExport = () =>
   })
 
 export const useRemoveExport = (id: string) =>
-  useWrite((rest) => rest.DELETE(`${PATH}/{id}`, { params: { path: { id } } }), {
+  useWrite((rest) => rest.DELETE(`${PATH}/{id}`, byId(id)), {
     refresh: [queryKey],
     refreshesOnError: true,
   })

@@ -1,14 +1,16 @@
 import { Box, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { EPISODE_TASK_MAX, type EpisodeAction } from '@wheelhouse/protocol'
+import { answerOf } from '@wheelhouse/sdk'
 import { useEffect, useId, useMemo, useRef } from 'react'
 import { clockText } from '../base/format.ts'
 import { messageOf } from '../base/message-of.ts'
 import { createPersisted } from '../base/persisted.ts'
 import { type Store, useStore } from '../base/store.ts'
 import { useNow } from '../base/time.tsx'
-import type { SessionEpisodes } from '../recording/recordings.ts'
-import { episodesKey, useRecordingsApi, useSessionEpisodes } from '../recording/use-recordings.ts'
+import { usePlatform } from '../platform/platform.ts'
+import { byId } from '../platform/rest.ts'
+import { episodesKey, type SessionEpisodes, useSessionEpisodes } from '../recording/recordings.ts'
 import { t } from '../texts/texts.ts'
 
 interface Props {
@@ -112,7 +114,7 @@ const taskOf = (robotId: string): Store<string> =>
   createPersisted(`wheelhouse-episode-task:${robotId}`, '', (text) => text.slice(0, EPISODE_TASK_MAX))
 
 export function useEpisodeMarks(sessionId: string, robotId: string) {
-  const api = useRecordingsApi()
+  const { rest } = usePlatform()
   const queries = useQueryClient()
   const state = useSessionEpisodes(sessionId).data ?? undefined
   const stored = useMemo(() => taskOf(robotId), [robotId])
@@ -122,10 +124,8 @@ export function useEpisodeMarks(sessionId: string, robotId: string) {
   const change = useMutation({
     mutationFn: (action: EpisodeAction) => {
       const words = task.trim()
-      return api.markEpisode(sessionId, {
-        action,
-        ...(action === 'start' && words !== '' && { task: words }),
-      })
+      const body = { action, ...(action === 'start' && words !== '' && { task: words }) }
+      return answerOf(rest.POST('/api/sessions/{id}/episodes', { ...byId(sessionId), body }))
     },
     onSuccess: ({ running }) =>
       queries.setQueryData(

@@ -5,7 +5,7 @@ import { useEffect } from 'react'
 import { useStore } from '../base/store.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useWrite } from '../platform/rest.ts'
+import { byId, useWrite } from '../platform/rest.ts'
 
 export type Notification = Schemas['Notification']
 const PAGE_SIZE = 30
@@ -16,20 +16,15 @@ export function useNotifications() {
   const list = useInfiniteQuery({
     queryKey: keys.notifications,
     initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      answerOf(
-        rest.GET('/api/notifications', {
-          params: { query: { limit: PAGE_SIZE, ...(pageParam && { before: pageParam }) } },
-        }),
-      ),
+    queryFn: ({ pageParam: before }) =>
+      answerOf(rest.GET('/api/notifications', { params: { query: { limit: PAGE_SIZE, before } } })),
     getNextPageParam: ({ notifications }) =>
       notifications.length < PAGE_SIZE ? undefined : notifications.at(-1)?.id,
   })
   const refresh = [keys.notifications]
-  const markRead = useWrite(
-    (rest, id: string) => rest.POST('/api/notifications/{id}/read', { params: { path: { id } } }),
-    { refresh },
-  )
+  const markRead = useWrite((rest, id: string) => rest.POST('/api/notifications/{id}/read', byId(id)), {
+    refresh,
+  })
   const markAllRead = useWrite(
     (rest, upTo: string) => rest.POST('/api/notifications/read', { body: { up_to: upTo } }),
     { refresh },

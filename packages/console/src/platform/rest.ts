@@ -2,6 +2,7 @@ import {
   type QueryKey,
   type UseMutationOptions,
   type UseQueryOptions,
+  useInfiniteQuery,
   useMutation,
   useQuery,
   useQueryClient,
@@ -15,6 +16,9 @@ type Body<A extends Answer> = [Exclude<A['data'], undefined>] extends [never]
   ? undefined
   : Exclude<A['data'], undefined>
 
+/** Returns the parameters of a route about one thing: `rest.GET('/api/sessions/{id}', byId(id))`. */
+export const byId = (id: string) => ({ params: { path: { id } } })
+
 /** Queries a route: `useRead(keys.profile, (rest, { signal }) => rest.GET('/api/auth/profile', { signal }))`. */
 export function useRead<A extends Answer, Data = Body<A>>(
   queryKey: QueryKey,
@@ -23,6 +27,36 @@ export function useRead<A extends Answer, Data = Body<A>>(
 ) {
   const { rest } = usePlatform()
   return useQuery({ queryKey, queryFn: (context) => answerOf(read(rest, context)), ...options })
+}
+
+interface PageQuery {
+  readonly limit: number
+  readonly before: string | undefined
+}
+
+interface PagesOptions<T> extends Pick<PageQuery, 'limit'> {
+  /** Returns how long the loaded pages stay, in milliseconds; without it, until something invalidates them. */
+  readonly pollMs?: (pages: readonly (readonly T[])[]) => number | false
+}
+
+/**
+ * Queries a list page by page, newest first, as all loaded entries.
+ * @param load reads the entries older than the one with the id `before`, or the newest ones
+ */
+export function usePages<T extends { readonly id: string | number }>(
+  queryKey: QueryKey,
+  { limit, pollMs = () => false }: PagesOptions<T>,
+  load: (rest: RestClient, page: PageQuery, signal: AbortSignal) => Promise<readonly T[]>,
+) {
+  const { rest } = usePlatform()
+  return useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam: before, signal }) => load(rest, { limit, before }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => (page.length < limit ? undefined : String(page.at(-1)?.id)),
+    select: ({ pages }) => pages.flat(),
+    refetchInterval: ({ state }) => pollMs(state.data?.pages ?? []),
+  })
 }
 
 interface WriteOptions<T, V> extends Pick<UseMutationOptions<T, Error, V>, 'gcTime'> {

@@ -17,34 +17,26 @@ export interface QueryInvalidator {
   invalidateQueries(which: { queryKey: readonly string[] }): Promise<unknown>
 }
 
-export interface LiveSessionState {
-  /** The current session, undefined until the hub has answered. */
-  readonly session: WatchedSession | undefined
-  /** The newest `MAX_EVENTS` entries of the event log, in order and without gaps. */
-  readonly events: readonly SessionLogEvent[]
-  /** Whether all entries up to now have arrived. */
-  readonly caughtUp: boolean
-  readonly typing: readonly TypingEvent[]
-  /** Chat messages of this user that the event log does not contain yet. */
-  readonly outgoing: readonly OutgoingMessage[]
-  readonly error: unknown
-}
-
 export type SessionRoom = ReturnType<typeof createSessionRoom>
 
-const initialState: LiveSessionState = {
-  session: undefined,
-  events: [],
+const initialState = {
+  /** The current session, undefined until the hub has answered. */
+  session: undefined as WatchedSession | undefined,
+  /** The newest `MAX_EVENTS` entries of the event log, in order and without gaps. */
+  events: [] as readonly SessionLogEvent[],
+  /** Whether all entries up to now have arrived. */
   caughtUp: false,
-  typing: [],
-  outgoing: [],
-  error: undefined,
+  typing: [] as readonly TypingEvent[],
+  /** Chat messages of this user that the event log does not contain yet. */
+  outgoing: [] as readonly OutgoingMessage[],
+  error: undefined as unknown,
 }
+export type LiveSessionState = Readonly<typeof initialState>
 
 const statusAfter = ({ data }: SessionLogEvent) => SessionStatus.safeParse(data.status).data
 
 export function createSessionRoom(hub: HubClient, queries: QueryInvalidator, sessionId: string) {
-  const state = createStore(initialState)
+  const state = createStore<LiveSessionState>(initialState)
   const change = (next: Partial<LiveSessionState>) => state.update((old) => ({ ...old, ...next }))
   const typingTimers = new Map<string, ReturnType<typeof setTimeout>>()
   const chat = createChat(hub, sessionId, state)

@@ -2,18 +2,16 @@ import { useEffect, useState, useSyncExternalStore } from 'react'
 import { useStore } from '../base/store.ts'
 import type { RobotStatuses } from './live.ts'
 import { usePlatform } from './platform.ts'
-import type { LiveSessionState, SessionRoom } from './session-room.ts'
+import type { SessionRoom } from './session-room.ts'
 
 /** The live state of a session, and its room for chat and actions. */
-export interface LiveSession extends LiveSessionState {
-  readonly room: SessionRoom
-}
+export type LiveSession = NonNullable<ReturnType<typeof useLiveSession>>
 
 /**
  * Watches a session while the component is mounted: event log, chat and actions (`live.room.send('Hello')`). Returns
  * undefined until the watch begins.
  */
-export function useLiveSession(sessionId: string): LiveSession | undefined {
+export function useLiveSession(sessionId: string) {
   const { live } = usePlatform()
   const [room, setRoom] = useState<SessionRoom>()
   useEffect(() => {

@@ -1,11 +1,3 @@
-interface PushedMessage {
-  readonly title: string
-  readonly text: string
-  /** Browsers replace a shown notification with the same tag. */
-  readonly tag: string
-  readonly path: string
-}
-
 const HOME = '/dashboard'
 const MAX_CHARACTERS = 500
 
@@ -13,11 +5,12 @@ const MAX_CHARACTERS = 500
  * Reads the payload of a push message. Browsers withdraw the permission of pages that show nothing for a message, so that
  * an unreadable payload results in a notification with the host.
  */
-export function readMessage(payload: string | undefined, origin: string): PushedMessage {
+export function readMessage(payload: string | undefined, origin: string) {
   const { title, text, tag, path } = objectIn(payload)
   return {
     title: stringOr(title, new URL(origin).host),
     text: stringOr(text, ''),
+    /** Browsers replace a shown notification with the same tag. */
     tag: stringOr(tag, 'wheelhouse'),
     path: consolePath(path, origin),
   }

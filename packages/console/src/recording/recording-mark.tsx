@@ -6,8 +6,7 @@ import { StateLabel } from '../status/state-label.tsx'
 import { gapText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { recordedText } from './recording-texts.ts'
-import type { Recording } from './recordings.ts'
-import { useSessionRecording } from './use-recordings.ts'
+import { type Recording, useSessionRecording } from './recordings.ts'
 
 type MarkedRecording = Pick<Recording, 'mode' | 'status' | 'paused_reason'>
 

@@ -1,6 +1,7 @@
 import { Group, Progress, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { answerOf } from '@wheelhouse/sdk'
 import { MoreButton, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { clockText, dataSize } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
@@ -8,12 +9,12 @@ import { Page } from '../base/page.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { RobotSelect } from '../list/server-select.tsx'
+import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { t } from '../texts/texts.ts'
 import { RecordingStatusLabel } from './recording-mark.tsx'
 import { recordedLabel } from './recording-texts.ts'
-import type { Recording, RecordingPage } from './recordings.ts'
-import { isUnfinished, useRecordingsApi } from './use-recordings.ts'
+import { isUnfinished, type Recording } from './recordings.ts'
 
 const POLL_MS = 10_000
 const BYTES_PER_MB = 1_000_000
@@ -21,7 +22,16 @@ const BYTES_PER_MB = 1_000_000
 export function RecordingsPage() {
   const { robot } = useSearch({ from: '/shell/recordings' })
   const navigate = useNavigate({ from: '/recordings' })
-  const query = useRecordings(robot)
+  const { rest } = usePlatform()
+  const query = useInfiniteQuery({
+    queryKey: [...keys.recordings, 'list', robot],
+    queryFn: ({ pageParam: cursor, signal }) =>
+      answerOf(rest.GET('/api/recordings', { params: { query: { robot_id: robot, cursor } }, signal })),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ recordings }) => recordings.some(isUnfinished)) ? POLL_MS : false,
+  })
   return (
     <Page title={t('recording.list.title')} description={t('recording.list.description')}>
       <Group justify="space-between" align="flex-end">
@@ -31,7 +41,7 @@ export function RecordingsPage() {
             void navigate({ search: chosen === undefined ? {} : { robot: chosen }, replace: true })
           }
         />
-        {query.data?.pages[0] && <Usage page={query.data.pages[0]} />}
+        {query.data?.pages[0] && <Usage {...query.data.pages[0]} />}
       </Group>
       <QueryView
         query={query}
@@ -54,19 +64,7 @@ export function RecordingsPage() {
   )
 }
 
-function useRecordings(robot: string | undefined) {
-  const api = useRecordingsApi()
-  return useInfiniteQuery({
-    queryKey: [...keys.recordings, 'list', robot],
-    queryFn: ({ pageParam: cursor, signal }) => api.list({ robot_id: robot, cursor }, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ recordings }) => recordings.some(isUnfinished)) ? POLL_MS : false,
-  })
-}
-
-function Usage({ page: { used_bytes, quota_bytes } }: { page: RecordingPage }) {
+function Usage({ used_bytes, quota_bytes }: { used_bytes: number; quota_bytes: number | null }) {
   const used = dataSize(used_bytes / BYTES_PER_MB)
   if (quota_bytes === null) return <Text size="sm">{t('recording.list.used', { used })}</Text>
   const share = Math.min(1, used_bytes / quota_bytes)

@@ -1,21 +1,18 @@
-import type { EpisodeAction } from '@wheelhouse/protocol'
-import { answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
-
-// The responses of the REST API about recordings, episodes and exports. The types come from its description.
-
-type Answer<K extends keyof RecordingsApi> = Awaited<ReturnType<RecordingsApi[K]>>
+import { useQuery } from '@tanstack/react-query'
+import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
+import { usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { type Answer, byId, useRead } from '../platform/rest.ts'
 
 export type Recording = Schemas['Recording']
 export type RecordingGap = Schemas['RecordingGap']
-export type RecordingPage = Answer<'list'>
-export type RecordingParts = Answer<'parts'>
+export type RecordingParts = NonNullable<ReturnType<typeof useRecordingParts>['data']>
 /** A complete MCAP file: the whole recording, or one stored segment. */
 export type RecordingPart = RecordingParts['parts'][number]
-export type RecordingDownload = Schemas['RecordingDownload']
 export type RecordingShare = Schemas['RecordingShare']
 export type Bookmark = Schemas['RecordingBookmark']
 export type DatasetExport = Schemas['DatasetExport']
-export type SessionEpisodes = Answer<'episodes'>
+export type SessionEpisodes = NonNullable<ReturnType<typeof useSessionEpisodes>['data']>
 
 /** An episode that the replay shows. `ended_at` is null while it runs. */
 export type RecordedEpisode = Pick<
@@ -23,43 +20,53 @@ export type RecordedEpisode = Pick<
   'id' | 'episode_id' | 'started_at' | 'success' | 'task' | 'source'
 > & { readonly ended_at: string | null }
 
-type RecordingsApi = ReturnType<typeof createRecordingsApi>
+/** While a session is recorded, new segments are stored every few seconds. */
+const POLL_MS = 3_000
 
-const at = (id: string, signal?: AbortSignal) => ({ params: { path: { id } }, ...(signal && { signal }) })
+export const isUnfinished = ({ status }: Pick<Recording, 'status'>): boolean =>
+  status === 'RECORDING' || status === 'FINISHING'
 
-/** Creates the requests about recordings. Each throws an ApiError for a refusal. */
-export const createRecordingsApi = (rest: RestClient) => ({
-  ofSession: (id: string, signal?: AbortSignal) =>
-    answerOf(rest.GET('/api/sessions/{id}/recording', at(id, signal))),
-  parts: (id: string, signal?: AbortSignal) =>
-    answerOf(rest.GET('/api/recordings/{id}/parts', at(id, signal))),
-  list: (
-    { robot_id, cursor }: { robot_id?: string | undefined; cursor?: string | undefined },
-    signal?: AbortSignal,
-  ) => {
-    const query = { ...(robot_id !== undefined && { robot_id }), ...(cursor !== undefined && { cursor }) }
-    return answerOf(rest.GET('/api/recordings', { params: { query }, ...(signal && { signal }) }))
-  },
-  remove: (id: string) => answerOf(rest.DELETE('/api/recordings/{id}', at(id))),
-  bookmarks: (id: string) => answerOf(rest.GET('/api/recordings/{id}/bookmarks', at(id))),
-  addBookmark: (id: string, body: { at: string; label: string }) =>
-    answerOf(rest.POST('/api/recordings/{id}/bookmarks', { ...at(id), body })),
-  removeBookmark: (id: string, bookmark: string) =>
-    answerOf(
-      rest.DELETE('/api/recordings/{id}/bookmarks/{bookmark}', { params: { path: { id, bookmark } } }),
-    ),
-  shares: (id: string) => answerOf(rest.GET('/api/recordings/{id}/shares', at(id))),
-  share: (id: string, body: { expires_in_hours: number }) =>
-    answerOf(rest.POST('/api/recordings/{id}/shares', { ...at(id), body })),
-  revokeShare: (id: string, share: string) =>
-    answerOf(rest.DELETE('/api/recordings/{id}/shares/{share}', { params: { path: { id, share } } })),
-  downloads: (id: string) => answerOf(rest.GET('/api/recordings/{id}/downloads', at(id))),
-  episodes: (id: string, signal?: AbortSignal) =>
-    answerOf(rest.GET('/api/sessions/{id}/episodes', at(id, signal))),
-  markEpisode: (id: string, body: { action: EpisodeAction; task?: string }) =>
-    answerOf(rest.POST('/api/sessions/{id}/episodes', { ...at(id), body })),
-  shared: (token: string) =>
-    answerOf(rest.GET('/api/shared/recordings/{token}', { params: { path: { token } } })),
-  sharedParts: (token: string) =>
-    answerOf(rest.GET('/api/shared/recordings/{token}/parts', { params: { path: { token } } })),
-})
+/**
+ * Queries the recording of a session; null for a session without one. Live events query it again.
+ * @param options.polls whether the page shows its size, which no event announces
+ */
+export function useSessionRecording(sessionId: string, { polls = false } = {}) {
+  const { rest } = usePlatform()
+  return useQuery({
+    // Below the key of sessions, which live events invalidate.
+    queryKey: [...keys.sessions, 'recording', sessionId],
+    queryFn: ({ signal }) => orNull(rest.GET('/api/sessions/{id}/recording', { ...byId(sessionId), signal })),
+    refetchInterval: ({ state }) => (polls && state.data && isUnfinished(state.data) ? POLL_MS : false),
+  })
+}
+
+/** Queries the episodes of a session; null where there are none to see. Live events query them again. */
+export function useSessionEpisodes(sessionId: string) {
+  const { rest } = usePlatform()
+  return useQuery({
+    queryKey: episodesKey(sessionId),
+    queryFn: ({ signal }) => orNull(rest.GET('/api/sessions/{id}/episodes', { ...byId(sessionId), signal })),
+  })
+}
+export const episodesKey = (sessionId: string) => [...keys.sessions, 'episodes', sessionId]
+
+async function orNull<A extends Answer>(request: Promise<A>) {
+  try {
+    return await answerOf(request)
+  } catch (cause) {
+    if (cause instanceof ApiError && cause.status === 404) return null
+    throw cause
+  }
+}
+
+/** Queries what of a recording can be read, once the recording is known. */
+export const useRecordingParts = (recording: Recording | undefined) =>
+  useRead(
+    [...keys.recordings, recording?.id, 'parts', recording?.status],
+    (rest, { signal }) => rest.GET('/api/recordings/{id}/parts', { ...byId(recording?.id ?? ''), signal }),
+    {
+      enabled: recording !== undefined,
+      refetchInterval: ({ state }) => (state.data?.complete ? false : POLL_MS),
+      placeholderData: (previous) => previous,
+    },
+  )

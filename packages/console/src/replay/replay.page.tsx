@@ -5,8 +5,12 @@ import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage } from '../base/section.tsx'
 import { Empty, QueryView } from '../base/states.tsx'
-import type { Recording, RecordingParts } from '../recording/recordings.ts'
-import { useRecordingParts, useSessionRecording } from '../recording/use-recordings.ts'
+import {
+  type Recording,
+  type RecordingParts,
+  useRecordingParts,
+  useSessionRecording,
+} from '../recording/recordings.ts'
 import { type SessionDetail, useSession } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
 import { OpenReplay } from './session-replay.tsx'

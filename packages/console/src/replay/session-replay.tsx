@@ -5,13 +5,14 @@ import {
   MantineProvider,
   Menu,
   Modal,
+  type ModalProps,
   NativeSelect,
   Stack,
   Switch,
   Text,
 } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useRouter } from '@tanstack/react-router'
+import type { Schemas } from '@wheelhouse/sdk'
 import { useMemo, useState } from 'react'
 import 'uplot/dist/uPlot.min.css'
 import { ConfirmDialog } from '../base/confirm-button.tsx'
@@ -24,16 +25,17 @@ import { cssVariables, theme } from '../base/theme.ts'
 import { Time } from '../base/time.tsx'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
+import { byId, useAction, useRead, useWrite } from '../platform/rest.ts'
 import { useLiveSession } from '../platform/use-live.ts'
-import type {
-  Bookmark,
-  RecordedEpisode,
-  Recording,
-  RecordingDownload,
-  RecordingParts,
-  RecordingShare,
+import {
+  type Bookmark,
+  type RecordedEpisode,
+  type Recording,
+  type RecordingParts,
+  type RecordingShare,
+  useRecordingParts,
+  useSessionEpisodes,
 } from '../recording/recordings.ts'
-import { useRecordingParts, useRecordingsApi, useSessionEpisodes } from '../recording/use-recordings.ts'
 import { participantsOf } from '../session/event-texts.ts'
 import { FoxgloveDialog } from '../session/foxglove-dialog.tsx'
 import type { SessionDetail } from '../session/session-query.ts'
@@ -60,7 +62,12 @@ export function OpenReplay({ session, recording, parts, atSeconds, isEmbedded = 
   const me = useMe()
   const router = useRouter()
   const episodes = useShownEpisodes(session.id)
-  const schemas = useSchemas(session)
+  const { telemetry_schema, control_schema } = session
+  // Queries keep what is equal in a newer answer.
+  const schemas = useMemo(
+    () => readSchemas(telemetry_schema, control_schema),
+    [telemetry_schema, control_schema],
+  )
   const replay = useReplay({ recording, parts, schemas, send: guard.fetch, atSeconds })
   const { bookmarks, actions } = useBookmarks(recording.id)
   const liveLog = useLiveSession(session.id)?.events
@@ -155,30 +162,28 @@ export function EmbeddedReplay({ session, recording }: Pick<OpenProps, 'session'
   )
 }
 
-/** Returns the schemas of the robot, stable while they are equal. */
-function useSchemas({ telemetry_schema, control_schema }: SessionDetail) {
-  const text = JSON.stringify([telemetry_schema, control_schema])
-  return useMemo(() => {
-    const [telemetry, control] = JSON.parse(text) as [unknown, unknown]
-    return readSchemas(telemetry, control)
-  }, [text])
-}
-
 const NO_BOOKMARKS: readonly Bookmark[] = []
 
-function useBookmarks(recordingId: string) {
-  const api = useRecordingsApi()
-  const queries = useQueryClient()
+function useBookmarks(id: string) {
   const meId = useMe().id
-  const queryKey = [...keys.recordings, recordingId, 'bookmarks']
-  const query = useQuery({ queryKey, queryFn: () => api.bookmarks(recordingId) })
-  const settle = () => queries.invalidateQueries({ queryKey })
+  const queryKey = [...keys.recordings, id, 'bookmarks']
+  const query = useRead(queryKey, (rest) => rest.GET('/api/recordings/{id}/bookmarks', byId(id)))
+  const options = { refresh: [queryKey], refreshesOnError: true }
+  const add = useWrite(
+    (rest, body: { at: string; label: string }) =>
+      rest.POST('/api/recordings/{id}/bookmarks', { ...byId(id), body }),
+    options,
+  )
+  const remove = useWrite(
+    (rest, bookmark: string) =>
+      rest.DELETE('/api/recordings/{id}/bookmarks/{bookmark}', { params: { path: { id, bookmark } } }),
+    options,
+  )
   return {
     bookmarks: query.data?.bookmarks ?? NO_BOOKMARKS,
     actions: {
-      add: (atMs: number, label: string) =>
-        api.addBookmark(recordingId, { at: new Date(atMs).toISOString(), label }).finally(settle),
-      remove: (id: string) => api.removeBookmark(recordingId, id).finally(settle),
+      add: (atMs: number, label: string) => add.mutateAsync({ at: new Date(atMs).toISOString(), label }),
+      remove: remove.mutateAsync,
       mayRemove: ({ bookmark }: { bookmark: Bookmark }) => bookmark.user_id === meId,
     },
   }
@@ -198,48 +203,39 @@ function useShownEpisodes(sessionId: string): readonly RecordedEpisode[] {
   }, [data])
 }
 
-interface DialogProps {
+interface DialogProps extends Pick<ModalProps, 'opened' | 'onClose'> {
   readonly recordingId: string
-  readonly opened: boolean
-  readonly onClose: () => void
 }
 
 function RemoveDialog({ recordingId, sessionId, ...dialog }: DialogProps & { sessionId: string }) {
-  const api = useRecordingsApi()
-  const queries = useQueryClient()
   const navigate = useNavigate()
-  const remove = async () => {
-    await api.remove(recordingId)
-    await queries.invalidateQueries({ queryKey: keys.sessions })
-    await navigate({ to: '/sessions/$sessionId', params: { sessionId } })
-  }
+  const remove = useAction((rest) => rest.DELETE('/api/recordings/{id}', byId(recordingId)), keys.sessions)
   return (
     <ConfirmDialog
       {...dialog}
       question={t('replay.remove.question')}
       consequence={t('replay.remove.consequence')}
       confirmLabel={t('replay.remove.confirm')}
-      onConfirm={remove}
+      onConfirm={() => remove().then(() => navigate({ to: '/sessions/$sessionId', params: { sessionId } }))}
     />
   )
 }
 
-const kindTexts: Readonly<Record<RecordingDownload['kind'], string>> = {
+const kindTexts: Readonly<Record<Schemas['RecordingDownload']['kind'], string>> = {
   file: t('replay.downloads.file'),
   replay: t('replay.downloads.replay'),
   export: t('replay.downloads.export'),
   foxglove: t('replay.downloads.foxglove'),
 }
 
-function DownloadsDialog({ recordingId, opened, onClose }: DialogProps) {
-  const api = useRecordingsApi()
-  const query = useQuery({
-    queryKey: [...keys.recordings, recordingId, 'downloads'],
-    queryFn: () => api.downloads(recordingId),
-    enabled: opened,
-  })
+function DownloadsDialog({ recordingId, ...dialog }: DialogProps) {
+  const query = useRead(
+    [...keys.recordings, recordingId, 'downloads'],
+    (rest) => rest.GET('/api/recordings/{id}/downloads', byId(recordingId)),
+    { enabled: dialog.opened },
+  )
   return (
-    <Modal opened={opened} onClose={onClose} title={t('replay.downloads.title')} size="lg">
+    <Modal {...dialog} title={t('replay.downloads.title')} size="lg">
       <Text size="sm" mb="sm">
         {t('replay.downloads.explanation')}
       </Text>
@@ -274,23 +270,24 @@ const HOUR_CHOICES = [
 ] as const
 
 /** Creates links that expire, lists and revokes them. */
-function Shares({ recordingId, replay }: { recordingId: string; replay: Replay }) {
-  const api = useRecordingsApi()
-  const queries = useQueryClient()
-  const queryKey = [...keys.recordings, recordingId, 'shares']
-  const shares = useQuery({ queryKey, queryFn: () => api.shares(recordingId) })
+function Shares({ recordingId: id, replay }: { recordingId: string; replay: Replay }) {
+  const queryKey = [...keys.recordings, id, 'shares']
+  const shares = useRead(queryKey, (rest) => rest.GET('/api/recordings/{id}/shares', byId(id)))
   const [hours, setHours] = useState<string>('24')
   const [startsHere, setStartsHere] = useState(false)
   const [positionMs] = useState(() => replay.clock.position.get() - replay.startMs)
-  const onSettled = () => queries.invalidateQueries({ queryKey })
-  const create = useMutation({
-    mutationFn: async () => {
-      const { url } = await api.share(recordingId, { expires_in_hours: Number(hours) })
-      return startsHere ? momentAddress(url, positionMs) : url
-    },
-    onSettled,
-  })
-  const revoke = useMutation({ mutationFn: (id: string) => api.revokeShare(recordingId, id), onSettled })
+  const options = { refresh: [queryKey], refreshesOnError: true }
+  const create = useWrite((rest, choice: { hours: string; startsHere: boolean }) => {
+    const body = { expires_in_hours: Number(choice.hours) }
+    return rest.POST('/api/recordings/{id}/shares', { ...byId(id), body })
+  }, options)
+  const address =
+    create.data && create.variables.startsHere ? momentAddress(create.data.url, positionMs) : create.data?.url
+  const revoke = useWrite(
+    (rest, share: string) =>
+      rest.DELETE('/api/recordings/{id}/shares/{share}', { params: { path: { id, share } } }),
+    options,
+  )
   return (
     <Stack>
       <Text size="sm">{t('replay.share.explanation')}</Text>
@@ -306,12 +303,12 @@ function Shares({ recordingId, replay }: { recordingId: string; replay: Replay }
         onChange={({ currentTarget: { checked } }) => setStartsHere(checked)}
       />
       <Group>
-        <Button loading={create.isPending} onClick={() => create.mutate()}>
+        <Button loading={create.isPending} onClick={() => create.mutate({ hours, startsHere })}>
           {t('replay.share.create')}
         </Button>
       </Group>
       <Problem error={create.error ?? revoke.error} />
-      {create.data && <CopyableSecret label={t('replay.share.link')} value={create.data} />}
+      {address && <CopyableSecret label={t('replay.share.link')} value={address} />}
       <QueryView query={shares} isEmpty={({ shares }) => shares.length === 0} empty={null}>
         {({ shares }) => (
           <List listStyleType="none" aria-label={t('replay.share.links')}>

@@ -9,7 +9,7 @@ import { EpisodePanel, useEpisodeMarks } from '../episodes/episode-panel.tsx'
 import { useIsSilent, useReportOutdated } from '../freshness/use-freshness.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { RecordingMark } from '../recording/recording-mark.tsx'
-import { useSessionRecording } from '../recording/use-recordings.ts'
+import { useSessionRecording } from '../recording/recordings.ts'
 import type { StopEntry } from '../replay/data/overview.ts'
 import { drawStates, stateSpans } from '../replay/view/tracks.ts'
 import { ChatPanel } from '../session/chat-panel.tsx'
@@ -36,14 +36,9 @@ import { useSessionCameras } from '../video/use-cameras.ts'
 import { useReadAges, VideoView } from '../video/video-view.tsx'
 import type { VideoWatch } from '../video/watch-video.ts'
 
-interface Props {
-  readonly session: SessionDetail
-  readonly fetchedAtMs: number
-  readonly live: LiveSession
-}
-
 /** Shows an open session: a large picture with the stop in its corner, what has happened so far, and a rail of tabs. */
-export function LiveView({ session, fetchedAtMs, live }: Props) {
+export function LiveView(props: { session: SessionDetail; fetchedAtMs: number; live: LiveSession }) {
+  const { session, fetchedAtMs, live } = props
   const { operator, client } = useSessionRoles(session)
   const observerConnection = useObserverConnection(session.id, true)
   const observerState = useObserverState(observerConnection)
@@ -145,13 +140,12 @@ function SessionBand(props: { session: SessionDetail; events: readonly SessionLo
     <Group
       component="section"
       aria-label={t('session.band.label')}
-      className={styles.band ?? ''}
       gap="sm"
       wrap="nowrap"
       mih={44}
       c="dimmed"
     >
-      <canvas ref={canvas} aria-hidden />
+      <canvas ref={canvas} aria-hidden style={{ flex: 1, width: 0, minWidth: '6rem', height: '1.25rem' }} />
       <span>{t('session.band.soFar', { time: clockText((nowMs - fromMs) / 1_000) })}</span>
       {recording && (
         <LinkButton

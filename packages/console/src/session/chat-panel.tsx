@@ -1,15 +1,7 @@
 import { Button, Group, Paper, ScrollArea, Stack, Text, Textarea } from '@mantine/core'
 import { CHAT_BODY_MAX, ChatMessage, type SessionLogEvent } from '@wheelhouse/protocol'
-import {
-  type FormEvent,
-  type KeyboardEvent,
-  memo,
-  type ReactNode,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { Form } from '../base/form.tsx'
 import { shortList } from '../base/format.ts'
 import { messageOf } from '../base/message-of.ts'
 import { Problem } from '../base/states.tsx'
@@ -151,8 +143,7 @@ function ChatForm({ room, onLeave }: Pick<Props, 'onLeave'> & { room: Chat }) {
     room.send(body)
     setBody('')
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     send()
     onLeave?.()
   }
@@ -164,7 +155,7 @@ function ChatForm({ room, onLeave }: Pick<Props, 'onLeave'> & { room: Chat }) {
     if (!event.shiftKey) onLeave?.()
   }
   return (
-    <form onSubmit={submit}>
+    <Form onSubmit={submit}>
       <Group align="flex-end" gap="xs" wrap="nowrap">
         <Textarea
           flex={1}
@@ -182,6 +173,6 @@ function ChatForm({ room, onLeave }: Pick<Props, 'onLeave'> & { room: Chat }) {
         />
         <Button type="submit">{t('session.chat.send')}</Button>
       </Group>
-    </form>
+    </Form>
   )
 }

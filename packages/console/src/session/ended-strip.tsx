@@ -7,7 +7,7 @@ import { LinkButton } from '../base/links.tsx'
 import { Problem } from '../base/states.tsx'
 import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useWrite } from '../platform/rest.ts'
+import { byId, useWrite } from '../platform/rest.ts'
 import { reasonText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { eventText, participantsOf } from './event-texts.ts'
@@ -77,7 +77,7 @@ export function RatingForm({ session }: { session: SessionDetail }) {
   const rate = useWrite(
     (rest) =>
       rest.POST('/api/sessions/{id}/rate', {
-        params: { path: { id: session.id } },
+        ...byId(session.id),
         body: { rating: stars, comment: comment.trim() || null },
       }),
     { stores: sessionKey(session.id), refresh: [keys.sessions], refreshesOnError: true },

@@ -3,7 +3,8 @@ import { timeOfDay } from '../base/format.ts'
 import { recordedText } from '../recording/recording-texts.ts'
 import type { ShapeName } from '../status/shape-name.ts'
 import { gapText, reasonText } from '../texts/code-texts.ts'
-import { language, t } from '../texts/texts.ts'
+import { readText } from '../texts/text-parts.tsx'
+import { language, type TextKey, t } from '../texts/texts.ts'
 import type { SessionDetail } from './session-query.ts'
 
 export type SessionParticipants = ReturnType<typeof participantsOf>
@@ -50,36 +51,24 @@ type Text = (actor: string, data: Data) => string
 
 /** Returns the text of an event that may have a reason and follow an outage. */
 const withReason =
-  (plain: (actor: string) => string, because: (actor: string, reason: string) => string): Text =>
+  (plain: TextKey, because: TextKey): Text =>
   (actor, data) => {
     const reason = reasonText(data.reason)
-    return withOutage(reason === '' ? plain(actor) : because(actor, reason), data)
+    return withOutage(readText(reason === '' ? plain : because, { actor, reason }), data)
   }
 
 const texts: Record<SessionEventType, Text> = {
   'session.scheduled': (actor) => t('session.events.scheduled', { actor }),
   'session.started': (actor) => t('session.events.started', { actor }),
-  'session.paused': withReason(
-    (actor) => t('session.events.paused', { actor }),
-    (actor, reason) => t('session.events.pausedFor', { actor, reason }),
-  ),
+  'session.paused': withReason('session.events.paused', 'session.events.pausedFor'),
   'session.resumed': (actor) => t('session.events.resumed', { actor }),
-  'session.ended': withReason(
-    (actor) => t('session.events.ended', { actor }),
-    (actor, reason) => t('session.events.endedFor', { actor, reason }),
-  ),
-  'session.cancelled': withReason(
-    (actor) => t('session.events.cancelled', { actor }),
-    (actor, reason) => t('session.events.cancelledFor', { actor, reason }),
-  ),
-  'session.stopped': withReason(
-    (actor) => t('session.events.stopped', { actor }),
-    (actor, reason) => t('session.events.stoppedFor', { actor, reason }),
-  ),
+  'session.ended': withReason('session.events.ended', 'session.events.endedFor'),
+  'session.cancelled': withReason('session.events.cancelled', 'session.events.cancelledFor'),
+  'session.stopped': withReason('session.events.stopped', 'session.events.stoppedFor'),
   'session.stop_cleared': (actor) => t('session.events.stopCleared', { actor }),
   'session.stop_clear_requested': withReason(
-    (actor) => t('session.events.stopClearRequested', { actor }),
-    (actor, reason) => t('session.events.stopClearRequestedFor', { actor, reason }),
+    'session.events.stopClearRequested',
+    'session.events.stopClearRequestedFor',
   ),
   'session.pause_limit_soon': (_, { ends_at }) =>
     t('session.events.pauseLimitSoon', { time: clock(ends_at) }),

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { duration, timeOfDay } from '../base/format.ts'
 import { Problem } from '../base/states.tsx'
 import { useMe } from '../platform/platform.ts'
-import { useWrite } from '../platform/rest.ts'
+import { byId, useWrite } from '../platform/rest.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
 import { isOpen, useSession, useSessionAction } from './session-query.ts'
@@ -40,17 +40,15 @@ export function ExtensionPanel({ live }: { live: LiveSession }) {
   )
 }
 
-function textOf({ minutes: count, status }: Extension, isOperator: boolean): string {
-  if (status === 'pending') {
-    return isOperator
-      ? t('session.extension.ownerRequests', { count })
-      : t('session.extension.requested', { count })
-  }
-  if (status === 'expired') return t('session.extension.expired', { count })
-  return status === 'approved'
-    ? t('session.extension.approved', { count })
-    : t('session.extension.declined', { count })
-}
+const texts = {
+  pending: 'session.extension.requested',
+  expired: 'session.extension.expired',
+  approved: 'session.extension.approved',
+  declined: 'session.extension.declined',
+} as const
+
+const textOf = ({ minutes: count, status }: Extension, isOperator: boolean): string =>
+  t(status === 'pending' && isOperator ? 'session.extension.ownerRequests' : texts[status], { count })
 
 function Decision({ sessionId }: { sessionId: string }) {
   const sessionAction = useSessionAction(sessionId)
@@ -78,10 +76,7 @@ const MAX_MINUTES = 480
 function Request({ sessionId }: { sessionId: string }) {
   const [minutes, setMinutes] = useState<number | string>(15)
   const request = useWrite((rest, additionalMinutes: number) =>
-    rest.POST('/api/sessions/{id}/extend', {
-      params: { path: { id: sessionId } },
-      body: { additionalMinutes },
-    }),
+    rest.POST('/api/sessions/{id}/extend', { ...byId(sessionId), body: { additionalMinutes } }),
   )
   const submit = (event: FormEvent) => {
     event.preventDefault()

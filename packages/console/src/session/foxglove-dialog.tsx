@@ -1,28 +1,20 @@
-import { Button, Group, List, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, List, Modal, type ModalRootProps, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { CopyableSecret } from '../base/copyable.tsx'
 import { Problem } from '../base/states.tsx'
-import { useWrite } from '../platform/rest.ts'
+import { byId, useWrite } from '../platform/rest.ts'
 import { t } from '../texts/texts.ts'
 
-interface Props {
-  readonly sessionId: string
-  readonly opened: boolean
-  readonly onClose: () => void
-}
-
 /** Creates addresses that open a session in Foxglove or Lichtblick: live, or its recording. */
-export const FoxgloveDialog = ({ sessionId, opened, onClose }: Props) => (
-  <Modal opened={opened} onClose={onClose} title={t('foxglove.title')}>
-    {opened && <NewAddress sessionId={sessionId} />}
+export const FoxgloveDialog = ({ sessionId, ...dialog }: ModalRootProps & { sessionId: string }) => (
+  <Modal {...dialog} title={t('foxglove.title')}>
+    {dialog.opened && <NewAddress sessionId={sessionId} />}
   </Modal>
 )
 
 /** Creates an address when the user asks for it, not earlier: it is valid for one minute only. */
 function NewAddress({ sessionId }: { sessionId: string }) {
-  const create = useWrite((rest) =>
-    rest.POST('/api/sessions/{id}/foxglove', { params: { path: { id: sessionId } } }),
-  )
+  const create = useWrite((rest) => rest.POST('/api/sessions/{id}/foxglove', byId(sessionId)))
   return (
     <Stack>
       <List type="ordered" size="sm" spacing={4}>

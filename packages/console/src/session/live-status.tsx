@@ -46,11 +46,7 @@ export function SessionStatusLine(props: LiveStatusProps & { children: ReactNode
       <StateLabel shape={online && !isOutdated ? (connected ? 'live' : 'blind') : 'off'}>
         {connected ? t('session.status.robotConnected') : t('session.status.robotOffline')}
       </StateLabel>
-      {observerState && (!online || isOutdated) && (
-        <Text size="sm" c="dimmed" span>
-          {t('session.status.lastKnown')}
-        </Text>
-      )}
+      {observerState && (!online || isOutdated) && <Note span>{t('session.status.lastKnown')}</Note>}
     </Group>
   )
 }

@@ -13,41 +13,32 @@ import { linkAgesOf, PING_MS } from '../freshness/freshness.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { createTelemetryFeed } from '../telemetry/feed.ts'
 
-export interface ObserverState {
-  /** `ended`: the client does not retry; `problem` says why. See `ObserverConnection.reconnect`. */
-  readonly connection: 'connecting' | 'online' | 'offline' | 'ended'
-  /** The last known state. Current only while the connection is online. */
-  readonly drive: DriveState | undefined
-  /** The last round trips of operator and robot to the gateway. */
-  readonly driveLatency: DriveLatency | undefined
-  /** The speed that the latency allows; undefined for a robot without a latency budget. */
-  readonly limits: SpeedLimits | undefined
-  /** Round trip between this page and the gateway, in milliseconds. */
-  readonly roundTripMs: number | undefined
-  readonly battery: DriveBattery | undefined
-  /** Log lines since the page connected, newest first. Older lines are dropped. */
-  readonly logs: readonly (Pick<DriveLog, 'level' | 'message' | 'at'> & { readonly number: number })[]
-  readonly problem: string | undefined
-}
+export type ObserverState = Readonly<typeof initialState>
 
 /** An observer's connection to the robot of a session, which can also stop the robot. */
 export type ObserverConnection = ReturnType<typeof createObserverConnection>
 
-const initialState: ObserverState = {
-  connection: 'connecting',
-  drive: undefined,
-  driveLatency: undefined,
-  limits: undefined,
-  roundTripMs: undefined,
-  battery: undefined,
-  logs: [],
-  problem: undefined,
+const initialState = {
+  /** `ended`: the client does not retry; `problem` says why. See `ObserverConnection.reconnect`. */
+  connection: 'connecting' as 'connecting' | 'online' | 'offline' | 'ended',
+  /** The last known state. Current only while the connection is online. */
+  drive: undefined as DriveState | undefined,
+  /** The last round trips of operator and robot to the gateway. */
+  driveLatency: undefined as DriveLatency | undefined,
+  /** The speed that the latency allows; undefined for a robot without a latency budget. */
+  limits: undefined as SpeedLimits | undefined,
+  /** Round trip between this page and the gateway, in milliseconds. */
+  roundTripMs: undefined as number | undefined,
+  battery: undefined as DriveBattery | undefined,
+  /** Log lines since the page connected, newest first. Older lines are dropped. */
+  logs: [] as readonly (Pick<DriveLog, 'level' | 'message' | 'at'> & { readonly number: number })[],
+  problem: undefined as string | undefined,
 }
 
 const MAX_LOGS = 100
 
 function createObserverConnection(getTicket: GetTicket) {
-  const state = createStore(initialState)
+  const state = createStore<ObserverState>(initialState)
   const telemetry = createTelemetryFeed()
   let link = openLink()
   const ages = linkAgesOf({ telemetry, silentMs: () => link.silentMs })

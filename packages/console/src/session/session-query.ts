@@ -3,7 +3,7 @@ import type { SessionAction, SessionStatus } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useRead } from '../platform/rest.ts'
+import { byId, useRead } from '../platform/rest.ts'
 
 export type SessionDetail = Schemas['SessionDetail']
 
@@ -12,7 +12,7 @@ export const sessionKey = (sessionId: string) => [...keys.sessions, 'one', sessi
 /** Queries one session. The live layer invalidates it on every new log entry. */
 export const useSession = (sessionId: string) =>
   useRead(sessionKey(sessionId), (rest, { signal }) =>
-    rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } }, signal }),
+    rest.GET('/api/sessions/{id}', { ...byId(sessionId), signal }),
   )
 
 /** Returns the roles of the user in a session. An admin who observes has none of them. */
@@ -43,7 +43,7 @@ export function useSessionAction(sessionId: string) {
   return useMutation({
     mutationKey: actionKey(sessionId),
     mutationFn: (action: SessionAction) =>
-      answerOf(rest.PATCH('/api/sessions/{id}', { params: { path: { id: sessionId } }, body: { action } })),
+      answerOf(rest.PATCH('/api/sessions/{id}', { ...byId(sessionId), body: { action } })),
     onSuccess: (session) => queries.setQueryData(sessionKey(sessionId), session),
     onSettled: () => queries.invalidateQueries({ queryKey: keys.sessions }),
   })

@@ -32,10 +32,15 @@ import { keys } from '../platform/queries.ts'
 import { useRead, useWrite } from '../platform/rest.ts'
 import { loadPush, type PushDevice, type PushState, removeDevice, turnOnPush } from '../push/browser-push.ts'
 import { StateLabel } from '../status/state-label.tsx'
-import { LANGUAGES } from '../texts/languages.ts'
+import { isLanguage, LANGUAGES } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'
 import { useWebhooks } from '../webhooks/webhooks.tsx'
-import { isLanguage, useProfileChange } from './use-profile-change.ts'
+import { useProfileChange } from './use-profile-change.ts'
+
+const preferences = [
+  ['email', t('settings.preferences.email'), t('settings.preferences.emailNote')],
+  ['push', t('settings.preferences.popUps'), t('settings.preferences.popUpsNote')],
+] as const
 
 /** Edits notification preferences. Each switch saves immediately. */
 function PreferencesForm() {
@@ -43,21 +48,19 @@ function PreferencesForm() {
   const change = useProfileChange()
   // Shows a pending change optimistically.
   const shown = { ...saved, ...(change.isPending && change.variables.notification_preferences) }
-  const set = (preference: Partial<typeof saved>) => change.mutate({ notification_preferences: preference })
   return (
     <Stack>
-      <Switch
-        label={t('settings.preferences.email')}
-        description={t('settings.preferences.emailNote')}
-        checked={shown.email}
-        onChange={(event) => set({ email: event.currentTarget.checked })}
-      />
-      <Switch
-        label={t('settings.preferences.popUps')}
-        description={t('settings.preferences.popUpsNote')}
-        checked={shown.push}
-        onChange={(event) => set({ push: event.currentTarget.checked })}
-      />
+      {preferences.map(([name, label, description]) => (
+        <Switch
+          key={name}
+          label={label}
+          description={description}
+          checked={shown[name]}
+          onChange={(event) =>
+            change.mutate({ notification_preferences: { [name]: event.currentTarget.checked } })
+          }
+        />
+      ))}
       <Problem error={change.error} />
     </Stack>
   )
@@ -71,7 +74,7 @@ function MailLanguageForm({ saved }: { saved: NotificationSettings }) {
       description={t('settings.mailLanguage.note')}
       data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
       value={saved.language ?? 'en'}
-      onChange={(value) => value !== null && isLanguage(value) && change.mutate({ language: value })}
+      onChange={(value) => isLanguage(value) && change.mutate({ language: value })}
       disabled={change.isPending}
       error={change.error && messageOf(change.error)}
       allowDeselect={false}
@@ -193,20 +196,16 @@ function Fields({ hours, onChange }: { hours: QuietHours; onChange: (part: Parti
   return (
     <>
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
-        <TextInput
-          type="time"
-          label={t('settings.quietHours.start')}
-          required
-          value={hours.start}
-          onChange={(event) => onChange({ start: event.currentTarget.value })}
-        />
-        <TextInput
-          type="time"
-          label={t('settings.quietHours.end')}
-          required
-          value={hours.end}
-          onChange={(event) => onChange({ end: event.currentTarget.value })}
-        />
+        {(['start', 'end'] as const).map((name) => (
+          <TextInput
+            key={name}
+            type="time"
+            label={t(name === 'start' ? 'settings.quietHours.start' : 'settings.quietHours.end')}
+            required
+            value={hours[name]}
+            onChange={(event) => onChange({ [name]: event.currentTarget.value })}
+          />
+        ))}
         <ZoneSelect
           label={t('settings.quietHours.zone')}
           value={hours.time_zone}
@@ -266,19 +265,6 @@ const useSettingsChange = () =>
     { stores: keys.notificationSettings },
   )
 
-function usePush() {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  const refresh = () => queries.invalidateQueries({ queryKey: keys.push })
-  const query = useQuery({ queryKey: keys.push, queryFn: () => loadPush(rest) })
-  const turnOn = useMutation({ mutationFn: () => turnOnPush(rest), onSettled: refresh })
-  const remove = useMutation({
-    mutationFn: (device: PushDevice) => removeDevice(rest, device),
-    onSettled: refresh,
-  })
-  return { query, turnOn, remove }
-}
-
 const stateTexts: Readonly<Record<PushState, string>> = {
   insecure: t('settings.push.insecure'),
   unsupported: t('settings.push.unsupported'),
@@ -289,7 +275,12 @@ const stateTexts: Readonly<Record<PushState, string>> = {
 
 /** Turns notifications of this browser on and off, and lists the devices of the user that receive them. */
 function PushSection() {
-  const { query, turnOn, remove } = usePush()
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const onSettled = () => queries.invalidateQueries({ queryKey: keys.push })
+  const query = useQuery({ queryKey: keys.push, queryFn: () => loadPush(rest) })
+  const turnOn = useMutation({ mutationFn: () => turnOnPush(rest), onSettled })
+  const remove = useMutation({ mutationFn: (device: PushDevice) => removeDevice(rest, device), onSettled })
   return (
     <QueryView query={query}>
       {({ devices, state, own }) => (

@@ -25,6 +25,11 @@ const roleChoices = [
   },
 ] as const
 
+const profiles = {
+  client_profile: [t('onboarding.page.ownerProfile'), ClientProfileForm],
+  operator_profile: [t('onboarding.page.operatorProfile'), OperatorProfileForm],
+} as const
+
 /** Asks a new user for a role, then for the profile of that role. */
 export default function OnboardingPage() {
   const queries = useQueryClient()
@@ -44,21 +49,13 @@ export default function OnboardingPage() {
           {({ missing }) => {
             const [step] = missing
             if (step === 'role') return <ChooseRole />
-            if (step === 'client_profile') {
-              return (
-                <Step title={t('onboarding.page.ownerProfile')}>
-                  <ClientProfileForm onSaved={onSaved} />
-                </Step>
-              )
-            }
-            if (step === 'operator_profile') {
-              return (
-                <Step title={t('onboarding.page.operatorProfile')}>
-                  <OperatorProfileForm onSaved={onSaved} />
-                </Step>
-              )
-            }
-            return <Loading />
+            if (step === undefined) return <Loading />
+            const [title, Fields] = profiles[step]
+            return (
+              <Step title={title}>
+                <Fields onSaved={onSaved} />
+              </Step>
+            )
           }}
         </QueryView>
         <Group>

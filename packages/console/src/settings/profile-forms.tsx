@@ -28,7 +28,7 @@ function ClientFields({ saved, onSaved }: FormProps & { saved: Schemas['ClientPr
     (rest, body: Partial<Schemas['ClientProfile']>) => rest.PATCH('/api/client/profile', { body }),
     { stores: keys.clientProfile, onSuccess: onSaved },
   )
-  const { values, field, errors } = useFields<Record<ClientField, string>>(
+  const { values, field, errors } = useFields(
     {
       contact_email: saved.contact_email ?? email ?? '',
       company_name: saved.company_name ?? '',
@@ -73,8 +73,6 @@ function ClientFields({ saved, onSaved }: FormProps & { saved: Schemas['ClientPr
   )
 }
 
-type ClientField = 'contact_email' | 'company_name' | 'phone' | 'country' | 'vat_id'
-
 export const OperatorProfileForm = ({ onSaved }: FormProps) => (
   <QueryView query={useRead(keys.operatorProfile, (rest) => rest.GET('/api/operator/profile'))}>
     {(profile) => <OperatorFields saved={profile} onSaved={onSaved} />}
@@ -97,7 +95,11 @@ function OperatorFields({ saved, onSaved }: FormProps & { saved: Schemas['Operat
     { stores: keys.operatorProfile, onSuccess: onSaved },
   )
   const { values, field, errors } = useFields(initial, save.error)
-  const languageOptions = useMemo(() => languageChoices(values.languages), [values.languages])
+  // All languages, and chosen tags such as `pt-BR`.
+  const languageOptions = useMemo(
+    () => namedChoices('language', new Set([...languageCodes.getAllCodes(), ...values.languages])),
+    [values.languages],
+  )
   return (
     <Form onSubmit={() => save.mutate(values)}>
       <TextInput
@@ -130,6 +132,11 @@ function OperatorFields({ saved, onSaved }: FormProps & { saved: Schemas['Operat
   )
 }
 
+const countries = namedChoices(
+  'region',
+  countryCodes.map(([code]) => code as string),
+)
+
 interface CountryProps {
   readonly value: string | null
   readonly error: string | undefined
@@ -141,14 +148,6 @@ interface CountryProps {
  * text is reported, because it is not stored.
  */
 function CountrySelect({ value, error, onChange }: CountryProps) {
-  const countries = useMemo(
-    () =>
-      namedChoices(
-        'region',
-        countryCodes.map(([code]) => code as string),
-      ),
-    [],
-  )
   const [search, setSearch] = useState('')
   const [unknown, setUnknown] = useState<string>()
   const change = (code: string | null) => {
@@ -182,13 +181,9 @@ function CountrySelect({ value, error, onChange }: CountryProps) {
   )
 }
 
-interface Choice {
-  readonly value: string
-  /** The name and the code, such as `Germany (DE)`. */
-  readonly label: string
-}
+type Choices = ReturnType<typeof namedChoices>
 
-function choiceOf(choices: readonly Choice[], typed: string): Choice | undefined {
+function choiceOf(choices: Choices, typed: string) {
   const text = typed.toLowerCase()
   return choices.find(({ value, label }) => {
     const [whole, code] = [label.toLowerCase(), value.toLowerCase()]
@@ -196,15 +191,12 @@ function choiceOf(choices: readonly Choice[], typed: string): Choice | undefined
   })
 }
 
-/** Returns all languages, named in the viewer's language, including chosen tags such as `pt-BR`. */
-const languageChoices = (chosen: readonly string[]): Choice[] =>
-  namedChoices('language', [...new Set([...languageCodes.getAllCodes(), ...chosen])])
-
-function namedChoices(type: 'region' | 'language', codes: readonly string[]): Choice[] {
+/** Returns choices whose labels are the name and the code, such as `Germany (DE)`. */
+function namedChoices(type: 'region' | 'language', codes: Iterable<string>) {
   const names = new Intl.DisplayNames(language, { type, fallback: 'none' })
   // Browsers lack the names of some languages.
   const nameOf = (code: string) => names.of(code) ?? (languageCodes.getName(code) || code)
-  return codes
+  return [...codes]
     .map((value) => ({ value, label: `${nameOf(value)} (${value})` }))
     .sort((a, b) => a.label.localeCompare(b.label, language))
 }

@@ -12,14 +12,14 @@ import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useAction, useRead, useWrite } from '../platform/rest.ts'
+import { byId, useAction, useRead, useWrite } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
-import { chosenLanguage, LANGUAGES } from '../texts/languages.ts'
+import { chosenLanguage, isLanguage, LANGUAGES } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'
 import { Webhooks } from '../webhooks/webhooks.tsx'
 import { NotificationSection } from './notification-section.tsx'
 import { ClientProfileForm, OperatorProfileForm } from './profile-forms.tsx'
-import { isLanguage, useProfileChange, useSelectLanguage } from './use-profile-change.ts'
+import { useProfileChange, useSelectLanguage } from './use-profile-change.ts'
 
 export function SettingsPage() {
   const { roles } = useMe()
@@ -251,10 +251,7 @@ const columns: readonly TableColumn<ApiKey>[] = [
 ]
 
 function RevokeKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
-  const revoke = useAction(
-    (rest) => rest.DELETE('/api/auth/api-keys/{id}', { params: { path: { id } } }),
-    keys.apiKeys,
-  )
+  const revoke = useAction((rest) => rest.DELETE('/api/auth/api-keys/{id}', byId(id)), keys.apiKeys)
   return (
     <ConfirmButton
       size="xs"

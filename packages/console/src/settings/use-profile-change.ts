@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useWrite } from '../platform/rest.ts'
-import { chooseLanguage, LANGUAGES, type Language, languageOf } from '../texts/languages.ts'
+import { chooseLanguage, type Language, languageOf } from '../texts/languages.ts'
 import { language as shownLanguage, t } from '../texts/texts.ts'
 
 interface ProfileChange {
@@ -20,19 +20,21 @@ export const useProfileChange = () =>
     refresh: [keys.onboarding],
   })
 
-/** Returns whether a text is the code of a language that the console has. */
-export const isLanguage = (value: string): value is Language => Object.hasOwn(LANGUAGES, value)
-
-const ofBrowser = (): Language => languageOf(navigator.languages) ?? 'en'
-
-/** Returns a function that changes the language of the console, and of mails with it; undefined: that of the browser. */
+/**
+ * Returns a function that changes the language of the console, and of mails with it, and reloads the page; undefined: that of the
+ * browser. It says so if the browser forbids storage.
+ */
 export function useSelectLanguage(): (language: Language | undefined) => void {
   const { rest } = usePlatform()
   return (language) => {
-    const body = { language: language ?? ofBrowser() }
+    const body = { language: language ?? languageOf(navigator.languages) ?? 'en' }
     // The page reloads before the answer. Without it, the settings still show the former language of mails.
     rest.PATCH('/api/notifications/settings', { body, keepalive: true }).catch(() => undefined)
-    selectLanguage(language)
+    try {
+      chooseLanguage(language)
+    } catch {
+      notifications.show({ message: t('ui.language.notStored'), color: 'red.9' })
+    }
   }
 }
 
@@ -47,13 +49,4 @@ export function useFirstNotificationSettings(): void {
     const body = { language: languageOf([shownLanguage]) ?? 'en', matrix: ROUTINE } as const
     rest.PATCH('/api/notifications/settings', { body }).catch(() => undefined)
   }, [rest])
-}
-
-/** Stores the language and reloads the page; undefined for the language of the browser. Says so if the browser forbids storage. */
-function selectLanguage(language: Language | undefined): void {
-  try {
-    chooseLanguage(language)
-  } catch {
-    notifications.show({ message: t('ui.language.notStored'), color: 'red.9' })
-  }
 }

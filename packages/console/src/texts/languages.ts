@@ -6,7 +6,9 @@ export type Language = keyof typeof LANGUAGES
 
 const STORED_AS = 'wheelhouse-language'
 
-const isLanguage = (text: string | null): text is Language => text !== null && Object.hasOwn(LANGUAGES, text)
+/** Returns whether a text is the code of a language that the console has. */
+export const isLanguage = (text: string | null): text is Language =>
+  text !== null && Object.hasOwn(LANGUAGES, text)
 
 /** Returns the first language of BCP 47 tags, such as `de-AT`, that has a catalogue. */
 export const languageOf = (tags: readonly string[]): Language | undefined =>

@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from 'react'
 import { type TextKey, t } from './texts.ts'
 
 /** `t` for a key that is a parameter. */
-const read = t as (key: TextKey, values: Readonly<Record<string, string>>) => string
+export const readText = t as (key: TextKey, values: Readonly<Record<string, string>>) => string
 
 /** Encloses the name of a part. No text contains this character. */
 const MARK = '\u0000'
@@ -13,7 +13,7 @@ const MARK = '\u0000'
  */
 export function textParts(key: TextKey, parts: Readonly<Record<string, ReactNode>>): ReactNode {
   const marks = Object.fromEntries(Object.keys(parts).map((name) => [name, `${MARK}${name}${MARK}`]))
-  const pieces = read(key, marks).split(MARK)
+  const pieces = readText(key, marks).split(MARK)
   // Names of parts are at odd positions.
   return pieces.map((piece, index) => {
     const content = index % 2 === 1 ? parts[piece] : piece

@@ -27,7 +27,7 @@ import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { type Answer, useRead, useWrite } from '../platform/rest.ts'
+import { type Answer, byId, useRead, useWrite } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { deliveryStatusTexts, webhookOffTexts } from '../texts/code-texts.ts'
 import { textParts } from '../texts/text-parts.tsx'
@@ -44,8 +44,6 @@ import {
   webhookKey,
 } from './webhooks.tsx'
 
-const pathOf = ({ id }: Webhook) => ({ params: { path: { id } } })
-
 const POLL_INTERVAL_MS = 15_000
 
 /** Changes a webhook and refetches the webhook queries. */
@@ -54,11 +52,9 @@ const useWebhookChange = <A extends Answer, V = void>(change: (rest: RestClient,
 
 export function WebhookPage() {
   const { webhookId: id } = useParams({ from: '/shell/settings/webhooks/$webhookId' })
-  const query = useRead(
-    webhookKey(id),
-    (rest) => rest.GET('/api/webhooks/{id}', { params: { path: { id } } }),
-    { refetchInterval: POLL_INTERVAL_MS },
-  )
+  const query = useRead(webhookKey(id), (rest) => rest.GET('/api/webhooks/{id}', byId(id)), {
+    refetchInterval: POLL_INTERVAL_MS,
+  })
   return (
     <ResourcePage
       query={query}
@@ -114,7 +110,7 @@ interface Props {
 function WebhookForm({ webhook }: Props) {
   const { url, types, description } = webhook
   const save = useWebhookChange((rest, values: { url: string; types: string[]; description: string }) =>
-    rest.PATCH('/api/webhooks/{id}', { ...pathOf(webhook), body: bodyOf(values) }),
+    rest.PATCH('/api/webhooks/{id}', { ...byId(webhook.id), body: bodyOf(values) }),
   )
   const hideSaved = () => save.isSuccess && save.reset()
   const fields = useFields({ url, types, description: description ?? '' }, save.error, hideSaved)
@@ -127,7 +123,7 @@ function WebhookForm({ webhook }: Props) {
 }
 
 function TestWebhook({ webhook }: Props) {
-  const test = useWebhookChange((rest) => rest.POST('/api/webhooks/{id}/test', pathOf(webhook)))
+  const test = useWebhookChange((rest) => rest.POST('/api/webhooks/{id}/test', byId(webhook.id)))
   return (
     <>
       <Problem error={test.error} />
@@ -160,7 +156,7 @@ function TestOutcome({ webhookId, deliveryId }: { webhookId: string; deliveryId:
 
 function SwitchWebhook({ webhook }: Props) {
   const setEnabled = useWebhookChange((rest, enabled: boolean) =>
-    rest.PATCH('/api/webhooks/{id}', { ...pathOf(webhook), body: { enabled } }),
+    rest.PATCH('/api/webhooks/{id}', { ...byId(webhook.id), body: { enabled } }),
   )
   return (
     <>
@@ -187,7 +183,7 @@ function Secret({ webhook }: Props) {
   const [opened, { open, close }] = useDisclosure(false)
   const [keepOld, setKeepOld] = useState(true)
   const rotate = useWebhookChange((rest, keep_old: boolean) =>
-    rest.POST('/api/webhooks/{id}/rotate-secret', { ...pathOf(webhook), body: { keep_old } }),
+    rest.POST('/api/webhooks/{id}/rotate-secret', { ...byId(webhook.id), body: { keep_old } }),
   )
   const forget = () => {
     rotate.reset()
@@ -233,7 +229,7 @@ function RemoveWebhook({ webhook }: Props) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const remove = async () => {
-    await answerOf(rest.DELETE('/api/webhooks/{id}', pathOf(webhook)))
+    await answerOf(rest.DELETE('/api/webhooks/{id}', byId(webhook.id)))
     await navigate({ to: '/settings' })
     queries.removeQueries({ queryKey: webhookKey(webhook.id) })
     await queries.invalidateQueries({ queryKey: keys.webhooks })
@@ -420,7 +416,7 @@ function ReplayMissed({ webhook }: Props) {
   const [hours, setHours] = useState('24')
   const replay = useWebhookChange((rest) => {
     const since = new Date(Date.now() - Number(hours) * HOUR_MS).toISOString()
-    return rest.POST('/api/webhooks/{id}/replay', { ...pathOf(webhook), body: { since } })
+    return rest.POST('/api/webhooks/{id}/replay', { ...byId(webhook.id), body: { since } })
   })
   const title = t('webhooks.replay.title')
   return (

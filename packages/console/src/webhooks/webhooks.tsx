@@ -1,6 +1,5 @@
 import { Button, Group, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { eventTypes, MAX_EVENT_FILTERS } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import { RowTable, type TableColumn } from '../base/data-table.tsx'
@@ -9,9 +8,8 @@ import { LinkAnchor } from '../base/links.tsx'
 import { type OneTimeSecret, SecretDialog } from '../base/secret.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
-import { useRead, useWrite } from '../platform/rest.ts'
+import { usePages, useRead, useWrite } from '../platform/rest.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { t } from '../texts/texts.ts'
 
@@ -163,7 +161,6 @@ export const toOneTimeSecret = (title: string, { secret }: { secret: string }): 
   value: secret,
 })
 
-const PAGE_SIZE = 25
 /** No event announces the progress of a delivery, so the page polls, faster while one is in progress. */
 const POLL_INTERVAL_MS = 15_000
 const POLL_PENDING_MS = 1_500
@@ -178,19 +175,12 @@ export const useWebhooks = () =>
 
 /** Queries the deliveries of a webhook page by page, newest first. */
 export function useDeliveries(id: string, status: Delivery['status'] | undefined) {
-  const { rest } = usePlatform()
-  return useInfiniteQuery({
-    queryKey: [...webhookKey(id), 'deliveries', status ?? 'all'],
-    queryFn: async ({ pageParam: before }) => {
-      const query = { limit: PAGE_SIZE, ...(before !== undefined && { before }), ...(status && { status }) }
-      const path = { params: { path: { id }, query } }
-      return (await answerOf(rest.GET('/api/webhooks/{id}/deliveries', path))).deliveries
-    },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => (page.length < PAGE_SIZE ? undefined : page.at(-1)?.id),
-    select: ({ pages }) => pages.flat(),
-    refetchInterval: ({ state }) =>
-      state.data?.pages.flat().some(isInProgress) ? POLL_PENDING_MS : POLL_INTERVAL_MS,
+  const pollMs = (pages: readonly (readonly Delivery[])[]) =>
+    pages.flat().some(isInProgress) ? POLL_PENDING_MS : POLL_INTERVAL_MS
+  const queryKey = [...webhookKey(id), 'deliveries', status ?? 'all']
+  return usePages(queryKey, { limit: 25, pollMs }, async (rest, page) => {
+    const params = { path: { id }, query: { ...page, status } }
+    return (await answerOf(rest.GET('/api/webhooks/{id}/deliveries', { params }))).deliveries
   })
 }
 

@@ -134,11 +134,8 @@ const range = (first: number, last: number) =>
 
 /** The platform refused a range, and would refuse it again. */
 export class RangeRefused extends Error {
-  readonly status: number
-
   constructor(status: number) {
     super(`HTTP ${status}`)
-    this.status = status
   }
 }
 

@@ -7,36 +7,17 @@ import {
   isObject,
   objectIn,
   type RecordedMessage,
+  type TimeRange,
   timedPart,
 } from './recording-source.ts'
 
 /** The state of the session from a time on, as the gateway had it. */
-export interface StopEntry {
-  readonly atMs: number
-  readonly status: string
-  readonly isConnected: boolean
-  readonly stop: { readonly reason: string; readonly latched: boolean } | null
-}
+export type StopEntry = Readonly<ReturnType<typeof stopEntry>>
 /** An event of the log, or a message of the chat. */
-export interface EventEntry {
-  readonly atMs: number
-  readonly seq: number
-  readonly type: string
-  readonly data: Readonly<Record<string, unknown>>
-}
+export type EventEntry = Readonly<ReturnType<typeof eventEntry>>
 
 /** The summary of a recording that its time axis shows. Its size does not depend on the length of the recording. */
-export interface Overview {
-  readonly originMs: number
-  readonly widthMs: number
-  /** Two values for each bucket, by the source and the path of the number, such as `telemetry:battery`. */
-  readonly series: ReadonlyMap<string, Float64Array<ArrayBuffer>>
-  readonly passed: Uint32Array<ArrayBuffer>
-  readonly dropped: ReadonlyMap<string, Uint32Array<ArrayBuffer>>
-  readonly poses: Float64Array<ArrayBuffer>
-  readonly stops: readonly StopEntry[]
-  readonly events: readonly EventEntry[]
-}
+export type Overview = Readonly<ReturnType<OverviewBuilder['build']>>
 
 const MAX_DEPTH = 3
 /** Longer arrays are scans, not joints. */
@@ -57,14 +38,11 @@ export function eachNumber(value: unknown, visit: (path: string, number: number)
 const MAX_SERIES = 48
 const MAX_ENTRIES = 5_000
 
-interface OverviewOptions {
-  readonly fromMs: number
+interface OverviewOptions extends Pick<ScanParts, 'fromMs' | 'posePath'> {
   readonly spanMs: number
   readonly buckets: number
   /** Whether later messages make the buckets wider; otherwise they are left out. */
   readonly grows: boolean
-  /** Where a sample has the pose; null for nowhere. */
-  readonly posePath: readonly string[] | null
 }
 
 const { control, dropped, telemetry, latency, limits, stop, events, chat } = recordingTopics
@@ -140,9 +118,10 @@ function createOverviewBuilder({ fromMs, spanMs, buckets, grows, posePath }: Ove
       }
     },
 
-    build: (): Overview => ({
+    build: () => ({
       originMs: fromMs,
       widthMs,
+      /** Two values for each bucket, by the source and the path of the number, such as `telemetry:battery`. */
       series: new Map([...series].map(([key, [low, high]]) => [key, pairsOf(low, high)])),
       passed: passed.slice(),
       dropped: new Map([...droppedBy].map(([why, counts]) => [why, counts.slice()])),
@@ -167,7 +146,7 @@ function known<T>(values: Map<string, T>, key: string, create: () => T): T | und
   return values.get(key)
 }
 
-function stopEntry(atMs: number, value: Values): StopEntry {
+function stopEntry(atMs: number, value: Values) {
   const given = isObject(value.stop) ? value.stop : null
   return {
     atMs,
@@ -180,7 +159,7 @@ function stopEntry(atMs: number, value: Values): StopEntry {
   }
 }
 
-const eventEntry = (atMs: number, { seq, type, data }: Values): EventEntry => ({
+const eventEntry = (atMs: number, { seq, type, data }: Values) => ({
   atMs,
   seq: Number(seq),
   type: String(type),
@@ -250,21 +229,15 @@ const REPORT_MS = 400
 const SPARE = 1.5
 const SHORTEST_MS = 60_000
 
-export interface ScanParts {
+export interface ScanParts extends TimeRange {
   readonly parts: readonly RecordingPart[]
   readonly complete: boolean
-  readonly fromMs: number
-  readonly toMs: number
+  /** Where a sample has the pose; null for nowhere. */
   readonly posePath: readonly string[] | null
 }
 
-/** A range that is shown larger than the overview allows. */
-export interface DetailRange {
-  readonly fromMs: number
-  readonly toMs: number
-}
-
-export type ToOverviewWorker = { readonly parts: ScanParts } | { readonly detail: DetailRange }
+/** `detail` is a range that is shown larger than the overview allows. */
+export type ToOverviewWorker = { readonly parts: ScanParts } | { readonly detail: TimeRange }
 /** What was read: the whole recording, or the newest range that was read in detail. */
 export type FromOverviewWorker = { readonly overview: Overview } | { readonly detail: Overview }
 
@@ -282,7 +255,7 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
   let given: ScanParts | undefined
   let builder: OverviewBuilder | undefined
   let scanned = new Set<string>()
-  let wanted: DetailRange | undefined
+  let wanted: TimeRange | undefined
   let isRunning = false
   /** How many messages of a part the builder contains that were read before the reading failed. */
   let partial = { url: '', messages: 0 }
@@ -356,7 +329,7 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
     }
   }
 
-  async function scanDetail({ fromMs, toMs }: DetailRange): Promise<void> {
+  async function scanDetail({ fromMs, toMs }: TimeRange): Promise<void> {
     const detail = createBuilder(fromMs, toMs - fromMs, false)
     for await (const message of source.messages({ topics: DENSE_TOPICS, fromMs, toMs })) {
       if (wanted) return
@@ -372,7 +345,7 @@ export function createOverviewScan({ fetchRange, cacheBytes, onOverview, onError
       void run()
     },
     /** Scans a range, before everything else. A newer range replaces one that is waiting. */
-    requestDetail(range: DetailRange): void {
+    requestDetail(range: TimeRange): void {
       wanted = range
       void run()
     },

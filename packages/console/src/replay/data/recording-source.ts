@@ -12,18 +12,18 @@ export interface RecordedMessage {
   readonly data: Uint8Array
 }
 
-/** Which messages to read. Both bounds are included. */
-export interface MessageQuery {
-  readonly topics: readonly string[]
+export interface TimeRange {
   readonly fromMs: number
   readonly toMs: number
+}
+
+/** Which messages to read. Both bounds are included. */
+export interface MessageQuery extends TimeRange {
+  readonly topics: readonly string[]
   readonly reverse?: boolean
 }
 
-export interface TimedPart extends RemoteFile {
-  readonly fromMs: number
-  readonly toMs: number
-}
+export type TimedPart = RemoteFile & TimeRange
 
 export const timedPart = ({ url, from, to, size_bytes }: RecordingPart): TimedPart => ({
   url,
@@ -314,11 +314,7 @@ export function objectIn(data: Uint8Array): Readonly<Record<string, unknown>> | 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-interface CommandMoment extends Moment {
-  readonly dropped: string | undefined
-}
-
-export function commandAt(moments: MomentReader, atMs: number): CommandMoment | undefined {
+export function commandAt(moments: MomentReader, atMs: number) {
   const passed = moments.at(recordingTopics.control, atMs)
   const dropped = moments.at(recordingTopics.dropped, atMs)
   if (dropped && (!passed || dropped.atMs > passed.atMs))

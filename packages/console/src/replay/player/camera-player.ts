@@ -233,30 +233,21 @@ export class CameraPlayer {
 }
 
 /** One playing through the frames of a camera, from a keyframe on. */
-interface Run {
-  readonly abort: AbortController
-  readonly fromMs: number
-  readonly startedMs: number
-  decoder: FrameDecoder | undefined
-  /** Time of the newest frame that was read. Everything before it is decoded or being decoded. */
-  headMs: number
-  /** Whether the picture of `fromMs` is still to come. */
-  isSeeking: boolean
-  hasEnded: boolean
-  /** When the decoder last got or returned a frame, by `performance.now()`. */
-  activeMs: number
-}
+type Run = ReturnType<typeof beginRun>
 
-function beginRun(fromMs: number): Run {
+function beginRun(fromMs: number) {
   const nowMs = performance.now()
   return {
     abort: new AbortController(),
     fromMs,
     startedMs: nowMs,
-    decoder: undefined,
+    decoder: undefined as FrameDecoder | undefined,
+    /** Time of the newest frame that was read. Everything before it is decoded or being decoded. */
     headMs: Number.NEGATIVE_INFINITY,
+    /** Whether the picture of `fromMs` is still to come. */
     isSeeking: true,
     hasEnded: false,
+    /** When the decoder last got or returned a frame, by `performance.now()`. */
     activeMs: nowMs,
   }
 }

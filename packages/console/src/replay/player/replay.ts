@@ -3,7 +3,7 @@ import { createStore } from '../../base/store.ts'
 import type { RecordingParts } from '../../recording/recordings.ts'
 import type { FetchRange } from '../data/block-cache.ts'
 import type { FromOverviewWorker, Overview, ScanParts, ToOverviewWorker } from '../data/overview.ts'
-import { createMomentReader, createRecordingSource } from '../data/recording-source.ts'
+import { createMomentReader, createRecordingSource, type TimeRange } from '../data/recording-source.ts'
 import { CameraPlayer, type FrameSchema, isFrameSchema } from './camera-player.ts'
 
 const CACHE_BYTES = 32 * 1024 * 1024
@@ -29,20 +29,11 @@ const LONGEST_DETAIL_MS = 15 * 60_000
 /** How much more than the view is read on each side, so that small movements need no reading. */
 const MARGIN = 0.5
 
-interface OverviewState {
-  readonly overview?: Overview
-  readonly detail?: Overview
-}
-
-interface ReplayOptions {
+interface ReplayOptions extends Omit<ScanParts, 'parts' | 'complete'> {
   readonly fetchRange: FetchRange
   readonly parts: RecordingParts
-  readonly fromMs: number
-  readonly toMs: number
   /** Where playing begins; undefined for the first picture. */
   readonly startMs: number | undefined
-  /** Where a sample has the pose; null for nowhere. */
-  readonly posePath: readonly string[] | null
 }
 
 export interface ReplayCamera {
@@ -56,7 +47,7 @@ export type Replay = ReturnType<typeof openReplay>
 export function openReplay({ fetchRange, parts, fromMs, toMs, startMs, posePath }: ReplayOptions) {
   const source = createRecordingSource(fetchRange, CACHE_BYTES)
   const moments = createMomentReader(source, MOMENT_TOPICS)
-  const overview = createStore<OverviewState>({})
+  const overview = createStore<{ readonly overview?: Overview; readonly detail?: Overview }>({})
   const worker = new Worker(new URL('../data/overview.worker.ts', import.meta.url), { type: 'module' })
   const send = (message: ToOverviewWorker) => worker.postMessage(message)
   worker.addEventListener('message', ({ data }: MessageEvent<FromOverviewWorker>) =>
@@ -210,11 +201,6 @@ export const RATES: readonly number[] = [0.25, 0.5, 1, 2, 4, 8]
 const LONGEST_TICK_MS = 250
 /** The longest wait for pictures. A camera that does not arrive does not hold up the rest for ever. */
 const LONGEST_WAIT_MS = 4_000
-
-export interface TimeRange {
-  readonly fromMs: number
-  readonly toMs: number
-}
 
 /** Creates the clock of a replay. @param isReady whether everything of the present position is shown */
 export function createClock(range: TimeRange, startMs: number, isReady: () => boolean) {

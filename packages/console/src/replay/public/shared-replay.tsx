@@ -1,12 +1,12 @@
 import { Anchor, Badge, Box, Container, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { ApiError, type RestClient } from '@wheelhouse/sdk'
+import { ApiError, answerOf, type RestClient } from '@wheelhouse/sdk'
 import type { RecordedSchemas } from '../view/plots.tsx'
 import 'uplot/dist/uPlot.min.css'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { Loading, Problem } from '../../base/states.tsx'
-import { createRecordingsApi, type Recording, type RecordingParts } from '../../recording/recordings.ts'
+import type { Recording, RecordingParts } from '../../recording/recordings.ts'
 import { participantsOf } from '../../session/event-texts.ts'
 import { t } from '../../texts/texts.ts'
 import { copyMoment, readFileSchemas, readSchemas, useReplay } from '../open-replay.ts'
@@ -29,11 +29,14 @@ function startSeconds({ started_at }: Recording): number | undefined {
 }
 
 export function SharedReplay({ rest, token }: { rest: RestClient; token: string }) {
-  const api = useMemo(() => createRecordingsApi(rest), [rest])
-  const recording = useQuery({ queryKey: ['shared', token], queryFn: () => api.shared(token) })
+  const path = { params: { path: { token } } }
+  const recording = useQuery({
+    queryKey: ['shared', token],
+    queryFn: () => answerOf(rest.GET('/api/shared/recordings/{token}', path)),
+  })
   const parts = useQuery({
     queryKey: ['shared', token, 'parts'],
-    queryFn: () => api.sharedParts(token),
+    queryFn: () => answerOf(rest.GET('/api/shared/recordings/{token}/parts', path)),
     refetchInterval: ({ state }) => (state.data?.complete ? false : POLL_MS),
     enabled: recording.data !== undefined,
   })

@@ -12,17 +12,10 @@ import {
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { recordingTopics, type TelemetrySchema } from '@wheelhouse/protocol'
 import type { Pose } from '@wheelhouse/sdk'
-import {
-  type ComponentPropsWithRef,
-  type FormEvent,
-  type RefObject,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { type ComponentPropsWithRef, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
+import { Form } from '../../base/form.tsx'
 import { decimals } from '../../base/format.ts'
-import { Problem } from '../../base/states.tsx'
+import { Note, Problem } from '../../base/states.tsx'
 import { StateShape } from '../../status/state-label.tsx'
 import {
   createSampleReader,
@@ -31,7 +24,7 @@ import {
   type Reading,
   withUnit,
 } from '../../telemetry/sample-reader.ts'
-import { drawTrail, type Point } from '../../telemetry/trail-map.ts'
+import { drawTrail } from '../../telemetry/trail-map.ts'
 import { dropText } from '../../texts/code-texts.ts'
 import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'
@@ -154,7 +147,7 @@ export function LogPanel({ replay, entries }: { replay: Replay; entries: readonl
         onChange={({ currentTarget: { value } }) => setSearch(value)}
       />
       <div className={styles.logRows} ref={viewport} data-testid="log">
-        {found.length === 0 && <Nothing>{t('replay.log.empty')}</Nothing>}
+        {found.length === 0 && <Note {...inList}>{t('replay.log.empty')}</Note>}
         <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
           {rows.getVirtualItems().map(({ index, key, start }) => {
             const entry = found[index]
@@ -197,11 +190,8 @@ const Row = ({
   </UnstyledButton>
 )
 
-const Nothing = ({ children }: { children: string }) => (
-  <Text size="sm" c="dimmed" px={14} py="xs">
-    {children}
-  </Text>
-)
+/** The space around what stands in the place of a list. */
+const inList = { px: 14, py: 'xs' } as const
 
 /** The actions of a viewer with an account on bookmarks. */
 export interface BookmarkActions {
@@ -234,7 +224,7 @@ export function MarksPanel({ replay, tracks, actions, field }: MarksPanelProps) 
         />
       )}
       <Problem error={error} />
-      {tracks.marks.length === 0 && <Nothing>{t('replay.marks.noBookmarks')}</Nothing>}
+      {tracks.marks.length === 0 && <Note {...inList}>{t('replay.marks.noBookmarks')}</Note>}
       {tracks.marks.map((mark) => (
         <Group key={mark.bookmark.id} gap={0} pr="xs" wrap="nowrap">
           <Row replay={replay} atMs={mark.atMs}>
@@ -256,7 +246,7 @@ export function MarksPanel({ replay, tracks, actions, field }: MarksPanelProps) 
       <Text component="h2" size="xs" fw={600} c="dimmed" px={14} mt="sm">
         {t('replay.marks.episodes')}
       </Text>
-      {tracks.episodes.length === 0 && <Nothing>{t('replay.marks.noEpisodes')}</Nothing>}
+      {tracks.episodes.length === 0 && <Note {...inList}>{t('replay.marks.noEpisodes')}</Note>}
       {tracks.episodes.map(({ fromMs, toMs, episode }) => (
         <Row key={episode.id} replay={replay} atMs={fromMs}>
           <span>
@@ -273,14 +263,13 @@ export function MarksPanel({ replay, tracks, actions, field }: MarksPanelProps) 
 
 function NewBookmark({ field, onAdd }: { field: MarksPanelProps['field']; onAdd: (label: string) => void }) {
   const [label, setLabel] = useState('')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     onAdd(label.trim() || t('replay.marks.unnamed'))
     setLabel('')
     field.current?.blur()
   }
   return (
-    <form onSubmit={submit}>
+    <Form onSubmit={submit}>
       <Group gap={4} px={14} wrap="nowrap">
         <TextInput
           ref={field}
@@ -296,21 +285,15 @@ function NewBookmark({ field, onAdd }: { field: MarksPanelProps['field']; onAdd:
           {t('common.add')}
         </Button>
       </Group>
-    </form>
+    </Form>
   )
-}
-
-interface Path {
-  readonly poses: readonly (Pose & { readonly atMs: number })[]
-  readonly low: Point
-  readonly high: Point
 }
 
 /** Shows the whole path of the robot from above: up to the position, and faintly after it. */
 export function PathMap({ replay, schema }: MapProps) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const place = useRef<HTMLSpanElement>(null)
-  const path = useRef<{ source: Float64Array; path: Path }>(undefined)
+  const path = useRef<{ source: Float64Array; path: ReturnType<typeof pathOf> }>(undefined)
   const reader = useMemo(() => createSampleReader(schema), [schema])
   usePositionEffect(replay, (atMs) => {
     const poses = replay.overview.get().overview?.poses
@@ -328,7 +311,7 @@ export function PathMap({ replay, schema }: MapProps) {
   )
 }
 
-function pathOf(values: Float64Array): Path {
+function pathOf(values: Float64Array) {
   const poses: (Pose & { atMs: number })[] = []
   for (let at = 0; at < values.length; at += 4) {
     const [atMs = Number.NaN, xM = 0, yM = 0, headingRad = 0] = values.subarray(at, at + 4)
@@ -344,7 +327,7 @@ function pathOf(values: Float64Array): Path {
 
 function drawPath(
   canvas: HTMLCanvasElement,
-  { poses, low, high }: Path,
+  { poses, low, high }: ReturnType<typeof pathOf>,
   atMs: number,
   exact: Pose | undefined,
 ): Pose | undefined {

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, NativeSelect, Text, Tooltip, UnstyledButton } from '@mantine/core'
+import { ActionIcon, Button, Group, NativeSelect, Text, Tooltip, UnstyledButton } from '@mantine/core'
 import { type FC, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
 import { decimals } from '../../base/format.ts'
 import { IconKeyboard, IconPause, IconPlay } from '../../base/icons.tsx'
@@ -24,7 +24,7 @@ import { colorsOf, drawSwatch, type GapSpan, type SpanKind, spanAt, spanTexts } 
 
 const ZOOM_STEP = 2
 
-interface Props {
+export interface TransportProps {
   readonly replay: Replay
   readonly isGrowing: boolean
   /** Jumps to the next or the previous stop; undefined for a recording without one. */
@@ -62,7 +62,15 @@ function leaveFocus(event: MouseEvent): void {
   if (event.target instanceof Element && event.target.closest('button')) event.preventDefault()
 }
 
-export function Transport({ replay, isGrowing, onStop, onBookmark, onKeys, kinds, children }: Props) {
+export function Transport({
+  replay,
+  isGrowing,
+  onStop,
+  onBookmark,
+  onKeys,
+  kinds,
+  children,
+}: TransportProps) {
   const { clock, view } = replay
   const isPlaying = useStore(clock.isPlaying)
   const isFollowing = useStore(clock.isFollowing)
@@ -101,10 +109,10 @@ export function Transport({ replay, isGrowing, onStop, onBookmark, onKeys, kinds
       )}
       <ul className={styles.legend} aria-label={t('replay.tracks.legend')}>
         {kinds.map((kind) => (
-          <li key={kind}>
+          <Group component="li" key={kind} gap="0.35rem" wrap="nowrap" style={{ whiteSpace: 'nowrap' }}>
             <Swatch kind={kind} />
             {spanTexts[kind]}
-          </li>
+          </Group>
         ))}
       </ul>
       <span className={styles.space} />
@@ -154,7 +162,7 @@ function Swatch({ kind }: { kind: SpanKind }) {
     const { context, width, height } = area
     drawSwatch(context, { x: 0, y: 0, width, height }, kind, colorsOf(canvas.current))
   }, [kind])
-  return <canvas ref={canvas} aria-hidden />
+  return <canvas ref={canvas} aria-hidden style={{ width: 22, height: 12 }} />
 }
 
 /** A picture that is older than this is marked: nothing newer was recorded. */

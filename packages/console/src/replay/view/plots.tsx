@@ -11,7 +11,7 @@ import { createPersisted } from '../../base/persisted.ts'
 import { labelAndUnit, labelOf } from '../../telemetry/sample-reader.ts'
 import { language, t } from '../../texts/texts.ts'
 import type { Overview } from '../data/overview.ts'
-import type { TimeRange } from '../player/replay.ts'
+import type { TimeRange } from '../data/recording-source.ts'
 import { colorsOf, END_PX, type GapSpan, hatch } from './tracks.ts'
 
 export interface PlotLine {

@@ -16,7 +16,7 @@ import { t } from '../../texts/texts.ts'
 import { numberAt } from '../data/recording-source.ts'
 import { RATES, type Replay, type ReplayCamera } from '../player/replay.ts'
 import { type BookmarkActions, LogPanel, MarksPanel, NowPanel, PathMap } from './panels.tsx'
-import { Cameras, Transport } from './player.tsx'
+import { Cameras, Transport, type TransportProps } from './player.tsx'
 import { isPlotShown, type PlotLine, PlotMenu, plotChoices, plotsOf, type RecordedSchemas } from './plots.tsx'
 import styles from './replay.module.css'
 import { IconDownload, IconShare } from './replay-icons.tsx'
@@ -298,15 +298,8 @@ const ZOOM_STEP = 2
 /** Keys that choose in lists and tabs. */
 const NAVIGATION_KEY = /^(Arrow|Home$|End$)/
 
-interface KeyActions {
-  readonly replay: Replay
-  readonly isGrowing: boolean
+interface KeyActions extends Omit<TransportProps, 'kinds' | 'children'>, Pick<ReplayViewProps, 'onCopyLink'> {
   readonly onSelect: (camera: ReplayCamera) => void
-  readonly onStop: (direction: 1 | -1) => void
-  /** Undefined for a viewer who cannot. */
-  readonly onBookmark: (() => void) | undefined
-  readonly onCopyLink: () => void
-  readonly onKeys: () => void
 }
 
 function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | undefined {
@@ -331,8 +324,8 @@ function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | und
     '=': zoom(1 / ZOOM_STEP),
     '-': zoom(ZOOM_STEP),
     '0': view.fit,
-    n: () => onStop(1),
-    p: () => onStop(-1),
+    n: onStop && (() => onStop(1)),
+    p: onStop && (() => onStop(-1)),
     b: onBookmark,
     c: onCopyLink,
     l: isGrowing ? clock.followEnd : undefined,

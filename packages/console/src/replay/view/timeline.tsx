@@ -8,8 +8,8 @@ import { StateShape } from '../../status/state-label.tsx'
 import { dropText, gapText } from '../../texts/code-texts.ts'
 import { language, t } from '../../texts/texts.ts'
 import type { Overview } from '../data/overview.ts'
-import { numberAt } from '../data/recording-source.ts'
-import type { Replay, TimeRange } from '../player/replay.ts'
+import { numberAt, type TimeRange } from '../data/recording-source.ts'
+import type { Replay } from '../player/replay.ts'
 import {
   createPlotView,
   DEFAULT_PX,
@@ -209,7 +209,7 @@ function PlotRow({ replay, plot, width, gaps }: PlotRowProps) {
       {others.length > 0 && <div className={styles.others}>{others}</div>}
       <div
         ref={chart}
-        className={styles.chart}
+        style={{ minWidth: 0, minHeight: 0, overflow: 'hidden' }}
         role="img"
         aria-label={t('replay.plots.label', { plot: plot.title })}
       />
@@ -341,13 +341,6 @@ function createScrubbing(element: HTMLElement, { clock, view }: Replay, tip: Ret
 const NEAR_PX = 14
 const MAX_LINES = 4
 
-interface EventMark {
-  readonly x: number
-  readonly atMs: number
-  readonly lines: readonly string[]
-  readonly shape: LogEntry['shape'] | undefined
-}
-
 /** Marks events, messages and bookmarks on the time axis, each with its words on hover and focus. Arrows move between them. */
 function EventMarks(props: { replay: Replay; tracks: Tracks; width: number }) {
   const { replay, tracks, width } = props
@@ -406,14 +399,14 @@ function EventMarks(props: { replay: Replay; tracks: Tracks; width: number }) {
 }
 
 /** A state counts before the events around it. */
-const weightOf = ({ shape }: EventMark) =>
+const weightOf = ({ shape }: Partial<Pick<LogEntry, 'shape'>>) =>
   shape === undefined ? 2 : shape === 'off' || shape === 'live' ? 0 : 1
 
-function marksOf({ entries, marks }: Tracks, axis: Axis): EventMark[] {
-  const mark = (atMs: number, line: string, shape?: LogEntry['shape']): EventMark => ({
+function marksOf({ entries, marks }: Tracks, axis: Axis) {
+  const mark = (atMs: number, line: string, shape?: LogEntry['shape']) => ({
     x: axis.xOf(atMs),
     atMs,
-    lines: [line],
+    lines: [line] as readonly string[],
     shape,
   })
   const all = [
@@ -424,7 +417,7 @@ function marksOf({ entries, marks }: Tracks, axis: Axis): EventMark[] {
       mark(atMs, t('replay.tip.bookmark', { label, user })),
     ),
   ]
-  const shown: EventMark[] = []
+  const shown: typeof all = []
   for (const mark of all.sort((a, b) => a.atMs - b.atMs)) {
     if (mark.x < axis.left - 1 || mark.x > axis.right + 1) continue
     const last = shown.at(-1)

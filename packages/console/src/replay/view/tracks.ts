@@ -3,36 +3,23 @@ import { labelInSentence } from '../../base/format.ts'
 import { DELAYED_MS } from '../../freshness/freshness.ts'
 import type { Bookmark, RecordedEpisode, RecordingGap } from '../../recording/recordings.ts'
 import { eventShape, eventText, type SessionParticipants } from '../../session/event-texts.ts'
-import type { ShapeName } from '../../status/shape-name.ts'
 import { fitCanvas } from '../../telemetry/trail-map.ts'
 import { reasonText, robotStateTexts } from '../../texts/code-texts.ts'
 import { percent } from '../../texts/percent.ts'
 import { t } from '../../texts/texts.ts'
 import type { EventEntry, Overview, StopEntry } from '../data/overview.ts'
-import type { TimeRange } from '../player/replay.ts'
+import type { TimeRange } from '../data/recording-source.ts'
 import { preciseClock } from './replay-time.ts'
-
-export interface EpisodeSpan extends TimeRange {
-  readonly episode: RecordedEpisode
-  /** The line of the track, from 0: episodes at the same time lie below each other. */
-  readonly lane: number
-}
 
 export interface Mark {
   readonly atMs: number
   readonly bookmark: Bookmark
 }
 
-export interface LogEntry {
-  readonly atMs: number
-  readonly seq: number
-  readonly shape: ShapeName
-  readonly text: string
-  readonly sender: string | undefined
-}
+export type LogEntry = Readonly<ReturnType<typeof logEntry>>
 
 export interface Tracks {
-  readonly episodes: readonly EpisodeSpan[]
+  readonly episodes: ReturnType<typeof episodeSpans>
   readonly states: readonly StateSpan[]
   readonly links: readonly LinkSpan[]
   readonly gaps: readonly GapSpan[]
@@ -86,8 +73,8 @@ export function axisOf({ fromMs, toMs }: TimeRange, widthPx: number) {
 }
 export type Axis = ReturnType<typeof axisOf>
 
-/** Places episodes in as few lines as possible, so that none covers another. */
-export function episodeSpans(episodes: readonly RecordedEpisode[], endMs: number): EpisodeSpan[] {
+/** Places episodes in as few lines of the track as possible, from 0, so that none covers another. */
+export function episodeSpans(episodes: readonly RecordedEpisode[], endMs: number) {
   const ends: number[] = []
   return episodes
     .map((episode) => ({
@@ -184,12 +171,10 @@ export function linkSpans({ originMs, widthMs, series, passed }: Overview, endMs
   return spans
 }
 
-export interface GapSpan extends TimeRange {
-  readonly reason: string
-}
+export type GapSpan = ReturnType<typeof gapSpans>[number]
 
 /** Returns the gaps in the order of time. One that still lasts ends with the recording. */
-export const gapSpans = (gaps: readonly RecordingGap[], endMs: number): GapSpan[] =>
+export const gapSpans = (gaps: readonly RecordingGap[], endMs: number) =>
   gaps
     .map(({ from, to, reason }) => ({
       fromMs: Date.parse(from),
@@ -269,7 +254,7 @@ export function logEntries(
   return entries.sort((a, b) => a.atMs - b.atMs || a.seq - b.seq)
 }
 
-const logEntry = ({ atMs, seq, type, data }: EventEntry, participants: SessionParticipants): LogEntry => {
+const logEntry = ({ atMs, seq, type, data }: EventEntry, participants: SessionParticipants) => {
   const isMessage = type === 'chat.message'
   return {
     atMs,
