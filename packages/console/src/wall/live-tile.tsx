@@ -33,7 +33,7 @@ interface Props {
 }
 
 export const LiveTile = memo(function LiveTile({ robot, section, number, slots, fleetStop, onSeen }: Props) {
-  const { name, camera, stream_url, session } = robot
+  const { name, session } = robot
   const [watch, setWatch] = useState<VideoWatch>()
   const readAges = useReadAges(watch, undefined)
   const stopResult = useSyncExternalStore(fleetStop.results.subscribe, () =>
@@ -51,15 +51,7 @@ export const LiveTile = memo(function LiveTile({ robot, section, number, slots, 
       number={number}
       isUnknown={isUnknown}
       picture={<TilePicture robot={robot} slots={slots} isIdle={session === null} onWatch={setWatch} />}
-      trust={
-        <LiveTrust
-          robot={robot}
-          readAges={readAges}
-          isUnknown={isUnknown}
-          hasPicture={camera !== null || stream_url !== ''}
-          onSeen={onSeen}
-        />
-      }
+      trust={<LiveTrust robot={robot} readAges={readAges} isUnknown={isUnknown} onSeen={onSeen} />}
       stopResult={stopResult}
       onStop={() => session && fleetStop.stop([{ sessionId: session.id, robotName: name }])}
     />
