@@ -11,7 +11,7 @@ import {
   Text,
   Title,
 } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { upperFirst, useDisclosure } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ApiError, answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
@@ -152,14 +152,9 @@ const MAX_PAGES = 10
 /** A session can be created this long before it runs. The list is ordered by creation. */
 const SCHEDULED_AHEAD_MS = 91 * 86_400_000
 
-interface DayOfEarnings {
-  readonly day: Date
-  readonly cents: number
-  readonly sessions: number
-}
-
 /** Returns the earnings of each of the last days in the viewer's zone, oldest first. */
-async function earningsByDay(rest: RestClient, now = new Date()): Promise<readonly DayOfEarnings[]> {
+async function earningsByDay(rest: RestClient) {
+  const now = new Date()
   const days = Array.from({ length: DAYS }, (_, index) => {
     const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - (DAYS - 1 - index))
     return { day, cents: 0, sessions: 0 }
@@ -370,12 +365,7 @@ function requirementLabel(name: string): string {
     if (known) return known
   }
   const address = parts.includes('address') ? labels.address : undefined
-  return address ?? sentence(parts.at(-1) ?? name)
-}
-
-const sentence = (word: string): string => {
-  const text = word.replaceAll('_', ' ')
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  return address ?? upperFirst((parts.at(-1) ?? name).replaceAll('_', ' '))
 }
 
 type Account = Schemas['PayoutAccount']
@@ -443,11 +433,9 @@ function ProviderButton({ label }: { label: string }) {
   )
 }
 
-type Payout = Schemas['Payout']
-
 const shapes = { PENDING: 'delayed', PAID: 'live', FAILED: 'blind' } as const
 
-const payoutColumns: readonly TableColumn<Payout>[] = [
+const payoutColumns: readonly TableColumn<Schemas['Payout']>[] = [
   [t('operator.payouts.requested'), ({ createdAt }) => <Time at={createdAt} exact />],
   [{ label: t('operator.payouts.amount'), align: 'right' }, ({ amountCents }) => money(amountCents)],
   [
@@ -465,7 +453,7 @@ const payoutColumns: readonly TableColumn<Payout>[] = [
   ],
 ]
 
-function explanationOf({ status, failure }: Payout): string {
+function explanationOf({ status, failure }: Schemas['Payout']): string {
   if (status === 'PENDING') return t('operator.payouts.pending')
   if (status === 'PAID') return ''
   return failure ? t('operator.payouts.failedFor', { reason: failure }) : t('operator.payouts.failed')

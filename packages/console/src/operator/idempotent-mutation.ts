@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ApiError, answerOf } from '@wheelhouse/sdk'
 import { useCallback, useState } from 'react'
+import { createPersisted } from '../base/persisted.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 
@@ -104,24 +105,11 @@ export function useStartNow({ replace = false } = {}) {
   return { ...start, mutate: useCallback((robotId: string) => mutate({ robotId }), [mutate]) }
 }
 
-const keyOf = (robotId: string) => `wheelhouse-preflight:${robotId}`
-
-function hasPassed(robotId: string): boolean {
-  try {
-    return localStorage.getItem(keyOf(robotId)) !== null
-  } catch {
-    return false
-  }
-}
+/** Whether the operator has driven off from the checks of a robot, stored in this browser. Without storage the checks are shown before every drive. */
+const passed = (robotId: string) => createPersisted(`wheelhouse-preflight:${robotId}`, false, () => true)
 
 /** Remembers that an operator has driven off from the checks of a robot. */
-export function markPassed(robotId: string): void {
-  try {
-    localStorage.setItem(keyOf(robotId), '1')
-  } catch {
-    // Without storage the checks are shown before every drive.
-  }
-}
+export const markPassed = (robotId: string): void => passed(robotId).set(true)
 
 /** Returns a start that leads through the checks of a robot before the first drive with it: no drive without a look. */
 export function useDriveNow() {
@@ -130,7 +118,7 @@ export function useDriveNow() {
   const { mutate } = start
   const drive = useCallback(
     (robotId: string) => {
-      if (hasPassed(robotId)) mutate(robotId)
+      if (passed(robotId).get()) mutate(robotId)
       else void navigate({ to: '/available/$robotId', params: { robotId } })
     },
     [mutate, navigate],

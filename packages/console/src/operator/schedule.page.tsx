@@ -5,6 +5,7 @@ import type { Schemas } from '@wheelhouse/sdk'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { ConfirmDialog } from '../base/confirm-button.tsx'
 import { Saved } from '../base/form.tsx'
+import { shortWeekday, weekdayNames } from '../base/format.ts'
 import { Page } from '../base/page.tsx'
 import { Note, Problem, QueryView } from '../base/states.tsx'
 import { ZoneSelect } from '../base/zone-select.tsx'
@@ -13,23 +14,13 @@ import { language, t } from '../texts/texts.ts'
 import { AvailabilityLine } from './availability-line.tsx'
 import { availabilityKey, scheduleKey } from './queries.ts'
 
-interface Weekday {
-  /** ISO 8601: 1 is Monday. */
-  readonly weekday: number
-  readonly name: string
-  /** The abbreviated name. */
-  readonly short: string
-}
-
-const longName = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' })
-const shortName = new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' })
-
-/** The days from Monday to Sunday, in the viewer's language. */
-const weekdays: readonly Weekday[] = Array.from({ length: 7 }, (_, index) => {
+/** The days from Monday, which is 1 in ISO 8601, to Sunday. */
+const weekdays = weekdayNames().map((name, index) => ({
+  weekday: index + 1,
+  name,
   // 1 January 2024 was a Monday.
-  const day = Date.UTC(2024, 0, 1 + index)
-  return { weekday: index + 1, name: longName.format(day), short: shortName.format(day) }
-})
+  short: shortWeekday(`2024-01-0${index + 1}`),
+}))
 
 type Slot = Schemas['ScheduleSlot']
 interface Week {
@@ -172,9 +163,7 @@ function UnsavedChangesGuard({ when }: { when: boolean }) {
   )
 }
 
-type Schedule = Schemas['Schedule']
-
-function WeekEditor({ saved }: { saved: Schedule }) {
+function WeekEditor({ saved }: { saved: Schemas['Schedule'] }) {
   const [draft, setDraft] = useState<DraftWeek>(() => draftOf(saved))
   const [base, setBase] = useState(saved)
   if (base !== saved) {
@@ -252,7 +241,7 @@ function WeekEditor({ saved }: { saved: Schedule }) {
 }
 
 interface Props {
-  readonly day: Weekday
+  readonly day: (typeof weekdays)[number]
   /** The slots of the whole week. */
   readonly slots: readonly DraftSlot[]
   readonly problems: ReadonlyMap<string, SlotProblem>
