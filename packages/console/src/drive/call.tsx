@@ -1,5 +1,6 @@
+import { useWindowEvent } from '@mantine/hooks'
 import type { ComponentProps, ReactNode } from 'react'
-import { useEffect, useRef } from 'react'
+import { useRef, useState } from 'react'
 import { isShortcut, latinKey } from '../base/keys.ts'
 import type { ShapeName } from '../status/shape-name.ts'
 import { Shape } from '../status/shapes.tsx'
@@ -67,17 +68,12 @@ interface ButtonProps extends ComponentProps<'button'> {
 export function CallButton(props: ButtonProps) {
   const { children, shortcut, hint, isPrimary = false, className = '', ...button } = props
   const self = useRef<HTMLButtonElement>(null)
-  useEffect(() => {
-    if (shortcut === undefined) return
-    const appearedMs = performance.now()
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (latinKey(event) !== shortcut || !isShortcut(event)) return
-      event.preventDefault()
-      if (performance.now() - appearedMs >= DEAF_MS) self.current?.click()
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [shortcut])
+  const [appearedMs] = useState(() => performance.now())
+  useWindowEvent('keydown', (event) => {
+    if (shortcut === undefined || latinKey(event) !== shortcut || !isShortcut(event)) return
+    event.preventDefault()
+    if (performance.now() - appearedMs >= DEAF_MS) self.current?.click()
+  })
   return (
     <button
       ref={self}

@@ -1,9 +1,8 @@
-import { Modal, Stack, Text } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import type { SessionStatus } from '@wheelhouse/protocol'
 import type { OperatorLink } from '@wheelhouse/sdk'
 import { useEffect, useState } from 'react'
-import { DialogButtons } from '../base/form.tsx'
+import { ConfirmDialog } from '../base/confirm-button.tsx'
 import { decimals } from '../base/format.ts'
 import { createPersisted } from '../base/persisted.ts'
 import { Loading } from '../base/states.tsx'
@@ -125,16 +124,9 @@ function inputCalls(pad: PadState, isAwaitingRest: boolean, openControls: () => 
     const acts = <CallButton onClick={openControls}>{t('drive.menu.controls')}</CallButton>
     return [{ ...common, id: 'pad', title: t('drive.bar.unknownGamepad'), text: pad.name, acts }]
   }
-  if (pad.phase === 'waiting')
-    return [
-      {
-        ...common,
-        id: 'rest',
-        title: t('drive.call.rest'),
-        text: t('drive.call.restPad', { gamepad: pad.name }),
-      },
-    ]
-  return isAwaitingRest ? [{ ...common, id: 'rest', title: t('drive.call.rest') }] : []
+  const rest = { ...common, id: 'rest', title: t('drive.call.rest') }
+  if (pad.phase === 'waiting') return [{ ...rest, text: t('drive.call.restPad', { gamepad: pad.name }) }]
+  return isAwaitingRest ? [rest] : []
 }
 
 const noControlsCall: Call = {
@@ -233,24 +225,15 @@ function LeaveGuard({ cockpit, robotName }: { cockpit: Cockpit; robotName: strin
     if (isAsking) cockpit.release()
   }, [isAsking, cockpit])
   return (
-    <Modal
+    <ConfirmDialog
       opened={isAsking}
       onClose={() => reset?.()}
-      title={t('drive.leave.question', { robot: robotName })}
-    >
-      <Stack>
-        <Text>{t('drive.leave.consequence')}</Text>
-        <DialogButtons
-          onCancel={() => reset?.()}
-          cancelLabel={t('drive.leave.keep')}
-          isCancelFirst
-          color="red.9"
-          onClick={() => proceed?.()}
-        >
-          {t('drive.leave.confirm')}
-        </DialogButtons>
-      </Stack>
-    </Modal>
+      question={t('drive.leave.question', { robot: robotName })}
+      consequence={t('drive.leave.consequence')}
+      confirmLabel={t('drive.leave.confirm')}
+      dismissLabel={t('drive.leave.keep')}
+      onConfirm={async () => proceed?.()}
+    />
   )
 }
 

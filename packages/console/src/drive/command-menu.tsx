@@ -45,7 +45,7 @@ export function CommandMenu({ hud, ...props }: Props) {
       size={600}
       // While it fades out, it would still take the keys of the page.
       transitionProps={{ exitDuration: 0 }}
-      classNames={{ header: styles.header ?? '', body: styles.body ?? '' }}
+      styles={{ header: { minHeight: 0, padding: '0.75rem 1.1rem 0' }, body: { padding: 0 } }}
     >
       {isOpen && <CommandList {...props} onClose={close} />}
     </Modal>

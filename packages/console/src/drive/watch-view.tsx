@@ -1,3 +1,4 @@
+import { useWindowEvent } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { FULL_SPEED } from '@wheelhouse/protocol'
 import { NO_CONGESTION } from '@wheelhouse/sdk'
@@ -101,15 +102,11 @@ function ViewerCockpit({ session, fetchedAtMs, live, observerConnection, observe
 /** Opens the page of the session with the key Q. Escape, which closes views elsewhere, is the stop key. */
 function useLeaveKey(sessionId: string): void {
   const navigate = useNavigate()
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (latinKey(event) !== 'q' || !isShortcut(event)) return
-      event.preventDefault()
-      void navigate({ to: '/sessions/$sessionId', params: { sessionId } })
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [navigate, sessionId])
+  useWindowEvent('keydown', (event) => {
+    if (latinKey(event) !== 'q' || !isShortcut(event)) return
+    event.preventDefault()
+    void navigate({ to: '/sessions/$sessionId', params: { sessionId } })
+  })
 }
 
 const doNothing = () => undefined
