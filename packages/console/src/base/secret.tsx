@@ -3,13 +3,6 @@ import type { ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
 import { CopyableSecret } from './copyable.tsx'
 
-/** Renders the explanation of a secret. It gets the focus, so that screen readers read it. */
-const SecretNote = ({ children }: { children: ReactNode }) => (
-  <Text tabIndex={-1} ref={(note: HTMLElement | null) => note?.focus()}>
-    {children}
-  </Text>
-)
-
 /** A secret with an explanation. */
 export interface OneTimeSecret {
   readonly title: string
@@ -41,7 +34,10 @@ export const SecretDialog = ({ opened, onClose, onClosed, title, shown, children
   >
     {shown ? (
       <Stack>
-        <SecretNote>{shown.note}</SecretNote>
+        {/* It gets the focus, so that screen readers read it. */}
+        <Text tabIndex={-1} ref={(note: HTMLElement | null) => note?.focus()}>
+          {shown.note}
+        </Text>
         <CopyableSecret label={shown.label} value={shown.value} />
         <Group justify="flex-end">
           <Button onClick={onClose}>{t('ui.secret.done')}</Button>

@@ -49,7 +49,7 @@ import {
 import { type Call, CallSlot } from './call.tsx'
 import styles from './cockpit.module.css'
 import { type Command, type CommandGroup, CommandMenu } from './command-menu.tsx'
-import type { Axes } from './control-plan.ts'
+import type { Axes, ControlPlan } from './control-plan.ts'
 import type { Hud } from './hud.ts'
 import type { HudAction } from './hud-actions.ts'
 import { Nearby } from './nearby.tsx'
@@ -82,7 +82,7 @@ interface Props {
   /** Details of the connection. Called again twice a second. */
   readonly details: () => DetailTexts
   readonly quickReplies: readonly string[]
-  readonly fullSpeed: { readonly linearMps: number; readonly angularRadps: number }
+  readonly fullSpeed: ControlPlan['fullSpeed']
   /** Receives the ages of the shown picture. Stable between renders. */
   readonly onPicture?: (watch: ReturnType<typeof useShownCameras>['watch']) => void
   /** What drives the robot; undefined for a viewer who watches. */

@@ -48,12 +48,10 @@ export function WatchView(props: Props) {
   return <ViewerCockpit {...props} observerConnection={observerConnection} observerState={observerState} />
 }
 
-interface ViewerProps extends Props {
-  readonly observerConnection: ObserverConnection
-  readonly observerState: ObserverState
-}
-
-function ViewerCockpit({ session, fetchedAtMs, live, observerConnection, observerState }: ViewerProps) {
+function ViewerCockpit(
+  props: Props & { observerConnection: ObserverConnection; observerState: ObserverState },
+) {
+  const { session, fetchedAtMs, live, observerConnection, observerState } = props
   const [hud] = useState(() => createHud())
   const [hand] = useState(loadHand)
   const { control_schema } = session

@@ -12,7 +12,7 @@ import {
   Title,
 } from '@mantine/core'
 import { upperFirst, useDisclosure } from '@mantine/hooks'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { ApiError, answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { Chart } from '../base/chart.tsx'
@@ -233,7 +233,11 @@ function PayoutForm({ overview }: { overview: Overview }) {
   const [euros, setEuros] = useState<number | string>('')
   const [submitted, setSubmitted] = useState(false)
   const [opened, { open, close }] = useDisclosure(false)
-  const request = useRequestPayout()
+  const request = useIdempotentMutation({
+    send: (rest, body: { amountCents: number }, params) =>
+      answerOf(rest.POST('/api/payments/payout', { body, params })),
+    refresh: [keys.payouts, keys.stats],
+  })
   const amountCents = partial ? Math.round(Number(euros) * 100) : availableCents
   const problem = problemOf(amountCents, overview)
   const belowMinimum = availableCents < minimumCents
@@ -310,19 +314,6 @@ const balanceText = ({ availableCents, pendingEarningsCents, pendingCents }: Ove
       : []),
     ...(pendingCents > 0 ? [t('operator.payoutForm.onTheWay', { amount: money(pendingCents) })] : []),
   ])
-
-function useRequestPayout() {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useIdempotentMutation({
-    send: (body: { amountCents: number }, key) =>
-      answerOf(rest.POST('/api/payments/payout', { body, params: { header: { 'Idempotency-Key': key } } })),
-    onSuccess: () => {
-      void queries.invalidateQueries({ queryKey: keys.payouts })
-      void queries.invalidateQueries({ queryKey: keys.stats })
-    },
-  })
-}
 
 function problemOf(cents: number, { availableCents, minimumCents }: Overview): string | undefined {
   if (!Number.isFinite(cents) || cents < minimumCents)

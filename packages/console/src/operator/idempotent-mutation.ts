@@ -1,6 +1,6 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { ApiError, answerOf } from '@wheelhouse/sdk'
+import { ApiError, answerOf, type RestClient } from '@wheelhouse/sdk'
 import { useCallback, useState } from 'react'
 import { createPersisted } from '../base/persisted.ts'
 import { usePlatform } from '../platform/platform.ts'
@@ -65,11 +65,23 @@ function retryDelayS(error: unknown): number | undefined {
 
 /** Returns a mutation that runs once per distinct variables, even if it is submitted twice. */
 export function useIdempotentMutation<V, T>(options: {
-  send: (variables: V, idempotencyKey: string) => Promise<T>
-  onSuccess: (response: T, variables: V) => unknown
+  send: (rest: RestClient, body: V, params: { header: { 'Idempotency-Key': string } }) => Promise<T>
+  /** Roots of the queries that are read again. */
+  refresh: readonly QueryKey[]
+  onSuccess?: ((response: T) => unknown) | undefined
 }) {
-  const [idempotentSend] = useState(() => createIdempotentSend(options.send))
-  return useMutation({ mutationFn: idempotentSend, onSuccess: options.onSuccess })
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const [idempotentSend] = useState(() =>
+    createIdempotentSend((body: V, key) => options.send(rest, body, { header: { 'Idempotency-Key': key } })),
+  )
+  return useMutation({
+    mutationFn: idempotentSend,
+    onSuccess: (response) => {
+      for (const queryKey of options.refresh) void queries.invalidateQueries({ queryKey })
+      return options.onSuccess?.(response)
+    },
+  })
 }
 
 interface SessionRequest {
@@ -79,21 +91,14 @@ interface SessionRequest {
   readonly plannedMinutes?: number
 }
 
-function useCreateSession(onSuccess: (session: { sessionId: string }) => unknown) {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useIdempotentMutation({
-    send: (body: SessionRequest, key) =>
-      answerOf(rest.POST('/api/sessions', { body, params: { header: { 'Idempotency-Key': key } } })),
-    onSuccess: async (session) => {
-      void queries.invalidateQueries({ queryKey: keys.sessions })
-      void queries.invalidateQueries({ queryKey: keys.robots })
-      await onSuccess(session)
-    },
+const useCreateSession = (onSuccess?: (session: { sessionId: string }) => unknown) =>
+  useIdempotentMutation({
+    send: (rest, body: SessionRequest, params) => answerOf(rest.POST('/api/sessions', { body, params })),
+    refresh: [keys.sessions, keys.robots],
+    onSuccess,
   })
-}
 
-export const useScheduleSession = () => useCreateSession(() => undefined)
+export const useScheduleSession = () => useCreateSession()
 
 /** Starts a session and opens its cockpit. @param options.replace whether the cockpit replaces the page in the history */
 export function useStartNow({ replace = false } = {}) {

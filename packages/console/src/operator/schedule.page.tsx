@@ -2,9 +2,9 @@ import { Box, Button, Card, Group, Menu, Stack, Text, TextInput, Title } from '@
 import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
-import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import { type KeyboardEvent, useState } from 'react'
 import { ConfirmDialog } from '../base/confirm-button.tsx'
-import { Saved } from '../base/form.tsx'
+import { Form, Saved } from '../base/form.tsx'
 import { shortWeekday, weekdayNames } from '../base/format.ts'
 import { Page } from '../base/page.tsx'
 import { Note, Problem, QueryView } from '../base/states.tsx'
@@ -189,54 +189,47 @@ function WeekEditor({ saved }: { saved: Schemas['Schedule'] }) {
     save.reset()
     setDraft((old) => ({ ...old, ...next }))
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (problems.size === 0 && !tooMany) save.mutate(draft)
   }
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <ZoneSelect
-          label={t('operator.schedule.zone')}
-          description={t('operator.schedule.zoneNote')}
-          maw={360}
-          value={draft.timezone}
-          onChange={(timezone) => change({ timezone })}
+    <Form onSubmit={submit} noValidate>
+      <ZoneSelect
+        label={t('operator.schedule.zone')}
+        description={t('operator.schedule.zoneNote')}
+        maw={360}
+        value={draft.timezone}
+        onChange={(timezone) => change({ timezone })}
+      />
+      <WeekChart slots={draft.slots} />
+      {weekdays.map((day) => (
+        <DayEditor
+          key={day.weekday}
+          day={day}
+          slots={draft.slots}
+          problems={problems}
+          onChange={(slots) => change({ slots })}
         />
-        <WeekChart slots={draft.slots} />
-        {weekdays.map((day) => (
-          <DayEditor
-            key={day.weekday}
-            day={day}
-            slots={draft.slots}
-            problems={problems}
-            onChange={(slots) => change({ slots })}
-          />
-        ))}
-        {tooMany && (
-          <Text c="red" role="alert">
-            {t('operator.schedule.tooMany', { slots: MAX_SLOTS })}
-          </Text>
-        )}
-        <Problem error={save.error} />
-        <Group>
-          <Button type="submit" disabled={problems.size > 0 || tooMany} loading={save.isPending}>
-            {t('common.save')}
+      ))}
+      {tooMany && (
+        <Text c="red" role="alert">
+          {t('operator.schedule.tooMany', { slots: MAX_SLOTS })}
+        </Text>
+      )}
+      <Problem error={save.error} />
+      <Group>
+        <Button type="submit" disabled={problems.size > 0 || tooMany} loading={save.isPending}>
+          {t('common.save')}
+        </Button>
+        {changed && (
+          <Button variant="default" onClick={() => change(draftOf(saved))}>
+            {t('operator.schedule.undo')}
           </Button>
-          {changed && (
-            <Button variant="default" onClick={() => change(draftOf(saved))}>
-              {t('operator.schedule.undo')}
-            </Button>
-          )}
-          {changed ? (
-            <Text size="sm">{t('operator.schedule.unsaved')}</Text>
-          ) : (
-            <Saved when={save.isSuccess} />
-          )}
-        </Group>
-      </Stack>
+        )}
+        {changed ? <Text size="sm">{t('operator.schedule.unsaved')}</Text> : <Saved when={save.isSuccess} />}
+      </Group>
       <UnsavedChangesGuard when={changed && !save.isPending} />
-    </form>
+    </Form>
   )
 }
 

@@ -65,7 +65,7 @@ export function drawTrail(
     width / 2 + (xM - middle.xM) * scale,
     height / 2 - (yM - middle.yM) * scale,
   ]
-  drawGrid(context, { width, height, scale, origin: toPixels({ xM: 0, yM: 0 }) })
+  drawGrid(area, scale, toPixels({ xM: 0, yM: 0 }))
   drawPath(context, ahead.map(toPixels), 0.25)
   drawPath(context, (pose ? [...trail, pose] : trail).map(toPixels), 0.6)
   if (pose) drawRobot(context, toPixels(pose), pose.headingRad)
@@ -85,14 +85,7 @@ export function trace(context: CanvasRenderingContext2D, points: readonly Pixels
   for (const [x, y] of points) context.lineTo(x, y)
 }
 
-interface Grid {
-  readonly width: number
-  readonly height: number
-  readonly scale: number
-  readonly origin: readonly [number, number]
-}
-
-function drawGrid(context: CanvasRenderingContext2D, { width, height, scale, origin }: Grid): void {
+function drawGrid({ context, width, height }: CanvasArea, scale: number, origin: Pixels): void {
   // Larger areas get larger squares, which limits the number of lines.
   const step = scale * 10 ** Math.max(0, Math.ceil(Math.log10(12 / scale)))
   context.beginPath()
@@ -119,6 +112,8 @@ export interface Point {
 
 /** A place on the canvas, in CSS pixels. */
 export type Pixels = readonly [x: number, y: number]
+
+type CanvasArea = NonNullable<ReturnType<typeof fitCanvas>>
 
 /** Sizes a canvas to device pixels, clears it and sets the text colour. Returns undefined if it cannot be drawn. */
 export function fitCanvas(canvas: HTMLCanvasElement) {

@@ -196,21 +196,14 @@ export function StripTile({ robot, slots }: { robot: LiveRobot; slots: PictureSl
 }
 
 /** The link that fills a tile: to the picture of a session, or to the page of the robot. */
-export const OpenLink = ({ robot: { id, name, session } }: { robot: LiveRobot }) =>
-  session ? (
-    <LinkAnchor
-      to="/watch/$sessionId"
-      params={{ sessionId: session.id }}
-      c="var(--ink)"
-      className={styles.open ?? ''}
-    >
-      {name}
-    </LinkAnchor>
+export function OpenLink({ robot: { id, name, session } }: { robot: LiveRobot }) {
+  const look = { c: 'var(--ink)', className: styles.open ?? '', children: name }
+  return session ? (
+    <LinkAnchor to="/watch/$sessionId" params={{ sessionId: session.id }} {...look} />
   ) : (
-    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} c="var(--ink)" className={styles.open ?? ''}>
-      {name}
-    </LinkAnchor>
+    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} {...look} />
   )
+}
 
 /** Returns what the owner should know besides the state: a request, a reason, or who drives. */
 export function lineOf({ session, on_hold }: LiveRobot): string {
