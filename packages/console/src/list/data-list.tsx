@@ -50,7 +50,7 @@ interface Props<Row, S extends ListSearch> extends RowsProps<Row> {
   readonly searchHint?: string
   /** Filters with few values, one row of buttons each. */
   readonly filters?: readonly ListFilter[]
-  /** Further fields beside the search field, such as a `ServerSelect`. They call `onSearch` themselves. */
+  /** Further fields beside the search field, such as a `RobotSelect`. They call `onSearch` themselves. */
   readonly fields?: ReactNode
   /** Shown instead of the list when it has no rows without any filter. */
   readonly empty: ReactNode
