@@ -1,23 +1,29 @@
 import { useWindowEvent } from '@mantine/hooks'
-import type { ComponentProps, ReactNode } from 'react'
+import type { ComponentProps, CSSProperties, ReactNode } from 'react'
 import { useRef, useState } from 'react'
 import { isShortcut, latinKey } from '../base/keys.ts'
 import type { ShapeName } from '../status/shape-name.ts'
 import { Shape } from '../status/shapes.tsx'
-import type { Tone } from '../status/state-label.tsx'
 import styles from './plates.module.css'
 
 /** The one thing that needs an answer, or that explains why the robot does not move. */
 export interface Call {
   readonly id: string
   readonly shape: ShapeName
-  readonly tone: Extract<Tone, 'blind' | 'paused' | 'request' | 'off'>
+  readonly tone: keyof typeof colours
   readonly title: string
   readonly text?: ReactNode
   readonly acts?: ReactNode
   /** Whether screen readers interrupt for it. */
   readonly isUrgent?: boolean
   readonly testId?: string
+}
+
+const colours = {
+  blind: 'var(--hud-blind)',
+  paused: 'var(--hud-paused)',
+  request: 'var(--hud-accent)',
+  off: 'var(--ink)',
 }
 
 /** Shows the first call, in a place where it moves nothing. A call takes no focus. */
@@ -29,7 +35,7 @@ export function CallSlot({ calls }: { calls: readonly Call[] }) {
     <section
       key={id}
       className={styles.call}
-      data-tone={tone}
+      style={{ '--tone': colours[tone] } as CSSProperties}
       data-hud="call"
       data-testid={testId}
       role={isUrgent ? 'alert' : 'status'}

@@ -1,7 +1,6 @@
 import { useBlocker } from '@tanstack/react-router'
-import type { SessionStatus } from '@wheelhouse/protocol'
 import type { OperatorLink } from '@wheelhouse/sdk'
-import { useEffect, useState } from 'react'
+import { type ComponentProps, useEffect, useState } from 'react'
 import { ConfirmDialog } from '../base/confirm-button.tsx'
 import { decimals } from '../base/format.ts'
 import { createPersisted } from '../base/persisted.ts'
@@ -32,12 +31,7 @@ import { useSafeArea, useWakeLock } from './window.ts'
 
 const OPERATOR_REPLIES = [t('drive.chat.onIt'), t('drive.chat.stopped'), t('drive.chat.isClear')]
 
-interface Props {
-  readonly session: SessionDetail
-  readonly fetchedAtMs: number
-  readonly live: LiveSession
-  readonly status: SessionStatus
-}
+type Props = Pick<ComponentProps<typeof CockpitFrame>, 'session' | 'fetchedAtMs' | 'live' | 'status'>
 
 /** Shows an open session to its operator: the picture in the whole window, and on it instruments and controls. */
 export function CockpitView(props: Props) {

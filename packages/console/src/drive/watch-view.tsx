@@ -2,10 +2,9 @@ import { useWindowEvent } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { FULL_SPEED } from '@wheelhouse/protocol'
 import { NO_CONGESTION } from '@wheelhouse/sdk'
-import { useEffect, useMemo, useState } from 'react'
+import { type ComponentProps, useEffect, useMemo, useState } from 'react'
 import { isShortcut, latinKey } from '../base/keys.ts'
 import { Loading } from '../base/states.tsx'
-import type { LiveSession } from '../platform/use-live.ts'
 import { ReleaseRobot } from '../session/notices.tsx'
 import {
   type ObserverConnection,
@@ -33,11 +32,7 @@ import { useSafeArea, useWakeLock } from './window.ts'
 /** What an owner often has to tell an operator, mostly after a stop. */
 const OWNER_REPLIES = [t('drive.watch.person'), t('drive.watch.obstacle'), t('drive.watch.wait')]
 
-interface Props {
-  readonly session: SessionDetail
-  readonly fetchedAtMs: number
-  readonly live: LiveSession
-}
+type Props = Pick<ComponentProps<typeof CockpitFrame>, 'session' | 'fetchedAtMs' | 'live'>
 
 /** Shows an open session as its operator sees it, without inputs that drive. */
 export function WatchView(props: Props) {

@@ -2,7 +2,7 @@ import { Anchor, Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { RobotState } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
-import type { ReactNode } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { dataSize, duration, money } from '../base/format.ts'
@@ -58,11 +58,7 @@ export function RobotPage() {
   )
 }
 
-interface TabProps {
-  readonly robot: RobotDetail
-  readonly live: LiveRobot | null | undefined
-  readonly state: RobotState | undefined
-}
+type TabProps = ComponentProps<typeof LiveTab>
 
 /** The tabs by their names in the address. */
 const tabs: Record<RobotTab, readonly [label: string, content: (props: TabProps) => ReactNode]> = {

@@ -58,10 +58,7 @@ export const LiveTile = memo(function LiveTile({ robot, section, number, slots, 
   )
 })
 
-interface LiveTileViewProps {
-  readonly robot: LiveRobot
-  readonly section?: SectionName
-  readonly number?: number | undefined
+interface LiveTileViewProps extends Pick<Props, 'robot'>, Partial<Pick<Props, 'section' | 'number'>> {
   /** Whether the page has no connection to the hub, so that it does not know what the robot does. */
   readonly isUnknown?: boolean
   /** The picture of the robot, or why there is no picture. */
@@ -134,10 +131,8 @@ export function LiveTileView(props: LiveTileViewProps) {
 /** A charge below it is marked. */
 const LOW_BATTERY = 0.2
 
-interface ActionProps {
-  readonly robot: LiveRobot
+interface ActionProps extends Pick<Props, 'robot' | 'number'> {
   readonly session: NonNullable<LiveRobot['session']>
-  readonly number: number | undefined
 }
 
 /** Offers what helps: clearing a stop, a decision on the page of the session, or a look. The keys 1 to 9 do the same. */
