@@ -1,7 +1,6 @@
-import { useBlocker } from '@tanstack/react-router'
 import type { OperatorLink } from '@wheelhouse/sdk'
 import { type ComponentProps, useEffect, useState } from 'react'
-import { ConfirmDialog } from '../base/confirm-button.tsx'
+import { LeaveDialog } from '../base/confirm-button.tsx'
 import { decimals } from '../base/format.ts'
 import { createPersisted } from '../base/persisted.ts'
 import { Loading } from '../base/states.tsx'
@@ -99,7 +98,15 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
         }}
       />
       <Sheets cockpit={cockpit} hud={hud} onEnd={actions.end} />
-      <LeaveGuard cockpit={cockpit} robotName={session.robot_name} />
+      {/* Only for a robot that can be driven. It halts then. */}
+      <LeaveDialog
+        isNeeded={operatorConnection.canDrive}
+        onAsk={cockpit.release}
+        question={t('drive.leave.question', { robot: session.robot_name })}
+        consequence={t('drive.leave.consequence')}
+        confirmLabel={t('drive.leave.confirm')}
+        dismissLabel={t('drive.leave.keep')}
+      />
     </>
   )
 }
@@ -205,31 +212,6 @@ const ageDetail = (ms: number) =>
   ms < 1_000
     ? t('drive.latency.milliseconds', { ms: Math.round(ms) })
     : t('drive.latency.seconds', { seconds: Math.round(ms / 1_000) })
-
-/** Asks for confirmation before the operator leaves the cockpit of a robot that can be driven. The robot halts then. */
-function LeaveGuard({ cockpit, robotName }: { cockpit: Cockpit; robotName: string }) {
-  const isDriving = () => cockpit.operatorConnection.canDrive()
-  const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: isDriving,
-    enableBeforeUnload: isDriving,
-    withResolver: true,
-  })
-  const isAsking = status === 'blocked'
-  useEffect(() => {
-    if (isAsking) cockpit.release()
-  }, [isAsking, cockpit])
-  return (
-    <ConfirmDialog
-      opened={isAsking}
-      onClose={() => reset?.()}
-      question={t('drive.leave.question', { robot: robotName })}
-      consequence={t('drive.leave.consequence')}
-      confirmLabel={t('drive.leave.confirm')}
-      dismissLabel={t('drive.leave.keep')}
-      onConfirm={async () => proceed?.()}
-    />
-  )
-}
 
 /** Opens a cockpit while the component is mounted. Closing it sends a zero command to the robot. */
 function useCockpit(session: SessionDetail, { room }: LiveSession) {

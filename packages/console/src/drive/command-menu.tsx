@@ -134,7 +134,7 @@ export function CommandList({ groups, note, onClose }: Omit<Props, 'hud'> & { on
 }
 
 /** Returns what makes a button work while it is held, by a pointer or by Enter. */
-const holdHandlers = ({ begin, end }: NonNullable<Command['hold']>) => ({
+export const holdHandlers = ({ begin, end }: NonNullable<Command['hold']>) => ({
   'data-hold': true,
   onPointerDown: begin,
   onPointerUp: end,

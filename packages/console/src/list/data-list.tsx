@@ -69,7 +69,7 @@ interface Props<Row, S extends ListSearch> extends RowsProps<Row> {
  * Keys: / focuses the search field, arrows, Home and End move between rows, Enter opens the link of a row.
  */
 export function DataList<Row extends WithId, S extends ListSearch>(props: Props<Row, S>) {
-  const { label, columns, list, search, readSearch, onSearch } = props
+  const { label, list, search, readSearch, onSearch } = props
   const change = (part: Readonly<Record<string, unknown>>) => onSearch(readSearch({ ...search, ...part }))
   const isFiltered = Object.entries(search).some(([key, value]) => key !== 'sort' && value !== undefined)
   return (
@@ -94,16 +94,7 @@ export function DataList<Row extends WithId, S extends ListSearch>(props: Props<
         ))}
       {list.rows !== undefined && list.rows.length > 0 && (
         <>
-          <ListRows
-            label={label}
-            columns={columns}
-            list={list}
-            rows={list.rows}
-            search={search}
-            onSort={(sort) => change({ sort })}
-            isTall={props.isTall}
-            rowProps={props.rowProps}
-          />
+          <ListRows {...props} rows={list.rows} onSort={(sort) => change({ sort })} />
           <End list={list} count={list.rows.length} />
         </>
       )}

@@ -1,9 +1,8 @@
 import { Box, Button, Card, Group, Menu, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useBlocker } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
 import { type KeyboardEvent, useState } from 'react'
-import { ConfirmDialog } from '../base/confirm-button.tsx'
+import { LeaveDialog } from '../base/confirm-button.tsx'
 import { Form, Saved } from '../base/form.tsx'
 import { shortWeekday, weekdayNames } from '../base/format.ts'
 import { Page } from '../base/page.tsx'
@@ -143,26 +142,6 @@ function sameWeek(a: Week, b: Week): boolean {
   return text(a) === text(b)
 }
 
-/** Asks for confirmation before the user leaves a page with unsaved changes or closes the browser. */
-function UnsavedChangesGuard({ when }: { when: boolean }) {
-  const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: () => when,
-    enableBeforeUnload: () => when,
-    withResolver: true,
-  })
-  return (
-    <ConfirmDialog
-      opened={status === 'blocked'}
-      onClose={() => reset?.()}
-      question={t('operator.leave.question')}
-      consequence={t('operator.leave.consequence')}
-      confirmLabel={t('operator.leave.leave')}
-      dismissLabel={t('operator.leave.stay')}
-      onConfirm={async () => proceed?.()}
-    />
-  )
-}
-
 function WeekEditor({ saved }: { saved: Schemas['Schedule'] }) {
   const [draft, setDraft] = useState<DraftWeek>(() => draftOf(saved))
   const [base, setBase] = useState(saved)
@@ -228,7 +207,13 @@ function WeekEditor({ saved }: { saved: Schemas['Schedule'] }) {
         )}
         {changed ? <Text size="sm">{t('operator.schedule.unsaved')}</Text> : <Saved when={save.isSuccess} />}
       </Group>
-      <UnsavedChangesGuard when={changed && !save.isPending} />
+      <LeaveDialog
+        isNeeded={() => changed && !save.isPending}
+        question={t('operator.leave.question')}
+        consequence={t('operator.leave.consequence')}
+        confirmLabel={t('operator.leave.leave')}
+        dismissLabel={t('operator.leave.stay')}
+      />
     </Form>
   )
 }

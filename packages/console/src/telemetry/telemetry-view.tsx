@@ -9,7 +9,7 @@ import { drawNewest, type SubscribeTelemetry, type TelemetrySample } from './fee
 import { createSampleReader, formatGhost, type Reading, type SampleReader } from './sample-reader.ts'
 import { drawSurroundings, type Predict, relativeTo } from './surroundings.ts'
 import styles from './telemetry.module.css'
-import { TrailMap } from './trail-map.ts'
+import { createTrailMap } from './trail-map.ts'
 
 /** Where the telemetry of a robot comes from. */
 export interface TelemetrySource {
@@ -102,7 +102,7 @@ function runPanel(
   reader: SampleReader,
   elements: PanelElements,
 ): () => void {
-  const map = new TrailMap(elements.map)
+  const map = createTrailMap(elements.map)
   const show = createValueList(elements.values)
   let newest: TelemetrySample | undefined
   let drawn: TelemetrySample | undefined

@@ -1,4 +1,5 @@
 import { Button, Stack, Text } from '@mantine/core'
+import { useDidUpdate } from '@mantine/hooks'
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import { sentence } from '../base/message-of.ts'
 import { useStore } from '../base/store.ts'
@@ -36,12 +37,11 @@ interface Props extends Omit<VideoProps, 'still'> {
  * picture, or what `readLinkAges` returns, is too old.
  */
 export function VideoView(props: Props) {
-  const { source, title, readLinkAges, onWatch, isHeld = false } = props
-  const { host, watch } = useVideo({ source, title, onWatch })
+  const { host, watch } = useVideo(props)
   return (
-    <section aria-label={title} className={styles.view}>
+    <section aria-label={props.title} className={styles.view}>
       <div ref={host} className={styles.host} />
-      <PictureStatus hasVideo={!!source} watch={watch} readLinkAges={readLinkAges} isHeld={isHeld} />
+      <PictureStatus {...props} watch={watch} />
     </section>
   )
 }
@@ -98,20 +98,15 @@ export const useReadAges = (
   )
 
 /** Covers a missing picture with what is known about it, and an old one with its age. */
-function PictureStatus(props: {
-  hasVideo: boolean
-  watch: VideoWatch | undefined
-  readLinkAges: (() => LinkAges) | undefined
-  isHeld: boolean
-}) {
-  const { hasVideo, watch, readLinkAges, isHeld } = props
+function PictureStatus(props: Props & { watch: VideoWatch | undefined }) {
+  const { source, watch, readLinkAges, isHeld } = props
   const freshness = useFreshness(useReadAges(watch, readLinkAges))
   useRetryAfterSilence(watch, readLinkAges)
   const status = watch && <VideoStatus watch={watch} />
   const isBlind = freshness.state === 'BLIND'
   return (
     <>
-      {!hasVideo && !isBlind && (
+      {!source && !isBlind && (
         <Cover>
           <Text>{t('video.view.none')}</Text>
         </Cover>
@@ -130,11 +125,9 @@ function useRetryAfterSilence(
   readLinkAges: (() => LinkAges) | undefined,
 ): void {
   const isSilent = useIsSilent(readLinkAges)
-  const wasSilent = useRef(false)
-  useEffect(() => {
-    if (wasSilent.current && !isSilent) watch?.reconnected()
-    wasSilent.current = isSilent
-  }, [watch, isSilent])
+  useDidUpdate(() => {
+    if (!isSilent) watch?.reconnected()
+  }, [isSilent])
 }
 
 /** Hides what a camera showed before it was lost. */
