@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, type ModalProps, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
 import { CopyableSecret } from './copyable.tsx'
@@ -11,9 +11,7 @@ export interface OneTimeSecret {
   readonly value: string
 }
 
-interface Props {
-  readonly opened: boolean
-  readonly onClose: () => void
+interface Props extends Pick<ModalProps, 'opened' | 'onClose'> {
   /** Called when the dialog is hidden, to drop the secret. */
   readonly onClosed: () => void
   /** The title before the secret is shown. */

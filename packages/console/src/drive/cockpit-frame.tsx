@@ -272,7 +272,7 @@ function useAlerts(trust: TrustState, isStopped: boolean): void {
 const isDark = (trust: TrustState): boolean => trust === 'BLIND' || trust === 'LOST'
 
 function faviconOf({ state }: Trust, isStopped: boolean) {
-  if (isStopped || state === 'BLIND' || state === 'LOST') return 'stopped'
+  if (isStopped || isDark(state)) return 'stopped'
   if (state === 'LIVE') return 'live'
   return state === 'DELAYED' ? 'delayed' : undefined
 }

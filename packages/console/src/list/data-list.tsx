@@ -111,11 +111,9 @@ const End = ({ list, count }: { list: Pick<LoadedRows<unknown>, 'hasMore'>; coun
     <Note role="status">{t('ui.list.total', { rows: count })}</Note>
   )
 
-interface HeaderProps<Row, S extends ListSearch> extends Props<Row, S> {
-  readonly onChange: (part: Readonly<Record<string, unknown>>) => void
-}
-
-function ListHeader<Row, S extends ListSearch>(props: HeaderProps<Row, S>) {
+function ListHeader<Row, S extends ListSearch>(
+  props: Props<Row, S> & { onChange: (part: Readonly<Record<string, unknown>>) => void },
+) {
   const { label, name, columns, search, searchHint, filters = [], fields, onChange } = props
   return (
     <Stack gap="xs" component="search" aria-label={t('ui.list.filter', { label: labelInSentence(label) })}>
