@@ -13,7 +13,6 @@ import styles from './controls.module.css'
 export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
   const { plan, inputValues, commandSender } = cockpit
   const values = useStore(inputValues)
-  if (plan.inputs.length === 0 && plan.speeds.length === 0) return null
   const set = (input: ControlInput, value: InputValue | undefined) =>
     inputValues.update((old) => {
       const next = new Map(old)
