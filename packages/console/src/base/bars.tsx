@@ -1,18 +1,16 @@
 import { BarChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 
-/** A bar of the chart and a row of its table. */
-export interface ChartRow {
-  readonly label: string
-  readonly value: number
+export interface BarsProps {
+  /** The bars of the chart, and the rows of its table. */
+  readonly rows: readonly { readonly label: string; readonly value: number }[]
+  /** The name of the values in the chart, such as "Spent". */
+  readonly unit: string
+  readonly format: (value: number) => string
 }
 
 /** Draws a bar chart, hidden from screen readers. `Chart` adds a table with the same values. */
-export default function Bars(props: {
-  rows: readonly ChartRow[]
-  unit: string
-  format: (value: number) => string
-}) {
+export default function Bars(props: BarsProps) {
   return (
     <div aria-hidden="true">
       <BarChart

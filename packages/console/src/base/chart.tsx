@@ -1,18 +1,14 @@
 import { Table } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import { t } from '../texts/texts.ts'
-import type { ChartRow } from './bars.tsx'
+import type { BarsProps } from './bars.tsx'
 import { Section } from './section.tsx'
 import { Loading } from './states.tsx'
 
 const Bars = lazy(() => import('./bars.tsx'))
 
-interface Props {
+interface Props extends BarsProps {
   readonly title: string
-  readonly rows: readonly ChartRow[]
-  /** The name of the values in the chart, such as "Spent". */
-  readonly unit: string
-  readonly format: (value: number) => string
   /** Collapses the table, for charts with many rows. */
   readonly folded?: boolean
 }

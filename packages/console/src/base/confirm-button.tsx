@@ -1,6 +1,7 @@
 import { Button, type ButtonProps, Modal, Text, Textarea } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { type ReactNode, useState } from 'react'
+import { useBlocker } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useState } from 'react'
 import { t } from '../texts/texts.ts'
 import { DialogButtons, Form } from './form.tsx'
 import { Problem } from './states.tsx'
@@ -100,5 +101,33 @@ export function ConfirmButton(props: ButtonOptions & DialogProps) {
       </Button>
       <ConfirmDialog {...dialog} opened={opened} onClose={close} />
     </>
+  )
+}
+
+/** Asks for a confirmation before the user leaves a page that would lose something, or closes the browser. */
+export function LeaveDialog(
+  props: Omit<DialogProps, 'onConfirm'> & {
+    readonly isNeeded: () => boolean
+    /** Runs when the dialog opens. Stable between renders. */
+    readonly onAsk?: () => void
+  },
+) {
+  const { isNeeded, onAsk, ...dialog } = props
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: isNeeded,
+    enableBeforeUnload: isNeeded,
+    withResolver: true,
+  })
+  const isAsking = status === 'blocked'
+  useEffect(() => {
+    if (isAsking) onAsk?.()
+  }, [isAsking, onAsk])
+  return (
+    <ConfirmDialog
+      {...dialog}
+      opened={isAsking}
+      onClose={() => reset?.()}
+      onConfirm={async () => proceed?.()}
+    />
   )
 }

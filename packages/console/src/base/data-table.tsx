@@ -10,6 +10,7 @@ import {
   type TableTrProps,
   Text,
 } from '@mantine/core'
+import type { UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
 import { Problem } from './states.tsx'
@@ -142,16 +143,8 @@ export const DescriptionItem = (props: { label: string; size?: 'lg' | 'xl'; chil
   </div>
 )
 
-interface Pages {
-  readonly error: unknown
-  readonly hasNextPage: boolean
-  readonly isFetchingNextPage: boolean
-  readonly isFetchNextPageError: boolean
-  fetchNextPage(): Promise<unknown>
-}
-
 /** Loads the next page of a list, if there is one, and shows the error if that fails. */
-export const MoreButton = ({ query, children }: { query: Pages; children: ReactNode }) => (
+export const MoreButton = ({ query, children }: { query: UseInfiniteQueryResult; children: ReactNode }) => (
   <>
     {query.isFetchNextPageError && <Problem error={query.error} />}
     {query.hasNextPage && (

@@ -1,14 +1,7 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, type ModalProps, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { t } from '../texts/texts.ts'
 import { CopyableSecret } from './copyable.tsx'
-
-/** Renders the explanation of a secret. It gets the focus, so that screen readers read it. */
-const SecretNote = ({ children }: { children: ReactNode }) => (
-  <Text tabIndex={-1} ref={(note: HTMLElement | null) => note?.focus()}>
-    {children}
-  </Text>
-)
 
 /** A secret with an explanation. */
 export interface OneTimeSecret {
@@ -18,9 +11,7 @@ export interface OneTimeSecret {
   readonly value: string
 }
 
-interface Props {
-  readonly opened: boolean
-  readonly onClose: () => void
+interface Props extends Pick<ModalProps, 'opened' | 'onClose'> {
   /** Called when the dialog is hidden, to drop the secret. */
   readonly onClosed: () => void
   /** The title before the secret is shown. */
@@ -41,7 +32,10 @@ export const SecretDialog = ({ opened, onClose, onClosed, title, shown, children
   >
     {shown ? (
       <Stack>
-        <SecretNote>{shown.note}</SecretNote>
+        {/* It gets the focus, so that screen readers read it. */}
+        <Text tabIndex={-1} ref={(note: HTMLElement | null) => note?.focus()}>
+          {shown.note}
+        </Text>
         <CopyableSecret label={shown.label} value={shown.value} />
         <Group justify="flex-end">
           <Button onClick={onClose}>{t('ui.secret.done')}</Button>

@@ -34,23 +34,15 @@ export const Warning = (alert: AlertProps & { 'data-testid'?: string }) => (
 )
 
 /** Renders an empty state with an explanation and an action. */
-export const Empty = ({
-  title,
-  children,
-  action,
-}: {
-  title: string
-  children?: ReactNode
-  action?: ReactNode
-}) => (
+export const Empty = (props: { title: string; children?: ReactNode; action?: ReactNode }) => (
   <Stack align="center" p="xl" gap="xs">
-    <Text fw={600}>{title}</Text>
-    {children && (
+    <Text fw={600}>{props.title}</Text>
+    {props.children && (
       <Text c="dimmed" ta="center" maw={480}>
-        {children}
+        {props.children}
       </Text>
     )}
-    {action}
+    {props.action}
   </Stack>
 )
 

@@ -257,21 +257,15 @@ export const SessionFigures = (props: FiguresProps) => (
   <SessionFiguresView {...props} billedSeconds={useBillableSeconds(props)} />
 )
 
-export const SessionFiguresView = ({
-  session,
-  battery,
-  isSilent,
-  isLost,
-  recording,
-  sound,
-  billedSeconds,
-}: Omit<FiguresProps, 'status' | 'fetchedAtMs'> & { billedSeconds: number }) => (
+export const SessionFiguresView = (
+  props: Omit<FiguresProps, 'status' | 'fetchedAtMs'> & { billedSeconds: number },
+) => (
   <div className={styles.session} data-hud="session">
-    {sound}
-    {recording}
-    <SessionTime session={session} />
-    <Earnings session={session} seconds={billedSeconds} isSilent={isSilent} />
-    <Battery reading={battery} isSilent={isSilent || isLost} />
+    {props.sound}
+    {props.recording}
+    <SessionTime session={props.session} />
+    <Earnings session={props.session} seconds={props.billedSeconds} isSilent={props.isSilent} />
+    <Battery reading={props.battery} isSilent={props.isSilent || props.isLost} />
   </div>
 )
 

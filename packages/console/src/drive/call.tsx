@@ -1,22 +1,29 @@
-import type { ComponentProps, ReactNode } from 'react'
-import { useEffect, useRef } from 'react'
+import { useWindowEvent } from '@mantine/hooks'
+import type { ComponentProps, CSSProperties, ReactNode } from 'react'
+import { useRef, useState } from 'react'
 import { isShortcut, latinKey } from '../base/keys.ts'
 import type { ShapeName } from '../status/shape-name.ts'
 import { Shape } from '../status/shapes.tsx'
-import type { Tone } from '../status/state-label.tsx'
 import styles from './plates.module.css'
 
 /** The one thing that needs an answer, or that explains why the robot does not move. */
 export interface Call {
   readonly id: string
   readonly shape: ShapeName
-  readonly tone: Extract<Tone, 'blind' | 'paused' | 'request' | 'off'>
+  readonly tone: keyof typeof colours
   readonly title: string
   readonly text?: ReactNode
   readonly acts?: ReactNode
   /** Whether screen readers interrupt for it. */
   readonly isUrgent?: boolean
   readonly testId?: string
+}
+
+const colours = {
+  blind: 'var(--hud-blind)',
+  paused: 'var(--hud-paused)',
+  request: 'var(--hud-accent)',
+  off: 'var(--ink)',
 }
 
 /** Shows the first call, in a place where it moves nothing. A call takes no focus. */
@@ -28,7 +35,7 @@ export function CallSlot({ calls }: { calls: readonly Call[] }) {
     <section
       key={id}
       className={styles.call}
-      data-tone={tone}
+      style={{ '--tone': colours[tone] } as CSSProperties}
       data-hud="call"
       data-testid={testId}
       role={isUrgent ? 'alert' : 'status'}
@@ -67,17 +74,12 @@ interface ButtonProps extends ComponentProps<'button'> {
 export function CallButton(props: ButtonProps) {
   const { children, shortcut, hint, isPrimary = false, className = '', ...button } = props
   const self = useRef<HTMLButtonElement>(null)
-  useEffect(() => {
-    if (shortcut === undefined) return
-    const appearedMs = performance.now()
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (latinKey(event) !== shortcut || !isShortcut(event)) return
-      event.preventDefault()
-      if (performance.now() - appearedMs >= DEAF_MS) self.current?.click()
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [shortcut])
+  const [appearedMs] = useState(() => performance.now())
+  useWindowEvent('keydown', (event) => {
+    if (shortcut === undefined || latinKey(event) !== shortcut || !isShortcut(event)) return
+    event.preventDefault()
+    if (performance.now() - appearedMs >= DEAF_MS) self.current?.click()
+  })
   return (
     <button
       ref={self}

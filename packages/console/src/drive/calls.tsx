@@ -35,22 +35,23 @@ interface StopCallOptions {
 
 /** Returns the call of a stop: one that is being sent, was rejected, or is in force; undefined without one. */
 export function stopCall({ request, inForce, ...options }: StopCallOptions): Call | undefined {
-  const common = { shape: 'stopped', tone: 'blind', isUrgent: true, testId: 'stop-banner' } as const
+  const common = {
+    id: 'stop',
+    shape: 'stopped',
+    tone: 'blind',
+    isUrgent: true,
+    testId: 'stop-banner',
+  } as const
   if (inForce) return { ...common, ...stopTexts(inForce, options), acts: options.acts }
   switch (request.phase) {
     case 'none':
       return undefined
     case 'requested':
-      return { ...common, id: 'stop', title: t('drive.stop.sent'), text: t('drive.stop.sentText') }
+      return { ...common, title: t('drive.stop.sent'), text: t('drive.stop.sentText') }
     case 'recorded':
-      return { ...common, id: 'stop', title: t('drive.stop.recorded') }
+      return { ...common, title: t('drive.stop.recorded') }
     case 'rejected':
-      return {
-        ...common,
-        id: 'stop',
-        title: t('drive.stop.rejected'),
-        text: messageOf(request.error),
-      }
+      return { ...common, title: t('drive.stop.rejected'), text: messageOf(request.error) }
   }
 }
 
@@ -101,9 +102,27 @@ function ClearStop(props: { session: SessionDetail; onResume: (() => void) | und
   const action = useSessionAction(session.id)
   const { stop } = session.control
   if (!stop) return null
-  if (!stop.may_clear) {
-    return (
-      <>
+  const clear = () => {
+    action.mutate('clear_stop')
+    onResume?.()
+  }
+  return (
+    <>
+      {stop.may_clear ? (
+        <HoldButton
+          className={styles.button ?? ''}
+          data-primary
+          data-testid="clear-stop"
+          holdMs={CLEAR_MS}
+          pageKey="c"
+          aria-keyshortcuts="C"
+          disabled={action.isPending}
+          onHold={clear}
+        >
+          {onResume ? t('drive.stop.clearAndResume') : t('drive.stop.clearOnly')}
+          <KeyHint>{t('drive.stop.hold', { key: 'C' })}</KeyHint>
+        </HoldButton>
+      ) : (
         <CallButton
           isPrimary
           shortcut="c"
@@ -112,29 +131,7 @@ function ClearStop(props: { session: SessionDetail; onResume: (() => void) | und
         >
           {t('session.clearStop.ask')}
         </CallButton>
-        <ActionProblem error={action.error} />
-      </>
-    )
-  }
-  const clear = () => {
-    action.mutate('clear_stop')
-    onResume?.()
-  }
-  return (
-    <>
-      <HoldButton
-        className={styles.button ?? ''}
-        data-primary
-        data-testid="clear-stop"
-        holdMs={CLEAR_MS}
-        pageKey="c"
-        aria-keyshortcuts="C"
-        disabled={action.isPending}
-        onHold={clear}
-      >
-        {onResume ? t('drive.stop.clearAndResume') : t('drive.stop.clearOnly')}
-        <KeyHint>{t('drive.stop.hold', { key: 'C' })}</KeyHint>
-      </HoldButton>
+      )}
       <ActionProblem error={action.error} />
     </>
   )

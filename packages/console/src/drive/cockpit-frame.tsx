@@ -1,5 +1,14 @@
-import { ChatMessage, type SessionStatus } from '@wheelhouse/protocol'
-import { type ReactNode, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { ChatMessage } from '@wheelhouse/protocol'
+import {
+  type ComponentProps,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { useDarkPage } from '../base/dark-page.ts'
 import { useFavicon } from '../base/favicon.ts'
 import {
@@ -19,7 +28,6 @@ import {
 import { playTones } from '../base/sound.ts'
 import { type Store, useStore } from '../base/store.ts'
 import { useNow } from '../base/time.tsx'
-import type { EpisodeMarks } from '../episodes/episode-panel.tsx'
 import { ageText } from '../freshness/freshness.ts'
 import { useFreshness, useIsSilent } from '../freshness/use-freshness.ts'
 import { useNewNotifications } from '../notifications/use-notifications.ts'
@@ -34,7 +42,7 @@ import type { Predict } from '../telemetry/surroundings.ts'
 import { useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { congestionText, speedLimitText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { type Cameras, useShownCameras } from '../video/use-cameras.ts'
+import { useShownCameras } from '../video/use-cameras.ts'
 import { useReadAges } from '../video/video-view.tsx'
 import {
   Bar,
@@ -49,8 +57,7 @@ import {
 import { type Call, CallSlot } from './call.tsx'
 import styles from './cockpit.module.css'
 import { type Command, type CommandGroup, CommandMenu } from './command-menu.tsx'
-import type { Axes } from './control-plan.ts'
-import type { Hud } from './hud.ts'
+import type { Axes, ControlPlan } from './control-plan.ts'
 import type { HudAction } from './hud-actions.ts'
 import { Nearby } from './nearby.tsx'
 import { CameraInsets, Picture } from './picture.tsx'
@@ -63,16 +70,11 @@ import { SpeedPlate } from './speed-plate.tsx'
 import { StopButton, type StopPhase, StopSpace } from './stop-button.tsx'
 import { canFloat, toggleFloating } from './window.ts'
 
-interface Props {
-  readonly session: SessionDetail
-  readonly status: SessionStatus
-  readonly fetchedAtMs: number
-  readonly live: LiveSession
-  readonly robot: RobotView
-  readonly cameras: Cameras
-  readonly hud: Hud
+interface Props
+  extends Omit<ComponentProps<typeof SideDock>, 'subscribe' | 'predict' | 'inputs'>,
+    Pick<ComponentProps<typeof Picture>, 'robot' | 'cameras'>,
+    Pick<ComponentProps<typeof SessionFigures>, 'status' | 'fetchedAtMs'> {
   readonly hand: Store<Hand>
-  readonly episodes: EpisodeMarks
   readonly stop: StopControl
   /** What needs an answer, most urgent first. */
   readonly calls: readonly Call[]
@@ -81,8 +83,7 @@ interface Props {
   readonly commands: CommandGroup['commands']
   /** Details of the connection. Called again twice a second. */
   readonly details: () => DetailTexts
-  readonly quickReplies: readonly string[]
-  readonly fullSpeed: { readonly linearMps: number; readonly angularRadps: number }
+  readonly fullSpeed: ControlPlan['fullSpeed']
   /** Receives the ages of the shown picture. Stable between renders. */
   readonly onPicture?: (watch: ReturnType<typeof useShownCameras>['watch']) => void
   /** What drives the robot; undefined for a viewer who watches. */
@@ -271,7 +272,7 @@ function useAlerts(trust: TrustState, isStopped: boolean): void {
 const isDark = (trust: TrustState): boolean => trust === 'BLIND' || trust === 'LOST'
 
 function faviconOf({ state }: Trust, isStopped: boolean) {
-  if (isStopped || state === 'BLIND' || state === 'LOST') return 'stopped'
+  if (isStopped || isDark(state)) return 'stopped'
   if (state === 'LIVE') return 'live'
   return state === 'DELAYED' ? 'delayed' : undefined
 }

@@ -1,9 +1,6 @@
-import { Modal, Stack, Text } from '@mantine/core'
-import { useBlocker } from '@tanstack/react-router'
-import type { SessionStatus } from '@wheelhouse/protocol'
 import type { OperatorLink } from '@wheelhouse/sdk'
-import { useEffect, useState } from 'react'
-import { DialogButtons } from '../base/form.tsx'
+import { type ComponentProps, useEffect, useState } from 'react'
+import { LeaveDialog } from '../base/confirm-button.tsx'
 import { decimals } from '../base/format.ts'
 import { createPersisted } from '../base/persisted.ts'
 import { Loading } from '../base/states.tsx'
@@ -33,12 +30,7 @@ import { useSafeArea, useWakeLock } from './window.ts'
 
 const OPERATOR_REPLIES = [t('drive.chat.onIt'), t('drive.chat.stopped'), t('drive.chat.isClear')]
 
-interface Props {
-  readonly session: SessionDetail
-  readonly fetchedAtMs: number
-  readonly live: LiveSession
-  readonly status: SessionStatus
-}
+type Props = Pick<ComponentProps<typeof CockpitFrame>, 'session' | 'fetchedAtMs' | 'live' | 'status'>
 
 /** Shows an open session to its operator: the picture in the whole window, and on it instruments and controls. */
 export function CockpitView(props: Props) {
@@ -106,7 +98,15 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
         }}
       />
       <Sheets cockpit={cockpit} hud={hud} onEnd={actions.end} />
-      <LeaveGuard cockpit={cockpit} robotName={session.robot_name} />
+      {/* Only for a robot that can be driven. It halts then. */}
+      <LeaveDialog
+        isNeeded={operatorConnection.canDrive}
+        onAsk={cockpit.release}
+        question={t('drive.leave.question', { robot: session.robot_name })}
+        consequence={t('drive.leave.consequence')}
+        confirmLabel={t('drive.leave.confirm')}
+        dismissLabel={t('drive.leave.keep')}
+      />
     </>
   )
 }
@@ -125,16 +125,9 @@ function inputCalls(pad: PadState, isAwaitingRest: boolean, openControls: () => 
     const acts = <CallButton onClick={openControls}>{t('drive.menu.controls')}</CallButton>
     return [{ ...common, id: 'pad', title: t('drive.bar.unknownGamepad'), text: pad.name, acts }]
   }
-  if (pad.phase === 'waiting')
-    return [
-      {
-        ...common,
-        id: 'rest',
-        title: t('drive.call.rest'),
-        text: t('drive.call.restPad', { gamepad: pad.name }),
-      },
-    ]
-  return isAwaitingRest ? [{ ...common, id: 'rest', title: t('drive.call.rest') }] : []
+  const rest = { ...common, id: 'rest', title: t('drive.call.rest') }
+  if (pad.phase === 'waiting') return [{ ...rest, text: t('drive.call.restPad', { gamepad: pad.name }) }]
+  return isAwaitingRest ? [rest] : []
 }
 
 const noControlsCall: Call = {
@@ -219,40 +212,6 @@ const ageDetail = (ms: number) =>
   ms < 1_000
     ? t('drive.latency.milliseconds', { ms: Math.round(ms) })
     : t('drive.latency.seconds', { seconds: Math.round(ms / 1_000) })
-
-/** Asks for confirmation before the operator leaves the cockpit of a robot that can be driven. The robot halts then. */
-function LeaveGuard({ cockpit, robotName }: { cockpit: Cockpit; robotName: string }) {
-  const isDriving = () => cockpit.operatorConnection.canDrive()
-  const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: isDriving,
-    enableBeforeUnload: isDriving,
-    withResolver: true,
-  })
-  const isAsking = status === 'blocked'
-  useEffect(() => {
-    if (isAsking) cockpit.release()
-  }, [isAsking, cockpit])
-  return (
-    <Modal
-      opened={isAsking}
-      onClose={() => reset?.()}
-      title={t('drive.leave.question', { robot: robotName })}
-    >
-      <Stack>
-        <Text>{t('drive.leave.consequence')}</Text>
-        <DialogButtons
-          onCancel={() => reset?.()}
-          cancelLabel={t('drive.leave.keep')}
-          isCancelFirst
-          color="red.9"
-          onClick={() => proceed?.()}
-        >
-          {t('drive.leave.confirm')}
-        </DialogButtons>
-      </Stack>
-    </Modal>
-  )
-}
 
 /** Opens a cockpit while the component is mounted. Closing it sends a zero command to the robot. */
 function useCockpit(session: SessionDetail, { room }: LiveSession) {

@@ -5,6 +5,7 @@ import { Note } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
 import type { Cockpit } from './cockpit.ts'
+import { holdHandlers } from './command-menu.tsx'
 import { atRest, type ControlInput, type InputValue, speedOf } from './control-plan.ts'
 import styles from './controls.module.css'
 
@@ -12,7 +13,6 @@ import styles from './controls.module.css'
 export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
   const { plan, inputValues, commandSender } = cockpit
   const values = useStore(inputValues)
-  if (plan.inputs.length === 0 && plan.speeds.length === 0) return null
   const set = (input: ControlInput, value: InputValue | undefined) =>
     inputValues.update((old) => {
       const next = new Map(old)
@@ -21,8 +21,6 @@ export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
       return next
     })
   const hold = () => commandSender.hold(true)
-  const release = () => commandSender.hold(false)
-  const onEnter = (event: KeyboardEvent) => event.key === 'Enter' && !event.repeat && hold()
   return (
     <section aria-label={t('drive.inputs.label')}>
       <Stack gap="sm">
@@ -44,16 +42,11 @@ export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
             <Button
               variant="default"
               disabled={values.size === 0}
+              {...holdHandlers({ begin: hold, end: () => commandSender.hold(false) })}
               onPointerDown={({ currentTarget }) => {
                 currentTarget.focus() // while a text field has the focus, nothing is sent
                 hold()
               }}
-              onPointerUp={release}
-              onPointerLeave={release}
-              onPointerCancel={release}
-              onKeyDown={onEnter}
-              onKeyUp={release}
-              onBlur={release}
             >
               {t('drive.inputs.hold')}
             </Button>

@@ -45,7 +45,7 @@ export function CommandMenu({ hud, ...props }: Props) {
       size={600}
       // While it fades out, it would still take the keys of the page.
       transitionProps={{ exitDuration: 0 }}
-      classNames={{ header: styles.header ?? '', body: styles.body ?? '' }}
+      styles={{ header: { minHeight: 0, padding: '0.75rem 1.1rem 0' }, body: { padding: 0 } }}
     >
       {isOpen && <CommandList {...props} onClose={close} />}
     </Modal>
@@ -134,7 +134,7 @@ export function CommandList({ groups, note, onClose }: Omit<Props, 'hud'> & { on
 }
 
 /** Returns what makes a button work while it is held, by a pointer or by Enter. */
-const holdHandlers = ({ begin, end }: NonNullable<Command['hold']>) => ({
+export const holdHandlers = ({ begin, end }: NonNullable<Command['hold']>) => ({
   'data-hold': true,
   onPointerDown: begin,
   onPointerUp: end,

@@ -1,5 +1,6 @@
 import { type ControlField, ControlSchema } from '@wheelhouse/protocol'
 import type { DriveCommand } from '@wheelhouse/sdk'
+import { valueAt } from '../telemetry/sample-reader.ts'
 
 /** The direction of an input: forward and left from -1 to 1, 0 at rest. */
 export interface Axes {
@@ -161,16 +162,6 @@ export function withValues(
 }
 
 const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0)
-
-function valueAt(data: unknown, path: ControlInput['path']): unknown {
-  let value = data
-  for (const name of path)
-    value =
-      typeof value === 'object' && value !== null
-        ? (value as Record<string | number, unknown>)[name]
-        : undefined
-  return value
-}
 
 const isNumber = ({ type }: ControlField) => type === 'number' || type === 'integer'
 

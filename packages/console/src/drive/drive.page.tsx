@@ -1,7 +1,7 @@
 import { Stack, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useParams } from '@tanstack/react-router'
-import type { ComponentType, ReactNode } from 'react'
+import type { ComponentProps, ComponentType, ReactNode } from 'react'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage } from '../base/section.tsx'
@@ -24,10 +24,7 @@ export const WatchPage = () => (
   <SessionPage {...useParams({ from: '/full-window/watch/$sessionId' })} View={WatchedSession} />
 )
 
-interface ViewProps {
-  readonly session: SessionDetail
-  readonly fetchedAtMs: number
-}
+type ViewProps = Omit<ComponentProps<typeof WatchView>, 'live'>
 
 function SessionPage({ sessionId, View }: { sessionId: string; View: ComponentType<ViewProps> }) {
   const query = useSession(sessionId)

@@ -11,10 +11,7 @@ const unit = (name: string, digits: number, unitDisplay: 'short' | 'narrow' = 's
   })
 
 const speeds = unit('meter-per-second', 2)
-const distances = unit('meter', 1)
 const angles = unit('degree', 0, 'narrow')
-const milliseconds = unit('millisecond', 0)
-const minutes = unit('minute', 0)
 
 /** The farthest distance that fits into its figure. */
 const MAX_DISTANCE_M = 99.9
@@ -33,12 +30,12 @@ export function speedParts(mps: number): [value: string, unit: string] {
   return [text(parts.slice(0, unitAt)), text(parts.slice(unitAt))]
 }
 /** Returns a distance as `0.8 m`. */
-export const distance = (metres: number): string => distances.format(metres)
+export const distance = unit('meter', 1).format
 export const atMost = (metres: number): number => Math.min(metres, MAX_DISTANCE_M)
 /** Returns a heading as `12°`, as the map and the telemetry show it: counter-clockwise from the right. */
 export const degrees = (headingRad: number): string =>
   angles.format(Math.round((normalAngle(headingRad) * 180) / Math.PI))
 /** Returns a time as `48 ms`. */
-export const latencyMs = (ms: number): string => milliseconds.format(ms)
+export const latencyMs = unit('millisecond', 0).format
 /** Returns a duration as `41 min`. */
-export const wholeMinutes = (count: number): string => minutes.format(count)
+export const wholeMinutes = unit('minute', 0).format

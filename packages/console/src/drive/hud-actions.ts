@@ -1,5 +1,6 @@
+import { useWindowEvent } from '@mantine/hooks'
 import type { SessionStatus } from '@wheelhouse/protocol'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { isTyping, latinKey, leaveField } from '../base/keys.ts'
 import { type EpisodeMarks, useEpisodeMarks } from '../episodes/episode-panel.tsx'
@@ -52,14 +53,15 @@ interface PartsOptions extends Pick<Options, 'hud' | 'preferences' | 'actions'> 
 export function useHudParts(session: SessionDetail, { part, onEscape, ...options }: PartsOptions) {
   const cameras = useSessionCameras(session, part)
   const episodes = useEpisodeMarks(session.id, session.robot_id)
-  const { toggle: toggleFullScreen } = useFullScreen(onEscape)
+  const toggleFullScreen = useFullScreen(onEscape)
   const all: Options = { ...options, episodes, toggleFullScreen, nextCamera: cameras.next }
-  const latest = useRef(all)
-  useEffect(() => {
-    latest.current = all
+  const perform = (action: HudAction) => performers[action](all)
+  useWindowEvent('keydown', (event) => {
+    const action = event.defaultPrevented ? undefined : hudActionOf(event)
+    if (!action) return
+    event.preventDefault()
+    perform(action)
   })
-  const perform = useCallback((action: HudAction) => performers[action](latest.current), [])
-  useHudKeys(perform)
   return { hud: options.hud, cameras, episodes, perform }
 }
 
@@ -148,18 +150,4 @@ function hudActionOf(event: KeyboardEvent): HudAction | undefined {
   if (isOpen) return action === 'resume' ? action : undefined
   if (event.key === 'Enter') return document.activeElement === document.body ? 'chat' : undefined
   return action
-}
-
-/** Performs actions by key while the component is mounted. @param perform stable between renders */
-function useHudKeys(perform: (action: HudAction) => void): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const action = event.defaultPrevented ? undefined : hudActionOf(event)
-      if (!action) return
-      event.preventDefault()
-      perform(action)
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [perform])
 }

@@ -6,7 +6,8 @@ export const CHAT_ID = 'cockpit-chat'
 /** A sheet that covers a part of the picture. The inputs are released while it is open. */
 export type HudSheet = 'menu' | 'keys' | 'controls' | 'end'
 
-const DOCK_TABS = ['messages', 'log', 'values', 'episodes', 'inputs'] as const
+/** In display order. */
+export const DOCK_TABS = ['inputs', 'messages', 'log', 'values', 'episodes'] as const
 export type DockTab = (typeof DOCK_TABS)[number]
 
 /** The state of everything that lies on the picture. */

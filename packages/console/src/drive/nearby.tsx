@@ -1,26 +1,20 @@
 import { useEffect, useRef } from 'react'
 import { IconArrowUp, IconCompass } from '../base/icons.tsx'
 import { BLIND_MS } from '../freshness/freshness.ts'
-import { drawNewest, type SubscribeTelemetry, type TelemetrySample } from '../telemetry/feed.ts'
+import { drawNewest, type TelemetrySample } from '../telemetry/feed.ts'
 import { formatBearing, type Joint } from '../telemetry/sample-reader.ts'
-import { createSurroundings, type Predict } from '../telemetry/surroundings.ts'
-import { useSampleReader } from '../telemetry/telemetry-view.tsx'
+import { createSurroundings } from '../telemetry/surroundings.ts'
+import { type TelemetrySource, useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
 import { atMost, degrees, distance } from './figure-texts.ts'
 import styles from './plates.module.css'
-
-interface Props {
-  readonly subscribe: SubscribeTelemetry
-  readonly telemetrySchema: Record<string, unknown> | null
-  readonly predict?: Predict | undefined
-}
 
 /** A nearer obstacle is marked. */
 const NEAR_M = 1
 const TEXT_INTERVAL_MS = 100
 
 /** Shows what is near the robot, with its heading up: obstacles, scan, the driven and the predicted path. For an arm, its gripper. */
-export function Nearby({ subscribe, telemetrySchema, predict }: Props) {
+export function Nearby({ subscribe, telemetrySchema, predict }: TelemetrySource) {
   const reader = useSampleReader(telemetrySchema)
   const plate = useRef<HTMLElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)

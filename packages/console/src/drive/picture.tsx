@@ -1,14 +1,6 @@
-import type { CameraView, TelemetrySchema } from '@wheelhouse/protocol'
+import type { CameraView } from '@wheelhouse/protocol'
 import type { PosePrediction } from '@wheelhouse/sdk'
-import {
-  type Dispatch,
-  type RefObject,
-  type SetStateAction,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { type Dispatch, type RefObject, type SetStateAction, useEffect, useRef, useState } from 'react'
 import { useStore } from '../base/store.ts'
 import { useTicker } from '../base/time.tsx'
 import { ageText, BLIND_MS } from '../freshness/freshness.ts'
@@ -17,9 +9,8 @@ import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { drawNewest, type SubscribeTelemetry, type TelemetrySample } from '../telemetry/feed.ts'
 import { drawFloorPath, type PictureArea } from '../telemetry/floor-path.ts'
-import { createSampleReader } from '../telemetry/sample-reader.ts'
 import { type Predict, relativeTo } from '../telemetry/surroundings.ts'
-import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { TelemetryView, useSampleReader, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
 import { fitCanvas } from '../telemetry/trail-map.ts'
 import { t } from '../texts/texts.ts'
 import type { Cameras, WatchedCamera } from '../video/use-cameras.ts'
@@ -86,7 +77,7 @@ export function Picture({ robot, predict, session, cameras, hud, readAges, rim, 
       {!isMap && schema?.['x-camera-view'] && (
         <FloorPath
           subscribe={robot.subscribe}
-          schema={schema}
+          session={session}
           view={schema['x-camera-view']}
           predict={predict}
           readAges={readAges}
@@ -103,18 +94,17 @@ const MapFreshness = ({ readAges }: { readAges: ReadAges }) => (
 )
 
 /** Draws into the picture where the robot goes, and what is near. Nothing while the picture is blind. */
-function FloorPath(props: {
-  subscribe: SubscribeTelemetry
-  schema: TelemetrySchema
-  view: CameraView
-  predict: Predict | undefined
-  readAges: ReadAges
-  frame: RefObject<HTMLDivElement | null>
-}) {
-  const { subscribe, schema, view, predict, readAges, frame } = props
+function FloorPath(
+  props: Pick<Props, 'session' | 'predict' | 'readAges'> & {
+    subscribe: SubscribeTelemetry
+    view: CameraView
+    frame: RefObject<HTMLDivElement | null>
+  },
+) {
+  const { subscribe, session, view, predict, readAges, frame } = props
   const canvas = useRef<HTMLCanvasElement>(null)
   const { state } = useFreshness(readAges)
-  const reader = useMemo(() => createSampleReader(schema), [schema])
+  const reader = useSampleReader(session.telemetry_schema)
   const isBlind = state === 'BLIND' || state === 'CONNECTING'
   const isLate = state === 'DELAYED'
   useEffect(() => {

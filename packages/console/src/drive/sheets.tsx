@@ -1,8 +1,6 @@
-import { Modal, Stack, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
-import { DialogButtons } from '../base/form.tsx'
+import { Modal } from '@mantine/core'
+import { ConfirmDialog } from '../base/confirm-button.tsx'
 import { KeyTable, type KeyTexts } from '../base/key-table.tsx'
-import { Problem } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { t } from '../texts/texts.ts'
 import type { Cockpit } from './cockpit.ts'
@@ -33,30 +31,17 @@ export function Sheets({ cockpit, hud, onEnd }: Props) {
         )}
         {sheet === 'controls' && cockpit && <ControlsSheet cockpit={cockpit} />}
       </Modal>
-      <Modal opened={sheet === 'end'} onClose={close} title={t('drive.bar.endQuestion')}>
-        {sheet === 'end' && <EndSession onEnd={onEnd} onCancel={close} />}
-      </Modal>
+      {/* Asks before the session ends, because nothing brings it back. */}
+      <ConfirmDialog
+        opened={sheet === 'end'}
+        onClose={close}
+        question={t('drive.bar.endQuestion')}
+        consequence={t('drive.bar.endConsequence')}
+        confirmLabel={t('drive.bar.endConfirm')}
+        confirmColor="red"
+        onConfirm={onEnd}
+      />
     </>
-  )
-}
-
-/** Asks before the session ends, because nothing brings it back. */
-function EndSession({ onEnd, onCancel }: { onEnd: () => Promise<unknown>; onCancel: () => void }) {
-  const end = useMutation({ mutationFn: onEnd, onSuccess: onCancel })
-  return (
-    <Stack>
-      <Text>{t('drive.bar.endConsequence')}</Text>
-      <Problem error={end.error} />
-      <DialogButtons
-        onCancel={onCancel}
-        isCancelFirst
-        color="red"
-        loading={end.isPending}
-        onClick={() => end.mutate()}
-      >
-        {t('drive.bar.endConfirm')}
-      </DialogButtons>
-    </Stack>
   )
 }
 

@@ -13,7 +13,7 @@ import type { SubscribeTelemetry } from '../telemetry/feed.ts'
 import type { Predict } from '../telemetry/surroundings.ts'
 import { TelemetryView } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
-import { CHAT_ID, type DockTab, type Hud } from './hud.ts'
+import { CHAT_ID, DOCK_TABS, type DockTab, type Hud } from './hud.ts'
 import { leaveChat } from './hud-actions.ts'
 import styles from './side-dock.module.css'
 
@@ -42,13 +42,9 @@ export function SideDock(props: Props) {
   const { hud, episodes, inputs } = props
   const open = useStore(hud.dock)
   if (open === '') return null
-  const tabs: readonly DockTab[] = [
-    ...(inputs ? (['inputs'] as const) : []),
-    'messages',
-    'log',
-    'values',
-    ...(episodes.state ? (['episodes'] as const) : []),
-  ]
+  const tabs = DOCK_TABS.filter(
+    (tab) => (tab !== 'inputs' || inputs) && (tab !== 'episodes' || episodes.state),
+  )
   const shown = tabs.includes(open) ? open : 'messages'
   return (
     <aside className={styles.dock} aria-label={t('drive.dock.label')} data-testid="dock">

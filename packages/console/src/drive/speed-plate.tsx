@@ -6,22 +6,17 @@ import { BLIND_MS } from '../freshness/freshness.ts'
 import { Shape } from '../status/shapes.tsx'
 import { drawNewest, type SubscribeTelemetry } from '../telemetry/feed.ts'
 import type { Joint, SampleReader } from '../telemetry/sample-reader.ts'
-import { useSampleReader } from '../telemetry/telemetry-view.tsx'
+import { type TelemetrySource, useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { percent } from '../texts/percent.ts'
 import { t } from '../texts/texts.ts'
-import type { Axes } from './control-plan.ts'
+import type { Axes, ControlPlan } from './control-plan.ts'
 import { speed, speedParts } from './figure-texts.ts'
 import styles from './plates.module.css'
 import { type DrivePreferences, LIMIT_STEP, MIN_SPEED_LIMIT } from './preferences.ts'
 
-interface FullSpeed {
-  readonly linearMps: number
-  readonly angularRadps: number
-}
+type FullSpeed = ControlPlan['fullSpeed']
 
-interface Props {
-  readonly subscribe: SubscribeTelemetry
-  readonly telemetrySchema: Record<string, unknown> | null
+interface Props extends Omit<TelemetrySource, 'predict'> {
   /** The speed limit that the viewer sets; undefined for a viewer who does not drive. */
   readonly preferences: Pick<DrivePreferences, 'limit' | 'stepLimit'> | undefined
   /** What the viewer commands; undefined for a viewer who does not drive. */

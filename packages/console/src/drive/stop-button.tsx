@@ -11,12 +11,6 @@ interface Props {
   readonly onStop: () => void
 }
 
-const words: Record<StopPhase, string> = {
-  ready: t('drive.stop.button'),
-  requested: t('drive.stop.button'),
-  stopped: t('drive.stop.stopped'),
-}
-
 /** Renders the stop. It stays at its place, and can be pressed, in every state. */
 export const StopButton = ({ phase, isWatching, onStop }: Props) => (
   <section aria-label={t('drive.stop.label')} style={{ display: 'contents' }}>
@@ -50,7 +44,7 @@ const Face = ({ phase, isWatching }: Pick<Props, 'phase' | 'isWatching'>) => (
     ) : (
       <StopSign size="calc(var(--u) * 38)" />
     )}
-    <b className={styles.stopWord}>{words[phase]}</b>
+    <b className={styles.stopWord}>{t(phase === 'stopped' ? 'drive.stop.stopped' : 'drive.stop.button')}</b>
     <span className={styles.stopKeys}>{hintOf(phase, isWatching)}</span>
   </>
 )

@@ -1,10 +1,10 @@
+import { useWindowEvent } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { FULL_SPEED } from '@wheelhouse/protocol'
 import { NO_CONGESTION } from '@wheelhouse/sdk'
-import { useEffect, useMemo, useState } from 'react'
+import { type ComponentProps, useEffect, useMemo, useState } from 'react'
 import { isShortcut, latinKey } from '../base/keys.ts'
 import { Loading } from '../base/states.tsx'
-import type { LiveSession } from '../platform/use-live.ts'
 import { ReleaseRobot } from '../session/notices.tsx'
 import {
   type ObserverConnection,
@@ -32,11 +32,7 @@ import { useSafeArea, useWakeLock } from './window.ts'
 /** What an owner often has to tell an operator, mostly after a stop. */
 const OWNER_REPLIES = [t('drive.watch.person'), t('drive.watch.obstacle'), t('drive.watch.wait')]
 
-interface Props {
-  readonly session: SessionDetail
-  readonly fetchedAtMs: number
-  readonly live: LiveSession
-}
+type Props = Pick<ComponentProps<typeof CockpitFrame>, 'session' | 'fetchedAtMs' | 'live'>
 
 /** Shows an open session as its operator sees it, without inputs that drive. */
 export function WatchView(props: Props) {
@@ -47,12 +43,10 @@ export function WatchView(props: Props) {
   return <ViewerCockpit {...props} observerConnection={observerConnection} observerState={observerState} />
 }
 
-interface ViewerProps extends Props {
-  readonly observerConnection: ObserverConnection
-  readonly observerState: ObserverState
-}
-
-function ViewerCockpit({ session, fetchedAtMs, live, observerConnection, observerState }: ViewerProps) {
+function ViewerCockpit(
+  props: Props & { observerConnection: ObserverConnection; observerState: ObserverState },
+) {
+  const { session, fetchedAtMs, live, observerConnection, observerState } = props
   const [hud] = useState(() => createHud())
   const [hand] = useState(loadHand)
   const { control_schema } = session
@@ -101,15 +95,11 @@ function ViewerCockpit({ session, fetchedAtMs, live, observerConnection, observe
 /** Opens the page of the session with the key Q. Escape, which closes views elsewhere, is the stop key. */
 function useLeaveKey(sessionId: string): void {
   const navigate = useNavigate()
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (latinKey(event) !== 'q' || !isShortcut(event)) return
-      event.preventDefault()
-      void navigate({ to: '/sessions/$sessionId', params: { sessionId } })
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [navigate, sessionId])
+  useWindowEvent('keydown', (event) => {
+    if (latinKey(event) !== 'q' || !isShortcut(event)) return
+    event.preventDefault()
+    void navigate({ to: '/sessions/$sessionId', params: { sessionId } })
+  })
 }
 
 const doNothing = () => undefined

@@ -1,5 +1,5 @@
 import { useFullscreenDocument } from '@mantine/hooks'
-import { useCallback, useEffect, useRef } from 'react'
+import { useEffect, useRef } from 'react'
 
 /** The keyboard of browsers that can pass Escape to a page in full screen. */
 interface LockableKeyboard {
@@ -7,11 +7,11 @@ interface LockableKeyboard {
 }
 
 /**
- * Returns whether the page fills the screen, and a function that changes it. Browsers leave full screen with Escape, which
- * is a stop key: `onEscape` runs then, also in browsers that do not pass the key to the page.
+ * Returns a function that fills the screen with the page, or ends that. Browsers leave full screen with Escape, which is a
+ * stop key: `onEscape` runs then, also in browsers that do not pass the key to the page.
  * @param onEscape stable between renders
  */
-export function useFullScreen(onEscape: () => void): { isFull: boolean; toggle: () => void } {
+export function useFullScreen(onEscape: () => void): () => void {
   const { fullscreen: isFull, toggle: change } = useFullscreenDocument()
   const isExpected = useRef(false)
   const wasFull = useRef(false)
@@ -26,11 +26,10 @@ export function useFullScreen(onEscape: () => void): { isFull: boolean; toggle: 
     }
     wasFull.current = isFull
   }, [isFull, onEscape])
-  const toggle = useCallback(() => {
+  return () => {
     isExpected.current = document.fullscreenElement !== null
     change().catch(() => undefined)
-  }, [change])
-  return { isFull, toggle }
+  }
 }
 
 /** Frames per second of a canvas in a floating window. */

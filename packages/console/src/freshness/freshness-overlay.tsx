@@ -9,16 +9,9 @@ import { ageText, type Freshness, type FreshnessSource } from './freshness.ts'
  * @param isHeld whether the gateway rejects the operator's commands because of the picture
  * @param children what is known about the cause, and what the user can do
  */
-export function FreshnessOverlay({
-  freshness,
-  isHeld = false,
-  children,
-}: {
-  freshness: Freshness
-  isHeld?: boolean
-  children?: ReactNode
-}) {
-  const { state, ageMs, oldest, isPictureUnknown } = freshness
+export function FreshnessOverlay(props: { freshness: Freshness; isHeld?: boolean; children?: ReactNode }) {
+  const { isHeld = false, children } = props
+  const { state, ageMs, oldest, isPictureUnknown } = props.freshness
   return (
     <div className={styles.overlay} data-state={state} data-testid="freshness-overlay">
       {state === 'BLIND' && (

@@ -80,6 +80,13 @@ const bar = (id: string, label: string, options: BarOptions) => {
 const call = (id: string, label: string, call: Call | undefined) =>
   onStage(`call-${id}`, label, { height: 190 }, <CallSlot calls={call ? [call] : []} />)
 
+/** Returns the call of a stop, which the operator requested unless the options say otherwise. */
+const stop = (id: string, label: string, options: Partial<Parameters<typeof stopCall>[0]>) => {
+  const { request = { phase: 'none' }, inForce, acts = null, session = stopped } = options
+  const operator = { meId: OPERATOR_ID, isWatching: false }
+  return call(id, label, stopCall({ ...operator, request, inForce, acts, session }))
+}
+
 const stopped = { ...session, control: { ...session.control, stop: stopOf(true) } }
 
 function stopOf(mayClear: boolean) {
@@ -94,9 +101,7 @@ function stopOf(mayClear: boolean) {
   }
 }
 
-const stopState = { meId: OPERATOR_ID, isWatching: false, session: stopped }
 const inForce = { reason: 'from the cockpit', by: OPERATOR_ID, recorded: true }
-const none = { phase: 'none' } as const
 
 const stopButton = (phase: StopPhase, label: string, isWatching = false) =>
   onStage(
@@ -197,53 +202,30 @@ export const cockpitBlocks = [
   block(
     'Call',
     'Use it for the one thing that needs an answer; what waits behind it is a number on the menu.',
-    call(
-      'stop-sent',
-      'A stop is being sent',
-      stopCall({ ...stopState, request: { phase: 'requested' }, inForce: undefined, acts: null }),
-    ),
-    call(
-      'stopped',
-      'Stopped by the operator',
-      stopCall({
-        ...stopState,
-        request: none,
-        inForce,
-        acts: (
-          <CallButton isPrimary>
-            Area is clear: clear and resume<KeyHint>hold C</KeyHint>
-          </CallButton>
-        ),
-      }),
-    ),
-    call(
-      'stopped-by-owner',
-      'Stopped by the owner',
-      stopCall({
-        ...stopState,
-        session: {
-          ...session,
-          control: { ...session.control, stop: { ...stopOf(false), by: session.client_id } },
-        },
-        request: none,
-        inForce: { ...inForce, by: session.client_id, reason: 'A person is in its way' },
-        acts: (
-          <CallButton isPrimary shortcut="c">
-            Ask to clear
-          </CallButton>
-        ),
-      }),
-    ),
-    call(
-      'stop-rejected',
-      'A stop was rejected',
-      stopCall({
-        ...stopState,
-        request: { phase: 'rejected', error: new Error('The session has ended.') },
-        inForce: undefined,
-        acts: null,
-      }),
-    ),
+    stop('stop-sent', 'A stop is being sent', { request: { phase: 'requested' } }),
+    stop('stopped', 'Stopped by the operator', {
+      inForce,
+      acts: (
+        <CallButton isPrimary>
+          Area is clear: clear and resume<KeyHint>hold C</KeyHint>
+        </CallButton>
+      ),
+    }),
+    stop('stopped-by-owner', 'Stopped by the owner', {
+      session: {
+        ...session,
+        control: { ...session.control, stop: { ...stopOf(false), by: session.client_id } },
+      },
+      inForce: { ...inForce, by: session.client_id, reason: 'A person is in its way' },
+      acts: (
+        <CallButton isPrimary shortcut="c">
+          Ask to clear
+        </CallButton>
+      ),
+    }),
+    stop('stop-rejected', 'A stop was rejected', {
+      request: { phase: 'rejected', error: new Error('The session has ended.') },
+    }),
     call(
       'offline',
       'No connection to the gateway',

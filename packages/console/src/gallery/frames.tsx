@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core'
 import type { ChatMessage, SessionLogEvent } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
 import type { CSSProperties, ReactNode } from 'react'
@@ -22,6 +23,10 @@ export const shown = (id: string, label: string, content: ReactNode, more?: Opti
 /** Returns a state of a component that is as wide as a column. */
 export const inColumn = (id: string, label: string, content: ReactNode): GalleryState =>
   shown(id, label, <Column>{content}</Column>)
+
+/** Returns a state with several components beside each other. */
+export const inRow = (id: string, label: string, content: ReactNode): GalleryState =>
+  shown(id, label, <Group gap="xs">{content}</Group>)
 
 export const block = (title: string, use: string, ...states: readonly GalleryState[]): GalleryBlock => ({
   title,

@@ -33,6 +33,7 @@ import {
   doNothing,
   FakePicture,
   inColumn,
+  inRow,
   liveRobot,
   ON_PICTURE,
   OPERATOR_ID,
@@ -184,27 +185,19 @@ export const liveBlocks = [
   block(
     'Robot state',
     'Use it wherever a robot is listed or shown: one word and one colour for what the robot does now.',
-    shown(
+    inRow(
       'robot-states',
       'All states',
-      <Group gap="xs">
-        {RobotState.options.map((state) => (
-          <RobotStateLabel key={state} state={state} />
-        ))}
-      </Group>,
+      RobotState.options.map((state) => <RobotStateLabel key={state} state={state} />),
     ),
   ),
   block(
     'Session status',
     'Use it for a session; it is grey when only the last known status is known.',
-    shown(
+    inRow(
       'session-statuses',
       'All statuses',
-      <Group gap="xs">
-        {SessionStatus.options.map((status) => (
-          <SessionStatusLabel key={status} status={status} />
-        ))}
-      </Group>,
+      SessionStatus.options.map((status) => <SessionStatusLabel key={status} status={status} />),
     ),
     shown('session-status-outdated', 'Last known status', <SessionStatusLabel status="ACTIVE" isOutdated />),
   ),

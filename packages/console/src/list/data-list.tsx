@@ -50,7 +50,7 @@ interface Props<Row, S extends ListSearch> extends RowsProps<Row> {
   readonly searchHint?: string
   /** Filters with few values, one row of buttons each. */
   readonly filters?: readonly ListFilter[]
-  /** Further fields beside the search field, such as a `ServerSelect`. They call `onSearch` themselves. */
+  /** Further fields beside the search field, such as a `RobotSelect`. They call `onSearch` themselves. */
   readonly fields?: ReactNode
   /** Shown instead of the list when it has no rows without any filter. */
   readonly empty: ReactNode
@@ -69,7 +69,7 @@ interface Props<Row, S extends ListSearch> extends RowsProps<Row> {
  * Keys: / focuses the search field, arrows, Home and End move between rows, Enter opens the link of a row.
  */
 export function DataList<Row extends WithId, S extends ListSearch>(props: Props<Row, S>) {
-  const { label, columns, list, search, readSearch, onSearch } = props
+  const { label, list, search, readSearch, onSearch } = props
   const change = (part: Readonly<Record<string, unknown>>) => onSearch(readSearch({ ...search, ...part }))
   const isFiltered = Object.entries(search).some(([key, value]) => key !== 'sort' && value !== undefined)
   return (
@@ -94,16 +94,7 @@ export function DataList<Row extends WithId, S extends ListSearch>(props: Props<
         ))}
       {list.rows !== undefined && list.rows.length > 0 && (
         <>
-          <ListRows
-            label={label}
-            columns={columns}
-            list={list}
-            rows={list.rows}
-            search={search}
-            onSort={(sort) => change({ sort })}
-            isTall={props.isTall}
-            rowProps={props.rowProps}
-          />
+          <ListRows {...props} rows={list.rows} onSort={(sort) => change({ sort })} />
           <End list={list} count={list.rows.length} />
         </>
       )}
@@ -120,11 +111,9 @@ const End = ({ list, count }: { list: Pick<LoadedRows<unknown>, 'hasMore'>; coun
     <Note role="status">{t('ui.list.total', { rows: count })}</Note>
   )
 
-interface HeaderProps<Row, S extends ListSearch> extends Props<Row, S> {
-  readonly onChange: (part: Readonly<Record<string, unknown>>) => void
-}
-
-function ListHeader<Row, S extends ListSearch>(props: HeaderProps<Row, S>) {
+function ListHeader<Row, S extends ListSearch>(
+  props: Props<Row, S> & { onChange: (part: Readonly<Record<string, unknown>>) => void },
+) {
   const { label, name, columns, search, searchHint, filters = [], fields, onChange } = props
   return (
     <Stack gap="xs" component="search" aria-label={t('ui.list.filter', { label: labelInSentence(label) })}>

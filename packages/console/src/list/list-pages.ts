@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { useCallback, useMemo, useRef } from 'react'
+import type { Answer } from '../platform/rest.ts'
 
 interface Options<Row> {
   /** Begins with a root of `platform/queries.ts`, whose events refresh the list, and contains all that selects rows. */
@@ -101,8 +102,6 @@ export interface ListPage<Row> {
   /** The cursor of the next page; null at the end of the list. */
   readonly next: string | null
 }
-
-type Answer = Awaited<Parameters<typeof answerOf>[0]>
 
 /** Reads a page whose answer names the cursor of the next one in a header. */
 export async function pageOf<A extends Answer, Row>(

@@ -23,9 +23,8 @@ import { latencyMs } from '../drive/figure-texts.ts'
 import { DataList } from '../list/data-list.tsx'
 import type { ListRows } from '../list/list-pages.ts'
 import { type ListColumn, optionsOf } from '../list/list-types.ts'
-import { keys } from '../platform/queries.ts'
-import { useRead } from '../platform/rest.ts'
 import { useRobotStatuses } from '../platform/use-live.ts'
+import { useSession } from '../session/session-query.ts'
 import { RobotStateLabel } from '../status/live-robots.tsx'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { percent } from '../texts/percent.ts'
@@ -296,9 +295,7 @@ function OpenSession() {
 }
 
 function Running({ sessionId }: { sessionId: string }) {
-  const { data: session, error } = useRead([...keys.sessions, sessionId], (rest) =>
-    rest.GET('/api/sessions/{id}', { params: { path: { id: sessionId } } }),
-  )
+  const { data: session, error } = useSession(sessionId)
   return (
     <Card component="section" aria-label={t('operator.openSession.label')}>
       <Group justify="space-between">
@@ -331,10 +328,8 @@ const DAY_MS = 86_400_000
 const twoDigits = (value: number) => String(value).padStart(2, '0')
 
 /** Returns an instant as a `datetime-local` field shows it in the viewer's zone: `2026-11-25T10:30`. */
-function toWallTime(at: Date): string {
-  const date = `${at.getFullYear()}-${twoDigits(at.getMonth() + 1)}-${twoDigits(at.getDate())}`
-  return `${date}T${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}`
-}
+const toWallTime = (at: Date): string =>
+  new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 
 /**
  * Returns the instants of a local time in the viewer's zone: usually one, none if clocks skip that time, two (the
@@ -455,11 +450,9 @@ const AmbiguousTimeChoice = (props: {
         <Radio
           key={at.getTime()}
           value={index === 0 ? 'earlier' : 'later'}
-          label={
-            index === 0
-              ? t('operator.scheduling.first', { offset: offsetAt(at) })
-              : t('operator.scheduling.second', { offset: offsetAt(at) })
-          }
+          label={t(index === 0 ? 'operator.scheduling.first' : 'operator.scheduling.second', {
+            offset: offsetAt(at),
+          })}
         />
       ))}
     </Stack>

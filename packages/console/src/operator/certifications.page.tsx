@@ -1,5 +1,4 @@
 import { Autocomplete, Button, Group, Textarea } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { answerOf } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { RowTable, type TableColumn, wrapped } from '../base/data-table.tsx'
@@ -8,7 +7,6 @@ import { Page } from '../base/page.tsx'
 import { Section } from '../base/section.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { StateLabel } from '../status/state-label.tsx'
 import { certificationStatusTexts } from '../texts/code-texts.ts'
@@ -56,9 +54,14 @@ const columns: readonly TableColumn<Certification>[] = [
 function CertificationForm({ certifications }: { certifications: readonly Certification[] }) {
   const [type, setType] = useState('')
   const [note, setNote] = useState('')
-  const request = useRequest(() => {
-    setType('')
-    setNote('')
+  const request = useIdempotentMutation({
+    send: (rest, body: { robot_type: string; note?: string }, params) =>
+      answerOf(rest.POST('/api/operator/certifications', { body, params })),
+    refresh: [keys.certifications],
+    onSuccess: () => {
+      setType('')
+      setNote('')
+    },
   })
   const models = useModels()
   const modelName = useModelName(type.trim())
@@ -107,18 +110,3 @@ const existingText = ({ robot_type, status }: Certification) =>
   status === 'APPROVED'
     ? t('operator.certificationForm.certified', { type: robot_type })
     : t('operator.certificationForm.pending', { type: robot_type })
-
-function useRequest(onDone: () => void) {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useIdempotentMutation({
-    send: (body: { robot_type: string; note?: string }, key) =>
-      answerOf(
-        rest.POST('/api/operator/certifications', { body, params: { header: { 'Idempotency-Key': key } } }),
-      ),
-    onSuccess: () => {
-      onDone()
-      return queries.invalidateQueries({ queryKey: keys.certifications })
-    },
-  })
-}

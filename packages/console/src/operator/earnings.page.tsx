@@ -11,8 +11,8 @@ import {
   Text,
   Title,
 } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { upperFirst, useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { ApiError, answerOf, type RestClient, type Schemas } from '@wheelhouse/sdk'
 import { useState } from 'react'
 import { Chart } from '../base/chart.tsx'
@@ -152,14 +152,9 @@ const MAX_PAGES = 10
 /** A session can be created this long before it runs. The list is ordered by creation. */
 const SCHEDULED_AHEAD_MS = 91 * 86_400_000
 
-interface DayOfEarnings {
-  readonly day: Date
-  readonly cents: number
-  readonly sessions: number
-}
-
 /** Returns the earnings of each of the last days in the viewer's zone, oldest first. */
-async function earningsByDay(rest: RestClient, now = new Date()): Promise<readonly DayOfEarnings[]> {
+async function earningsByDay(rest: RestClient) {
+  const now = new Date()
   const days = Array.from({ length: DAYS }, (_, index) => {
     const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - (DAYS - 1 - index))
     return { day, cents: 0, sessions: 0 }
@@ -238,7 +233,11 @@ function PayoutForm({ overview }: { overview: Overview }) {
   const [euros, setEuros] = useState<number | string>('')
   const [submitted, setSubmitted] = useState(false)
   const [opened, { open, close }] = useDisclosure(false)
-  const request = useRequestPayout()
+  const request = useIdempotentMutation({
+    send: (rest, body: { amountCents: number }, params) =>
+      answerOf(rest.POST('/api/payments/payout', { body, params })),
+    refresh: [keys.payouts, keys.stats],
+  })
   const amountCents = partial ? Math.round(Number(euros) * 100) : availableCents
   const problem = problemOf(amountCents, overview)
   const belowMinimum = availableCents < minimumCents
@@ -316,19 +315,6 @@ const balanceText = ({ availableCents, pendingEarningsCents, pendingCents }: Ove
     ...(pendingCents > 0 ? [t('operator.payoutForm.onTheWay', { amount: money(pendingCents) })] : []),
   ])
 
-function useRequestPayout() {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useIdempotentMutation({
-    send: (body: { amountCents: number }, key) =>
-      answerOf(rest.POST('/api/payments/payout', { body, params: { header: { 'Idempotency-Key': key } } })),
-    onSuccess: () => {
-      void queries.invalidateQueries({ queryKey: keys.payouts })
-      void queries.invalidateQueries({ queryKey: keys.stats })
-    },
-  })
-}
-
 function problemOf(cents: number, { availableCents, minimumCents }: Overview): string | undefined {
   if (!Number.isFinite(cents) || cents < minimumCents)
     return t('operator.payoutForm.belowMinimum', { amount: money(minimumCents) })
@@ -370,12 +356,7 @@ function requirementLabel(name: string): string {
     if (known) return known
   }
   const address = parts.includes('address') ? labels.address : undefined
-  return address ?? sentence(parts.at(-1) ?? name)
-}
-
-const sentence = (word: string): string => {
-  const text = word.replaceAll('_', ' ')
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  return address ?? upperFirst((parts.at(-1) ?? name).replaceAll('_', ' '))
 }
 
 type Account = Schemas['PayoutAccount']
@@ -443,11 +424,9 @@ function ProviderButton({ label }: { label: string }) {
   )
 }
 
-type Payout = Schemas['Payout']
-
 const shapes = { PENDING: 'delayed', PAID: 'live', FAILED: 'blind' } as const
 
-const payoutColumns: readonly TableColumn<Payout>[] = [
+const payoutColumns: readonly TableColumn<Schemas['Payout']>[] = [
   [t('operator.payouts.requested'), ({ createdAt }) => <Time at={createdAt} exact />],
   [{ label: t('operator.payouts.amount'), align: 'right' }, ({ amountCents }) => money(amountCents)],
   [
@@ -465,7 +444,7 @@ const payoutColumns: readonly TableColumn<Payout>[] = [
   ],
 ]
 
-function explanationOf({ status, failure }: Payout): string {
+function explanationOf({ status, failure }: Schemas['Payout']): string {
   if (status === 'PENDING') return t('operator.payouts.pending')
   if (status === 'PAID') return ''
   return failure ? t('operator.payouts.failedFor', { reason: failure }) : t('operator.payouts.failed')

@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { ApiError, answerOf } from '@wheelhouse/sdk'
+import { ApiError, answerOf, type RestClient } from '@wheelhouse/sdk'
 import { useCallback, useState } from 'react'
+import { createPersisted } from '../base/persisted.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 
@@ -64,11 +65,23 @@ function retryDelayS(error: unknown): number | undefined {
 
 /** Returns a mutation that runs once per distinct variables, even if it is submitted twice. */
 export function useIdempotentMutation<V, T>(options: {
-  send: (variables: V, idempotencyKey: string) => Promise<T>
-  onSuccess: (response: T, variables: V) => unknown
+  send: (rest: RestClient, body: V, params: { header: { 'Idempotency-Key': string } }) => Promise<T>
+  /** Roots of the queries that are read again. */
+  refresh: readonly QueryKey[]
+  onSuccess?: ((response: T) => unknown) | undefined
 }) {
-  const [idempotentSend] = useState(() => createIdempotentSend(options.send))
-  return useMutation({ mutationFn: idempotentSend, onSuccess: options.onSuccess })
+  const { rest } = usePlatform()
+  const queries = useQueryClient()
+  const [idempotentSend] = useState(() =>
+    createIdempotentSend((body: V, key) => options.send(rest, body, { header: { 'Idempotency-Key': key } })),
+  )
+  return useMutation({
+    mutationFn: idempotentSend,
+    onSuccess: (response) => {
+      for (const queryKey of options.refresh) void queries.invalidateQueries({ queryKey })
+      return options.onSuccess?.(response)
+    },
+  })
 }
 
 interface SessionRequest {
@@ -78,21 +91,14 @@ interface SessionRequest {
   readonly plannedMinutes?: number
 }
 
-function useCreateSession(onSuccess: (session: { sessionId: string }) => unknown) {
-  const { rest } = usePlatform()
-  const queries = useQueryClient()
-  return useIdempotentMutation({
-    send: (body: SessionRequest, key) =>
-      answerOf(rest.POST('/api/sessions', { body, params: { header: { 'Idempotency-Key': key } } })),
-    onSuccess: async (session) => {
-      void queries.invalidateQueries({ queryKey: keys.sessions })
-      void queries.invalidateQueries({ queryKey: keys.robots })
-      await onSuccess(session)
-    },
+const useCreateSession = (onSuccess?: (session: { sessionId: string }) => unknown) =>
+  useIdempotentMutation({
+    send: (rest, body: SessionRequest, params) => answerOf(rest.POST('/api/sessions', { body, params })),
+    refresh: [keys.sessions, keys.robots],
+    onSuccess,
   })
-}
 
-export const useScheduleSession = () => useCreateSession(() => undefined)
+export const useScheduleSession = () => useCreateSession()
 
 /** Starts a session and opens its cockpit. @param options.replace whether the cockpit replaces the page in the history */
 export function useStartNow({ replace = false } = {}) {
@@ -104,24 +110,11 @@ export function useStartNow({ replace = false } = {}) {
   return { ...start, mutate: useCallback((robotId: string) => mutate({ robotId }), [mutate]) }
 }
 
-const keyOf = (robotId: string) => `wheelhouse-preflight:${robotId}`
-
-function hasPassed(robotId: string): boolean {
-  try {
-    return localStorage.getItem(keyOf(robotId)) !== null
-  } catch {
-    return false
-  }
-}
+/** Whether the operator has driven off from the checks of a robot, stored in this browser. Without storage the checks are shown before every drive. */
+const passed = (robotId: string) => createPersisted(`wheelhouse-preflight:${robotId}`, false, () => true)
 
 /** Remembers that an operator has driven off from the checks of a robot. */
-export function markPassed(robotId: string): void {
-  try {
-    localStorage.setItem(keyOf(robotId), '1')
-  } catch {
-    // Without storage the checks are shown before every drive.
-  }
-}
+export const markPassed = (robotId: string): void => passed(robotId).set(true)
 
 /** Returns a start that leads through the checks of a robot before the first drive with it: no drive without a look. */
 export function useDriveNow() {
@@ -130,7 +123,7 @@ export function useDriveNow() {
   const { mutate } = start
   const drive = useCallback(
     (robotId: string) => {
-      if (hasPassed(robotId)) mutate(robotId)
+      if (passed(robotId).get()) mutate(robotId)
       else void navigate({ to: '/available/$robotId', params: { robotId } })
     },
     [mutate, navigate],

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Box, Button, Group, List, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Box, Button, Group, List, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useWindowEvent } from '@mantine/hooks'
 import { useParams } from '@tanstack/react-router'
 import { ControlSchema } from '@wheelhouse/protocol'
@@ -12,11 +12,11 @@ import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Lines, ResourcePage, Section } from '../base/section.tsx'
 import { Note, Problem } from '../base/states.tsx'
-import { createStore, type Store, useStore } from '../base/store.ts'
+import { createStore, useStore } from '../base/store.ts'
 import { Time } from '../base/time.tsx'
 import { type Axes, atRest, type ControlInput, controlPlanOf, isAtRest } from '../drive/control-plan.ts'
 import { latencyMs } from '../drive/figure-texts.ts'
-import { createGamepadInput, type GamepadInput } from '../drive/gamepad.ts'
+import { createGamepadInput } from '../drive/gamepad.ts'
 import { driveKeyOf } from '../drive/keyboard.ts'
 import { PadPicture } from '../drive/pad-picture.tsx'
 import { loadControlProfile } from '../drive/preferences.ts'
@@ -31,7 +31,6 @@ import { StateLabel } from '../status/state-label.tsx'
 import { percent } from '../texts/percent.ts'
 import { language, t } from '../texts/texts.ts'
 import { markPassed, useStartNow } from './idempotent-mutation.ts'
-import styles from './operator.module.css'
 import { useAvailability, useGatewayLatency } from './queries.ts'
 import { RobotHero } from './robot-drawing.tsx'
 
@@ -62,7 +61,7 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
     description={t('operator.preFlight.description')}
     link={['/available', t('operator.preFlight.back')]}
   >
-    <div className={styles.preFlight}>
+    <SimpleGrid minColWidth="min(100%, 26rem)" autoFlow="auto-fit" spacing="lg">
       <Stack>
         <Hero robot={robot} />
         {robot.may_drive && robot.operator_notes && (
@@ -79,7 +78,9 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
             {robot.has_camera ? t('operator.robot.hasCamera') : t('operator.robot.noCamera')}
           </Check>
           <RecordingCheck robot={robot} />
-          <InputCheck robotType={robot.robot_type} />
+          {/* The operator tries keys and gamepad. Nothing is sent. */}
+          <KeyboardCheck />
+          <GamepadCheck robotType={robot.robot_type} />
         </Lines>
         <details>
           <summary>{t('operator.preFlight.details')}</summary>
@@ -90,7 +91,7 @@ const Checks = ({ robot }: { robot: PreFlight }) => (
           </Stack>
         </details>
       </Section>
-    </div>
+    </SimpleGrid>
   </Page>
 )
 
@@ -384,14 +385,6 @@ const Check = (props: { shape: ShapeName; label: string; figure?: ReactNode; chi
   </Group>
 )
 
-/** Lets the operator try keys and gamepad. Nothing is sent. */
-const InputCheck = ({ robotType }: { robotType: string }) => (
-  <>
-    <KeyboardCheck />
-    <GamepadCheck robotType={robotType} />
-  </>
-)
-
 const DeviceState = (props: { device: string; last: Axes; instruction: string; children?: ReactNode }) => (
   <Check shape={isAtRest(props.last) ? 'off' : 'live'} label={props.device}>
     <span role="status" aria-label={props.device}>
@@ -418,12 +411,6 @@ function KeyboardCheck() {
   )
 }
 
-interface PadCheck {
-  readonly input: GamepadInput
-  /** The last direction of the stick that was not at rest. */
-  readonly last: Store<Axes>
-}
-
 function GamepadCheck({ robotType }: { robotType: string }) {
   const [check, setCheck] = useState<PadCheck>()
   useEffect(() => {
@@ -437,7 +424,10 @@ function GamepadCheck({ robotType }: { robotType: string }) {
   return check ? <PadState check={check} /> : null
 }
 
-function openPadCheck(robotType: string): PadCheck {
+type PadCheck = ReturnType<typeof openPadCheck>
+
+/** @returns the gamepad as `input`, and its `last` direction that was not at rest */
+function openPadCheck(robotType: string) {
   const profile = loadControlProfile(robotType)
   const last = createStore<Axes>(atRest)
   const steer = ({ forward, left }: Axes) => {

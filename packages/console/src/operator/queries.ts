@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import type { Schemas } from '@wheelhouse/sdk'
 import { z } from 'zod'
-import { useListPages } from '../list/list-pages.ts'
+import { pageOf, useListPages } from '../list/list-pages.ts'
 import { parameter, textParameter } from '../list/list-search.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
@@ -52,12 +52,10 @@ export function useAvailableRobots({ search, sort, type }: AvailableSearch) {
   const filters = { search, sort, robot_type: type }
   return useListPages<AvailableRobot>({
     queryKey: [...keys.robots, 'available', 'list', filters],
-    load: async (cursor, signal) => {
+    load: (cursor, signal) => {
       const query = { limit: PAGE_SIZE, ...filters, cursor }
       const request = rest.GET('/api/operator/available-robots', { params: { query }, signal })
-      const { robots } = await answerOf(request)
-      const { response } = await request
-      return { rows: robots, next: response.headers.get('X-Next-Cursor') }
+      return pageOf(request, ({ robots }) => robots)
     },
     refreshMs: HEARTBEAT_POLL_MS,
   })
@@ -95,16 +93,11 @@ const SAMPLES = 10
 /** How long a measurement counts. */
 const MEASURED_FOR_MS = 60_000
 
-/** Round trips between this browser and a gateway. */
-interface GatewayLatency {
-  readonly medianMs: number
-  readonly slowestMs: number
-}
-
 /** Returns the address of a small response of a gateway. @param gatewayUrl a WebSocket origin, such as `wss://host` */
 export const probeUrl = (gatewayUrl: string): string => `${gatewayUrl.replace(/^ws/, 'http')}/livez`
 
-export function summaryOf(roundTripsMs: readonly number[]): GatewayLatency {
+/** Sums up round trips between this browser and a gateway. */
+export function summaryOf(roundTripsMs: readonly number[]) {
   const sorted = roundTripsMs.toSorted((a, b) => a - b)
   return { medianMs: sorted[sorted.length >> 1] ?? 0, slowestMs: sorted.at(-1) ?? 0 }
 }
@@ -113,7 +106,7 @@ export function summaryOf(roundTripsMs: readonly number[]): GatewayLatency {
  * Measures how long small requests to a gateway take, one after another. The first one, which opens the connection, does not
  * count. The responses are opaque to this page, because the gateway has another origin.
  */
-async function measure(gatewayUrl: string, signal: AbortSignal): Promise<GatewayLatency> {
+async function measure(gatewayUrl: string, signal: AbortSignal) {
   const url = probeUrl(gatewayUrl)
   const request = () => fetch(url, { mode: 'no-cors', cache: 'no-store', credentials: 'omit', signal })
   await request()

@@ -1,10 +1,10 @@
 import { Box, Button, Card, Group, Menu, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useBlocker } from '@tanstack/react-router'
 import type { Schemas } from '@wheelhouse/sdk'
-import { type FormEvent, type KeyboardEvent, useState } from 'react'
-import { ConfirmDialog } from '../base/confirm-button.tsx'
-import { Saved } from '../base/form.tsx'
+import { type KeyboardEvent, useState } from 'react'
+import { LeaveDialog } from '../base/confirm-button.tsx'
+import { Form, Saved } from '../base/form.tsx'
+import { shortWeekday, weekdayNames } from '../base/format.ts'
 import { Page } from '../base/page.tsx'
 import { Note, Problem, QueryView } from '../base/states.tsx'
 import { ZoneSelect } from '../base/zone-select.tsx'
@@ -13,23 +13,13 @@ import { language, t } from '../texts/texts.ts'
 import { AvailabilityLine } from './availability-line.tsx'
 import { availabilityKey, scheduleKey } from './queries.ts'
 
-interface Weekday {
-  /** ISO 8601: 1 is Monday. */
-  readonly weekday: number
-  readonly name: string
-  /** The abbreviated name. */
-  readonly short: string
-}
-
-const longName = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' })
-const shortName = new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' })
-
-/** The days from Monday to Sunday, in the viewer's language. */
-const weekdays: readonly Weekday[] = Array.from({ length: 7 }, (_, index) => {
+/** The days from Monday, which is 1 in ISO 8601, to Sunday. */
+const weekdays = weekdayNames().map((name, index) => ({
+  weekday: index + 1,
+  name,
   // 1 January 2024 was a Monday.
-  const day = Date.UTC(2024, 0, 1 + index)
-  return { weekday: index + 1, name: longName.format(day), short: shortName.format(day) }
-})
+  short: shortWeekday(`2024-01-0${index + 1}`),
+}))
 
 type Slot = Schemas['ScheduleSlot']
 interface Week {
@@ -152,29 +142,7 @@ function sameWeek(a: Week, b: Week): boolean {
   return text(a) === text(b)
 }
 
-/** Asks for confirmation before the user leaves a page with unsaved changes or closes the browser. */
-function UnsavedChangesGuard({ when }: { when: boolean }) {
-  const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: () => when,
-    enableBeforeUnload: () => when,
-    withResolver: true,
-  })
-  return (
-    <ConfirmDialog
-      opened={status === 'blocked'}
-      onClose={() => reset?.()}
-      question={t('operator.leave.question')}
-      consequence={t('operator.leave.consequence')}
-      confirmLabel={t('operator.leave.leave')}
-      dismissLabel={t('operator.leave.stay')}
-      onConfirm={async () => proceed?.()}
-    />
-  )
-}
-
-type Schedule = Schemas['Schedule']
-
-function WeekEditor({ saved }: { saved: Schedule }) {
+function WeekEditor({ saved }: { saved: Schemas['Schedule'] }) {
   const [draft, setDraft] = useState<DraftWeek>(() => draftOf(saved))
   const [base, setBase] = useState(saved)
   if (base !== saved) {
@@ -200,59 +168,58 @@ function WeekEditor({ saved }: { saved: Schedule }) {
     save.reset()
     setDraft((old) => ({ ...old, ...next }))
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (problems.size === 0 && !tooMany) save.mutate(draft)
   }
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <ZoneSelect
-          label={t('operator.schedule.zone')}
-          description={t('operator.schedule.zoneNote')}
-          maw={360}
-          value={draft.timezone}
-          onChange={(timezone) => change({ timezone })}
+    <Form onSubmit={submit} noValidate>
+      <ZoneSelect
+        label={t('operator.schedule.zone')}
+        description={t('operator.schedule.zoneNote')}
+        maw={360}
+        value={draft.timezone}
+        onChange={(timezone) => change({ timezone })}
+      />
+      <WeekChart slots={draft.slots} />
+      {weekdays.map((day) => (
+        <DayEditor
+          key={day.weekday}
+          day={day}
+          slots={draft.slots}
+          problems={problems}
+          onChange={(slots) => change({ slots })}
         />
-        <WeekChart slots={draft.slots} />
-        {weekdays.map((day) => (
-          <DayEditor
-            key={day.weekday}
-            day={day}
-            slots={draft.slots}
-            problems={problems}
-            onChange={(slots) => change({ slots })}
-          />
-        ))}
-        {tooMany && (
-          <Text c="red" role="alert">
-            {t('operator.schedule.tooMany', { slots: MAX_SLOTS })}
-          </Text>
-        )}
-        <Problem error={save.error} />
-        <Group>
-          <Button type="submit" disabled={problems.size > 0 || tooMany} loading={save.isPending}>
-            {t('common.save')}
+      ))}
+      {tooMany && (
+        <Text c="red" role="alert">
+          {t('operator.schedule.tooMany', { slots: MAX_SLOTS })}
+        </Text>
+      )}
+      <Problem error={save.error} />
+      <Group>
+        <Button type="submit" disabled={problems.size > 0 || tooMany} loading={save.isPending}>
+          {t('common.save')}
+        </Button>
+        {changed && (
+          <Button variant="default" onClick={() => change(draftOf(saved))}>
+            {t('operator.schedule.undo')}
           </Button>
-          {changed && (
-            <Button variant="default" onClick={() => change(draftOf(saved))}>
-              {t('operator.schedule.undo')}
-            </Button>
-          )}
-          {changed ? (
-            <Text size="sm">{t('operator.schedule.unsaved')}</Text>
-          ) : (
-            <Saved when={save.isSuccess} />
-          )}
-        </Group>
-      </Stack>
-      <UnsavedChangesGuard when={changed && !save.isPending} />
-    </form>
+        )}
+        {changed ? <Text size="sm">{t('operator.schedule.unsaved')}</Text> : <Saved when={save.isSuccess} />}
+      </Group>
+      <LeaveDialog
+        isNeeded={() => changed && !save.isPending}
+        question={t('operator.leave.question')}
+        consequence={t('operator.leave.consequence')}
+        confirmLabel={t('operator.leave.leave')}
+        dismissLabel={t('operator.leave.stay')}
+      />
+    </Form>
   )
 }
 
 interface Props {
-  readonly day: Weekday
+  readonly day: (typeof weekdays)[number]
   /** The slots of the whole week. */
   readonly slots: readonly DraftSlot[]
   readonly problems: ReadonlyMap<string, SlotProblem>

@@ -3,7 +3,7 @@ import { useInViewport } from '@mantine/hooks'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { RobotState } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { MoreButton, RowTable, type TableColumn, wrapped } from '../base/data-table.tsx'
 import { dataSize, decimals, duration, money } from '../base/format.ts'
 import { LinkAnchor, SessionLink } from '../base/links.tsx'
@@ -35,8 +35,7 @@ import { StopSign } from '../status/shapes.tsx'
 import { factsOf } from '../status/trust.ts'
 import { TrustBadge } from '../status/trust-badge.tsx'
 import type { StopControl } from '../stop/stop.ts'
-import { createSampleReader } from '../telemetry/sample-reader.ts'
-import { TelemetryView, useTelemetrySchema } from '../telemetry/telemetry-view.tsx'
+import { TelemetryView, useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { robotStateTexts } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { textParts } from '../texts/text-parts.tsx'
@@ -156,8 +155,7 @@ const FIGURES_MS = 250
 
 function NowFigures(props: Pick<OverviewProps, 'robot' | 'activity' | 'observer' | 'detail'>) {
   const { robot, activity, observer, detail } = props
-  const schema = useTelemetrySchema(detail?.telemetry_schema ?? null)
-  const reader = useMemo(() => createSampleReader(schema), [schema])
+  const reader = useSampleReader(detail?.telemetry_schema ?? null)
   const sample = useRef<unknown>(undefined)
   useEffect(
     () =>

@@ -31,14 +31,8 @@ import { textParts } from '../texts/text-parts.tsx'
 import { t } from '../texts/texts.ts'
 import { type Robot, type RobotDetail, robotKey } from './use-robots.ts'
 
-/** The form values of a robot. */
-export interface RobotValues {
-  readonly name: string
-  readonly stream_url: string
-  readonly tags: string[]
-  readonly notes: string
-  readonly require_certification: boolean
-}
+/** The form values of a robot that its registration has too. */
+type RobotValues = Pick<Values, 'name' | 'stream_url' | 'tags' | 'notes' | 'require_certification'>
 
 /** Renders the fields shared by the registration and settings forms. Its children are fields below the name. */
 export const RobotFields = (props: { field: FieldOf<RobotValues>; children?: ReactNode }) => (

@@ -2,7 +2,7 @@ import { Anchor, Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { RobotState } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
-import type { ReactNode } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
 import { dataSize, duration, money } from '../base/format.ts'
@@ -12,6 +12,7 @@ import { ResourcePage, Section } from '../base/section.tsx'
 import { Empty, QueryView, Warning } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useDatasets } from '../data/use-datasets.ts'
+import { latencyMs } from '../drive/figure-texts.ts'
 import { keys } from '../platform/queries.ts'
 import { useRead, useWrite } from '../platform/rest.ts'
 import { type LiveSession, useLiveSession } from '../platform/use-live.ts'
@@ -57,11 +58,7 @@ export function RobotPage() {
   )
 }
 
-interface TabProps {
-  readonly robot: RobotDetail
-  readonly live: LiveRobot | null | undefined
-  readonly state: RobotState | undefined
-}
+type TabProps = ComponentProps<typeof LiveTab>
 
 /** The tabs by their names in the address. */
 const tabs: Record<RobotTab, readonly [label: string, content: (props: TabProps) => ReactNode]> = {
@@ -282,11 +279,9 @@ export const AccessTab = ({ robot }: { robot: RobotDetail }) => (
           [t('robots.access.clearStops')]: t(
             robot.stop_clear === 'owner' ? 'robots.access.ownerAndAdmins' : 'robots.access.alsoOperator',
           ),
-          [t('robots.access.latencyLimit')]: milliseconds(robot.latency_limit_ms),
+          [t('robots.access.latencyLimit')]: latencyMs(robot.latency_limit_ms),
           [t('robots.access.latencyBudget')]:
-            robot.latency_budget_ms === null
-              ? t('robots.access.none')
-              : milliseconds(robot.latency_budget_ms),
+            robot.latency_budget_ms === null ? t('robots.access.none') : latencyMs(robot.latency_budget_ms),
         }}
       />
       <Group>
@@ -310,9 +305,6 @@ export const AccessTab = ({ robot }: { robot: RobotDetail }) => (
     </Section>
   </Stack>
 )
-
-const milliseconds = (value: number) =>
-  new Intl.NumberFormat(language, { style: 'unit', unit: 'millisecond' }).format(value)
 
 function Scheduled({ robot }: { robot: RobotDetail }) {
   const query = useRead([...keys.sessions, 'scheduled-on', robot.id], (rest, { signal }) =>

@@ -1,6 +1,6 @@
 import { keepPreviousData } from '@tanstack/react-query'
-import { answerOf, type Schemas } from '@wheelhouse/sdk'
-import { useListPages } from '../list/list-pages.ts'
+import type { Schemas } from '@wheelhouse/sdk'
+import { pageOf, useListPages } from '../list/list-pages.ts'
 import { usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRead } from '../platform/rest.ts'
@@ -34,12 +34,9 @@ export function useRobotList({ sort, ...search }: RobotSearch) {
   const filters = { sort, ...filtersOf(search) }
   return useListPages<Robot>({
     queryKey: [...keys.robots, 'own', 'list', filters],
-    load: async (cursor, signal) => {
+    load: (cursor, signal) => {
       const query = { limit: PAGE_SIZE, ...filters, cursor }
-      const request = rest.GET('/api/client/robots', { params: { query }, signal })
-      const rows = await answerOf(request)
-      const { response } = await request
-      return { rows, next: response.headers.get('X-Next-Cursor') }
+      return pageOf(rest.GET('/api/client/robots', { params: { query }, signal }), (robots) => robots)
     },
     refreshMs: HEARTBEAT_POLL_MS,
   })

@@ -5,22 +5,22 @@ import { t } from '../texts/texts.ts'
 import { StateLabel } from './state-label.tsx'
 import { type RobotFacts, type Trust, type TrustState, trustOf, trustShapes } from './trust.ts'
 
-/** Shows how far the page can be trusted, and what the robot does. Only it is rendered when the ages change. */
-export const TrustBadge = (props: {
-  /** Stable between renders. */
-  readonly readAges: ReadAges
+/**
+ * Shows how far the page can be trusted, and what the robot does. Only it is rendered when the ages change.
+ * @param props.readAges stable between renders
+ */
+export const TrustBadge = ({ readAges, ...badge }: BadgeProps & { readonly readAges: ReadAges }) => (
+  <TrustBadgeView {...badge} freshness={useFreshness(readAges)} />
+)
+
+interface BadgeProps {
   readonly robot?: RobotFacts | undefined
   readonly isOnPicture?: boolean
   /** What belongs to a state that has no age, such as who stopped the robot. */
   readonly detail?: string | undefined
-}) => <TrustBadgeView {...props} freshness={useFreshness(props.readAges)} />
+}
 
-export function TrustBadgeView(props: {
-  readonly freshness: Freshness
-  readonly robot?: RobotFacts | undefined
-  readonly isOnPicture?: boolean
-  readonly detail?: string | undefined
-}) {
+export function TrustBadgeView(props: BadgeProps & { readonly freshness: Freshness }) {
   const { freshness, robot, isOnPicture = false, detail } = props
   const trust = trustOf(freshness, robot)
   return (

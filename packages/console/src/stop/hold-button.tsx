@@ -1,7 +1,8 @@
+import { useWindowEvent } from '@mantine/hooks'
 import {
   type ComponentProps,
   type CSSProperties,
-  type KeyboardEvent as ReactKeyboardEvent,
+  type KeyboardEvent,
   useEffect,
   useRef,
   useState,
@@ -43,9 +44,15 @@ export function HoldButton({ holdMs, onHold, holdKey, pageKey, className = '', s
     }, holdMs)
   }
   useEffect(() => () => clearTimeout(timer.current), [])
-  usePageKey(pageKey, hold, release)
+  useWindowEvent('keydown', (event) => {
+    if (pageKey === undefined || latinKey(event) !== pageKey || !isShortcut(event)) return
+    event.preventDefault()
+    hold()
+  })
+  useWindowEvent('keyup', (event) => pageKey !== undefined && latinKey(event) === pageKey && release())
+  useWindowEvent('blur', () => pageKey !== undefined && release())
   // The browser would click at the end of the key press.
-  const byKey = (event: ReactKeyboardEvent, then: () => void) => {
+  const byKey = (event: KeyboardEvent, then: () => void) => {
     if (![' ', 'Enter', holdKey].includes(event.key.toLowerCase().replace('enter', 'Enter'))) return
     event.preventDefault()
     event.stopPropagation()
@@ -73,27 +80,4 @@ export function HoldButton({ holdMs, onHold, holdKey, pageKey, className = '', s
       onClick={({ detail }) => detail === 0 && act.current()}
     />
   )
-}
-
-/** Holds while a key of the page is down. */
-function usePageKey(pageKey: string | undefined, hold: () => void, release: () => void): void {
-  const latest = useRef({ hold, release })
-  useEffect(() => {
-    latest.current = { hold, release }
-  })
-  useEffect(() => {
-    if (pageKey === undefined) return
-    const listening = new AbortController()
-    const options = { signal: listening.signal }
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (latinKey(event) !== pageKey || !isShortcut(event)) return
-      event.preventDefault()
-      latest.current.hold()
-    }
-    const onKeyUp = (event: KeyboardEvent) => latinKey(event) === pageKey && latest.current.release()
-    window.addEventListener('keydown', onKeyDown, options)
-    window.addEventListener('keyup', onKeyUp, options)
-    window.addEventListener('blur', () => latest.current.release(), options)
-    return () => listening.abort()
-  }, [pageKey])
 }

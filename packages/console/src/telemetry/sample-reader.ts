@@ -86,9 +86,14 @@ export function createSampleReader(schema: TelemetrySchema | null) {
   }
 }
 
-function valueAt(data: unknown, path: readonly string[]): unknown {
+/** Returns the value below objects and arrays, undefined if there is none. */
+export function valueAt(data: unknown, path: readonly (string | number)[]): unknown {
   let value = data
-  for (const name of path) value = isRecord(value) ? value[name] : undefined
+  for (const name of path)
+    value =
+      typeof value === 'object' && value !== null
+        ? (value as Record<string | number, unknown>)[name]
+        : undefined
   return value
 }
 

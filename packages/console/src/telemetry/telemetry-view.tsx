@@ -9,14 +9,18 @@ import { drawNewest, type SubscribeTelemetry, type TelemetrySample } from './fee
 import { createSampleReader, formatGhost, type Reading, type SampleReader } from './sample-reader.ts'
 import { drawSurroundings, type Predict, relativeTo } from './surroundings.ts'
 import styles from './telemetry.module.css'
-import { TrailMap } from './trail-map.ts'
+import { createTrailMap } from './trail-map.ts'
 
-interface Props {
+/** Where the telemetry of a robot comes from. */
+export interface TelemetrySource {
   /** From `createTelemetryFeed()`; stable between renders. */
   readonly subscribe: SubscribeTelemetry
   /** The telemetry that the robot declares; null for none. */
   readonly telemetrySchema: Record<string, unknown> | null
   readonly predict?: Predict | undefined
+}
+
+interface Props extends TelemetrySource {
   /** Class names that replace those of the panel, for a page that places its parts itself. */
   readonly classNames?: Readonly<Record<'panel' | 'age' | 'map' | 'proximity' | 'values', string | undefined>>
 }
@@ -90,20 +94,15 @@ const TEXT_INTERVAL_MS = 100
 const AGE_INTERVAL_MS = 250
 const PREVIEW_BYTES = 16
 
-interface PanelElements {
-  readonly map: HTMLCanvasElement
-  readonly proximity: HTMLCanvasElement
-  readonly values: HTMLElement
-  readonly age: HTMLElement
-}
+type PanelElements = Record<'map' | 'proximity', HTMLCanvasElement> & Record<'values' | 'age', HTMLElement>
 
 /** Draws samples on animation frames, outside of React. @returns a function that stops drawing */
 function runPanel(
-  { subscribe, predict }: Pick<Props, 'subscribe' | 'predict'>,
+  { subscribe, predict }: Omit<TelemetrySource, 'telemetrySchema'>,
   reader: SampleReader,
   elements: PanelElements,
 ): () => void {
-  const map = new TrailMap(elements.map)
+  const map = createTrailMap(elements.map)
   const show = createValueList(elements.values)
   let newest: TelemetrySample | undefined
   let drawn: TelemetrySample | undefined

@@ -6,33 +6,26 @@ const STEP_M = 0.03
 const MIN_SPAN_M = 4
 const MARGIN_M = 0.7
 
-/** Draws pose, trail and predicted path of the robot from above: x to the right, y up, one metre per square. */
-export class TrailMap {
-  readonly #canvas: HTMLCanvasElement
-  #trail: Point[] = []
-  #pose: Pose | undefined
-  #low: Point = { xM: Number.POSITIVE_INFINITY, yM: Number.POSITIVE_INFINITY }
-  #high: Point = { xM: Number.NEGATIVE_INFINITY, yM: Number.NEGATIVE_INFINITY }
-
-  constructor(canvas: HTMLCanvasElement) {
-    this.#canvas = canvas
-  }
-
-  addPose(pose: Pose): void {
-    this.#pose = pose
-    const last = this.#trail.at(-1)
-    if (last && Math.hypot(pose.xM - last.xM, pose.yM - last.yM) < STEP_M) return
-    this.#trail.push(pose)
-    // Trims rarely and in bulk, to keep each sample cheap.
-    if (this.#trail.length > MAX_TRAIL * 1.2) this.#trail = this.#trail.slice(-MAX_TRAIL)
-    this.#low = { xM: Math.min(this.#low.xM, pose.xM), yM: Math.min(this.#low.yM, pose.yM) }
-    this.#high = { xM: Math.max(this.#high.xM, pose.xM), yM: Math.max(this.#high.yM, pose.yM) }
-  }
-
-  draw(prediction: PosePrediction | null): void {
-    const pose = this.#pose
-    if (pose)
-      drawTrail(this.#canvas, { trail: this.#trail, pose, low: this.#low, high: this.#high }, prediction)
+/** Creates a map that draws pose, trail and predicted path of the robot from above: x to the right, y up, one metre per square. */
+export function createTrailMap(canvas: HTMLCanvasElement) {
+  let trail: Point[] = []
+  let pose: Pose | undefined
+  let low: Point = { xM: Number.POSITIVE_INFINITY, yM: Number.POSITIVE_INFINITY }
+  let high: Point = { xM: Number.NEGATIVE_INFINITY, yM: Number.NEGATIVE_INFINITY }
+  return {
+    addPose(next: Pose): void {
+      pose = next
+      const last = trail.at(-1)
+      if (last && Math.hypot(next.xM - last.xM, next.yM - last.yM) < STEP_M) return
+      trail.push(next)
+      // Trims rarely and in bulk, to keep each sample cheap.
+      if (trail.length > MAX_TRAIL * 1.2) trail = trail.slice(-MAX_TRAIL)
+      low = { xM: Math.min(low.xM, next.xM), yM: Math.min(low.yM, next.yM) }
+      high = { xM: Math.max(high.xM, next.xM), yM: Math.max(high.yM, next.yM) }
+    },
+    draw(prediction: PosePrediction | null): void {
+      if (pose) drawTrail(canvas, { trail, pose, low, high }, prediction)
+    },
   }
 }
 
@@ -65,7 +58,7 @@ export function drawTrail(
     width / 2 + (xM - middle.xM) * scale,
     height / 2 - (yM - middle.yM) * scale,
   ]
-  drawGrid(context, { width, height, scale, origin: toPixels({ xM: 0, yM: 0 }) })
+  drawGrid(area, scale, toPixels({ xM: 0, yM: 0 }))
   drawPath(context, ahead.map(toPixels), 0.25)
   drawPath(context, (pose ? [...trail, pose] : trail).map(toPixels), 0.6)
   if (pose) drawRobot(context, toPixels(pose), pose.headingRad)
@@ -85,14 +78,7 @@ export function trace(context: CanvasRenderingContext2D, points: readonly Pixels
   for (const [x, y] of points) context.lineTo(x, y)
 }
 
-interface Grid {
-  readonly width: number
-  readonly height: number
-  readonly scale: number
-  readonly origin: readonly [number, number]
-}
-
-function drawGrid(context: CanvasRenderingContext2D, { width, height, scale, origin }: Grid): void {
+function drawGrid({ context, width, height }: CanvasArea, scale: number, origin: Pixels): void {
   // Larger areas get larger squares, which limits the number of lines.
   const step = scale * 10 ** Math.max(0, Math.ceil(Math.log10(12 / scale)))
   context.beginPath()
@@ -119,6 +105,8 @@ export interface Point {
 
 /** A place on the canvas, in CSS pixels. */
 export type Pixels = readonly [x: number, y: number]
+
+type CanvasArea = NonNullable<ReturnType<typeof fitCanvas>>
 
 /** Sizes a canvas to device pixels, clears it and sets the text colour. Returns undefined if it cannot be drawn. */
 export function fitCanvas(canvas: HTMLCanvasElement) {

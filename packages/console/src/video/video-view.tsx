@@ -1,5 +1,6 @@
 import { Button, Stack, Text } from '@mantine/core'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { useDidUpdate } from '@mantine/hooks'
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import { sentence } from '../base/message-of.ts'
 import { useStore } from '../base/store.ts'
 import { useTicker } from '../base/time.tsx'
@@ -13,15 +14,20 @@ import { type VideoSource, type VideoWatch, watchVideo } from './watch-video.ts'
 
 const AGE_REFRESH_MS = 500
 
-interface Props {
+export interface VideoProps {
   /** The video, or its address; stable between renders. Empty or missing if the robot has no video. */
   readonly source: VideoSource | string | null | undefined
   /** The accessible name, such as "Camera of Warehouse arm". */
   readonly title: string
-  /** Returns the ages of what the page shows of the robot otherwise; stable between renders. Default: the picture counts only. */
-  readonly readLinkAges?: (() => LinkAges) | undefined
   /** Receives the viewer, whose `pictureMs` is the age of the picture; undefined when it is closed. Stable between renders. */
   readonly onWatch?: ((watch: VideoWatch | undefined) => void) | undefined
+  /** Receives the last picture, for the time without one. */
+  readonly still?: RefObject<HTMLElement | null>
+}
+
+interface Props extends Omit<VideoProps, 'still'> {
+  /** Returns the ages of what the page shows of the robot otherwise; stable between renders. Default: the picture counts only. */
+  readonly readLinkAges?: (() => LinkAges) | undefined
   /** Whether the gateway rejects the operator's commands because of the picture. */
   readonly isHeld?: boolean
 }
@@ -31,28 +37,51 @@ interface Props {
  * picture, or what `readLinkAges` returns, is too old.
  */
 export function VideoView(props: Props) {
-  const { source, title, readLinkAges, onWatch, isHeld = false } = props
+  const { host, watch } = useVideo(props)
+  return (
+    <section aria-label={props.title} className={styles.view}>
+      <div ref={host} className={styles.host} />
+      <PictureStatus {...props} watch={watch} />
+    </section>
+  )
+}
+
+/** Plays a video in the element `host` while the component is mounted, and returns its viewer. */
+export function useVideo({ source, title, onWatch, still }: VideoProps) {
   const host = useRef<HTMLDivElement>(null)
   const [watch, setWatch] = useState<VideoWatch>()
   useEffect(() => {
-    if (!source || !host.current) return
-    const opened = watchVideo(typeof source === 'string' ? { url: source } : source, title, host.current)
+    const picture = host.current
+    if (!source || !picture) return
+    const opened = watchVideo(typeof source === 'string' ? { url: source } : source, title, picture)
     setWatch(opened)
     onWatch?.(opened)
     return () => {
+      if (still?.current) keepStill(picture, still.current)
       opened.close()
       setWatch(undefined)
       onWatch?.(undefined)
     }
-  }, [source, title, onWatch])
-  return (
-    <section aria-label={title} className={styles.view}>
-      <div className={styles.frame}>
-        <div ref={host} className={styles.host} />
-        <PictureStatus hasVideo={!!source} watch={watch} readLinkAges={readLinkAges} isHeld={isHeld} />
-      </div>
-    </section>
-  )
+  }, [source, title, still, onWatch])
+  return { host, watch }
+}
+
+/** Copies what `host` shows at present. */
+function keepStill(host: HTMLElement, still: HTMLElement): void {
+  const shown = host.firstElementChild
+  const isPicture =
+    shown instanceof HTMLImageElement ||
+    shown instanceof HTMLVideoElement ||
+    shown instanceof HTMLCanvasElement
+  if (!isPicture) return
+  const [width, height] = [host.clientWidth, (host.clientWidth * 9) / 16]
+  const copy = Object.assign(document.createElement('canvas'), { width, height })
+  try {
+    copy.getContext('2d')?.drawImage(shown, 0, 0, width, height)
+    still.replaceChildren(copy)
+  } catch {
+    // There was no picture yet: the older one stays.
+  }
 }
 
 const FRESH_LINK: LinkAges = { linkMs: 0, telemetryMs: undefined }
@@ -69,20 +98,15 @@ export const useReadAges = (
   )
 
 /** Covers a missing picture with what is known about it, and an old one with its age. */
-function PictureStatus(props: {
-  hasVideo: boolean
-  watch: VideoWatch | undefined
-  readLinkAges: (() => LinkAges) | undefined
-  isHeld: boolean
-}) {
-  const { hasVideo, watch, readLinkAges, isHeld } = props
+function PictureStatus(props: Props & { watch: VideoWatch | undefined }) {
+  const { source, watch, readLinkAges, isHeld } = props
   const freshness = useFreshness(useReadAges(watch, readLinkAges))
   useRetryAfterSilence(watch, readLinkAges)
   const status = watch && <VideoStatus watch={watch} />
   const isBlind = freshness.state === 'BLIND'
   return (
     <>
-      {!hasVideo && !isBlind && (
+      {!source && !isBlind && (
         <Cover>
           <Text>{t('video.view.none')}</Text>
         </Cover>
@@ -101,11 +125,9 @@ function useRetryAfterSilence(
   readLinkAges: (() => LinkAges) | undefined,
 ): void {
   const isSilent = useIsSilent(readLinkAges)
-  const wasSilent = useRef(false)
-  useEffect(() => {
-    if (wasSilent.current && !isSilent) watch?.reconnected()
-    wasSilent.current = isSilent
-  }, [watch, isSilent])
+  useDidUpdate(() => {
+    if (!isSilent) watch?.reconnected()
+  }, [isSilent])
 }
 
 /** Hides what a camera showed before it was lost. */

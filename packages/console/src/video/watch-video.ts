@@ -170,11 +170,12 @@ const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'
  * becomes a path, which makes it same-origin.
  * @returns undefined for an address that is not http or https
  */
-export function videoUrl(url: string, page: Pick<Location, 'href'> = location): string | undefined {
-  if (!URL.canParse(url, page.href)) return undefined
-  const [target, current] = [new URL(url, page.href), new URL(page.href)]
+export function videoUrl(url: string): string | undefined {
+  const target = URL.parse(url, location.href)
+  if (!target) return undefined
   if (target.protocol !== 'http:' && target.protocol !== 'https:') return undefined
-  const sameMachine = LOOPBACK.has(target.hostname) && LOOPBACK.has(current.hostname)
-  if (!sameMachine || target.port !== current.port || target.protocol !== current.protocol) return target.href
+  const sameMachine = LOOPBACK.has(target.hostname) && LOOPBACK.has(location.hostname)
+  if (!sameMachine || target.port !== location.port || target.protocol !== location.protocol)
+    return target.href
   return target.pathname + target.search
 }

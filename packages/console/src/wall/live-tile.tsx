@@ -33,7 +33,7 @@ interface Props {
 }
 
 export const LiveTile = memo(function LiveTile({ robot, section, number, slots, fleetStop, onSeen }: Props) {
-  const { name, camera, stream_url, session } = robot
+  const { name, session } = robot
   const [watch, setWatch] = useState<VideoWatch>()
   const readAges = useReadAges(watch, undefined)
   const stopResult = useSyncExternalStore(fleetStop.results.subscribe, () =>
@@ -51,25 +51,14 @@ export const LiveTile = memo(function LiveTile({ robot, section, number, slots, 
       number={number}
       isUnknown={isUnknown}
       picture={<TilePicture robot={robot} slots={slots} isIdle={session === null} onWatch={setWatch} />}
-      trust={
-        <LiveTrust
-          robot={robot}
-          readAges={readAges}
-          isUnknown={isUnknown}
-          hasPicture={camera !== null || stream_url !== ''}
-          onSeen={onSeen}
-        />
-      }
+      trust={<LiveTrust robot={robot} readAges={readAges} isUnknown={isUnknown} onSeen={onSeen} />}
       stopResult={stopResult}
       onStop={() => session && fleetStop.stop([{ sessionId: session.id, robotName: name }])}
     />
   )
 })
 
-interface LiveTileViewProps {
-  readonly robot: LiveRobot
-  readonly section?: SectionName
-  readonly number?: number | undefined
+interface LiveTileViewProps extends Pick<Props, 'robot'>, Partial<Pick<Props, 'section' | 'number'>> {
   /** Whether the page has no connection to the hub, so that it does not know what the robot does. */
   readonly isUnknown?: boolean
   /** The picture of the robot, or why there is no picture. */
@@ -142,10 +131,8 @@ export function LiveTileView(props: LiveTileViewProps) {
 /** A charge below it is marked. */
 const LOW_BATTERY = 0.2
 
-interface ActionProps {
-  readonly robot: LiveRobot
+interface ActionProps extends Pick<Props, 'robot' | 'number'> {
   readonly session: NonNullable<LiveRobot['session']>
-  readonly number: number | undefined
 }
 
 /** Offers what helps: clearing a stop, a decision on the page of the session, or a look. The keys 1 to 9 do the same. */

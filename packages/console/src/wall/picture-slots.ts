@@ -1,4 +1,4 @@
-import { createStore, type Store } from '../base/store.ts'
+import { createStore } from '../base/store.ts'
 
 /** Most pictures that one page loads at the same time. */
 const MAX_PICTURES = 9
@@ -9,26 +9,10 @@ const MAX_PICTURES_PER_ORIGIN = 4
 export const TURN_MS = 4_000
 
 /** Shares a limited number of pictures among the visible tiles. */
-export interface PictureSlots {
-  /** The robots whose pictures are loaded. */
-  readonly shown: Store<ReadonlySet<string>>
-  /**
-   * Requests the picture of a visible tile. It is shown as soon as there is a free slot.
-   * @param isIdle whether it comes after the others, and gives its slot to the next idle one from time to time
-   */
-  request(id: string, origin: string, isIdle?: boolean): void
-  /** Releases the slot of a tile that is no longer visible. */
-  release(id: string): void
-  /** Shows the picture of a waiting tile now, in place of the one that was requested last. */
-  prefer(id: string): void
-  /** Gives the slots of idle tiles to those that wait for longest. */
-  turn(): void
-}
+export type PictureSlots = ReturnType<typeof createPictureSlots>
 
 /** Creates the slots of one page. Earlier requests come first. */
-export function createPictureSlots(
-  limits: { total: number; perOrigin: number } = { total: MAX_PICTURES, perOrigin: MAX_PICTURES_PER_ORIGIN },
-): PictureSlots {
+export function createPictureSlots(limits = { total: MAX_PICTURES, perOrigin: MAX_PICTURES_PER_ORIGIN }) {
   const shown = createStore<ReadonlySet<string>>(new Set())
   let requests: { id: string; origin: string; isIdle: boolean }[] = []
 
@@ -49,14 +33,22 @@ export function createPictureSlots(
   const without = (id: string) => requests.filter((request) => request.id !== id)
 
   return {
+    /** The robots whose pictures are loaded. */
     shown,
-    request: (id, origin, isIdle = false) => update([...without(id), { id, origin, isIdle }]),
-    release: (id) => update(without(id)),
-    prefer(id) {
+    /**
+     * Requests the picture of a visible tile. It is shown as soon as there is a free slot.
+     * @param isIdle whether it comes after the others, and gives its slot to the next idle one from time to time
+     */
+    request: (id: string, origin: string, isIdle = false) => update([...without(id), { id, origin, isIdle }]),
+    /** Releases the slot of a tile that is no longer visible. */
+    release: (id: string) => update(without(id)),
+    /** Shows the picture of a waiting tile now, in place of the one that was requested last. */
+    prefer(id: string): void {
       const preferred = requests.find((request) => request.id === id)
       if (preferred) update([{ ...preferred, isIdle: false }, ...without(id)])
     },
-    turn() {
+    /** Gives the slots of idle tiles to those that wait for longest. */
+    turn(): void {
       const isResting = ({ id, isIdle }: (typeof requests)[number]) => isIdle && shown.get().has(id)
       if (requests.length > shown.get().size)
         update([...requests.filter((request) => !isResting(request)), ...requests.filter(isResting)])

@@ -25,7 +25,7 @@ function needSinceMs({ id, state, session }: LiveRobot, seen: Seen): number | un
   return picture?.state === 'BLIND' || picture?.state === 'DELAYED' ? picture.sinceMs : undefined
 }
 
-const hasPicture = ({ camera, stream_url }: LiveRobot) => camera !== null || stream_url !== ''
+export const hasPicture = ({ camera, stream_url }: LiveRobot) => camera !== null || stream_url !== ''
 
 const collator = new Intl.Collator(language, { numeric: true })
 const byName = (a: LiveRobot, b: LiveRobot) => collator.compare(a.name, b.name) || (a.id < b.id ? -1 : 1)

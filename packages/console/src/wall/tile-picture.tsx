@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core'
 import { useInViewport } from '@mantine/hooks'
-import { type RefObject, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { clockText, timeOfDay } from '../base/format.ts'
 import { LinkAnchor } from '../base/links.tsx'
 import { useStore } from '../base/store.ts'
@@ -14,18 +14,17 @@ import { TrustBadgeView } from '../status/trust-badge.tsx'
 import { reasonText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { publishedCamera } from '../video/use-cameras.ts'
-import { useReadAges } from '../video/video-view.tsx'
-import { type VideoSource, type VideoWatch, videoUrl, watchVideo } from '../video/watch-video.ts'
+import { useReadAges, useVideo, type VideoProps } from '../video/video-view.tsx'
+import { type VideoWatch, videoUrl } from '../video/watch-video.ts'
 import type { PictureSlots } from './picture-slots.ts'
+import { hasPicture } from './sections.ts'
 import styles from './tile.module.css'
 
-interface Props {
+interface Props extends Pick<VideoProps, 'onWatch'> {
   readonly robot: Pick<LiveRobot, 'id' | 'name' | 'camera' | 'stream_url'>
   readonly slots: PictureSlots
   /** Whether nobody drives it, so that a still picture does for a while. */
   readonly isIdle?: boolean
-  /** Receives the viewer of the shown picture. Stable between renders. */
-  readonly onWatch?: (watch: VideoWatch | undefined) => void
 }
 
 /** Fills its tile with the picture of a robot while it is visible and there is a free slot. */
@@ -73,54 +72,14 @@ export function TilePicture({ robot, slots, isIdle = false, onWatch }: Props) {
 }
 
 /** Fills its positioned parent with a video. */
-export function TileVideo(props: {
-  /** Stable between renders. */
-  source: VideoSource | string
-  title: string
-  /** Receives the last picture, for the time without one. */
-  still?: RefObject<HTMLElement | null>
-  onWatch: Props['onWatch']
-}) {
-  const { source, title, still, onWatch } = props
-  const host = useRef<HTMLDivElement>(null)
-  const [watch, setWatch] = useState<VideoWatch>()
-  useEffect(() => {
-    if (!host.current) return
-    const opened = watchVideo(typeof source === 'string' ? { url: source } : source, title, host.current)
-    setWatch(opened)
-    onWatch?.(opened)
-    const picture = host.current
-    return () => {
-      if (still?.current) keepStill(picture, still.current)
-      opened.close()
-      setWatch(undefined)
-      onWatch?.(undefined)
-    }
-  }, [source, title, still, onWatch])
+export function TileVideo(props: VideoProps) {
+  const { host, watch } = useVideo(props)
   return (
-    <section aria-label={title}>
+    <section aria-label={props.title}>
       <div ref={host} className={styles.host} />
       {watch && <Missing watch={watch} />}
     </section>
   )
-}
-
-/** Copies what `host` shows at present. */
-function keepStill(host: HTMLElement, still: HTMLElement): void {
-  const shown = host.firstElementChild
-  const isPicture =
-    shown instanceof HTMLImageElement ||
-    shown instanceof HTMLVideoElement ||
-    shown instanceof HTMLCanvasElement
-  if (!isPicture) return
-  const [width, height] = [host.clientWidth, (host.clientWidth * 9) / 16]
-  const copy = Object.assign(document.createElement('canvas'), { width, height })
-  try {
-    copy.getContext('2d')?.drawImage(shown, 0, 0, width, height)
-    still.replaceChildren(copy)
-  } catch {
-    // There was no picture yet: the older one stays.
-  }
 }
 
 /** Covers a missing picture: with a skeleton until the first one is there, or with what is wrong. */
@@ -154,7 +113,7 @@ interface TrustProps {
 
 /** Only this part of a tile is rendered when the age of its picture changes. */
 export function LiveTrust(
-  props: TrustProps & {
+  props: Omit<TrustProps, 'hasPicture'> & {
     readAges: ReadAges
     /** Receives what the tile has seen for a while. Stable between renders. */
     onSeen?: (robotId: string, state: TrustState) => void
@@ -167,7 +126,7 @@ export function LiveTrust(
     const timer = setTimeout(() => onSeen?.(robot.id, state), SETTLED_MS)
     return () => clearTimeout(timer)
   }, [robot.id, state, onSeen])
-  return <TileTrust {...props} freshness={freshness} />
+  return <TileTrust {...props} hasPicture={hasPicture(robot)} freshness={freshness} />
 }
 
 /** Before the first picture nothing is blind: the page waits for it. */
@@ -176,13 +135,15 @@ const awaited = (freshness: Freshness): Freshness =>
 
 /** Shows the state of a tile, as the chip and as the rim of its picture. A robot without a picture has only what the hub knows. */
 export function TileTrust(props: TrustProps & { freshness: Freshness }) {
-  const { robot, isUnknown, hasPicture } = props
+  const { robot, isUnknown } = props
   const { state: robotState } = robot
   const nowMs = useNow()
   const freshness = awaited(props.freshness)
   const { state } = trustOf(freshness, factsOf(robot.state))
   const isPlain =
-    robotState === 'READY' ? state === 'LIVE' || state === 'CONNECTING' : !hasPicture && state === 'LIVE'
+    robotState === 'READY'
+      ? state === 'LIVE' || state === 'CONNECTING'
+      : !props.hasPicture && state === 'LIVE'
   return (
     <>
       <div className={styles.rim} data-state={isUnknown ? 'UNKNOWN' : state} />
@@ -216,15 +177,14 @@ function stopDetail({ session, state }: LiveRobot, nowMs: number): string | unde
 
 /** Shows the picture of a robot with its state, and opens its session or its page. */
 export function StripTile({ robot, slots }: { robot: LiveRobot; slots: PictureSlots }) {
-  const { name, session, camera, stream_url } = robot
+  const { name, session } = robot
   const [watch, setWatch] = useState<VideoWatch>()
   const readAges = useReadAges(watch, undefined)
   const isUnknown = useConnection() !== 'live'
-  const hasPicture = camera !== null || stream_url !== ''
   return (
     <article className={styles.tile} aria-label={name} data-testid="live-tile" data-unknown={isUnknown}>
       <TilePicture robot={robot} slots={slots} isIdle={session === null} onWatch={setWatch} />
-      <LiveTrust robot={robot} readAges={readAges} isUnknown={isUnknown} hasPicture={hasPicture} />
+      <LiveTrust robot={robot} readAges={readAges} isUnknown={isUnknown} />
       <div className={styles.foot}>
         <div className={styles.names}>
           <OpenLink robot={robot} />
@@ -236,21 +196,14 @@ export function StripTile({ robot, slots }: { robot: LiveRobot; slots: PictureSl
 }
 
 /** The link that fills a tile: to the picture of a session, or to the page of the robot. */
-export const OpenLink = ({ robot: { id, name, session } }: { robot: LiveRobot }) =>
-  session ? (
-    <LinkAnchor
-      to="/watch/$sessionId"
-      params={{ sessionId: session.id }}
-      c="var(--ink)"
-      className={styles.open ?? ''}
-    >
-      {name}
-    </LinkAnchor>
+export function OpenLink({ robot: { id, name, session } }: { robot: LiveRobot }) {
+  const look = { c: 'var(--ink)', className: styles.open ?? '', children: name }
+  return session ? (
+    <LinkAnchor to="/watch/$sessionId" params={{ sessionId: session.id }} {...look} />
   ) : (
-    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} c="var(--ink)" className={styles.open ?? ''}>
-      {name}
-    </LinkAnchor>
+    <LinkAnchor to="/robots/$robotId" params={{ robotId: id }} {...look} />
   )
+}
 
 /** Returns what the owner should know besides the state: a request, a reason, or who drives. */
 export function lineOf({ session, on_hold }: LiveRobot): string {

@@ -364,18 +364,24 @@ function useSeen(): [Seen, TilesProps['onSeen']] {
 
 const ATTENTION_CHECK_MS = 1_000
 
-/** Returns the robots in their places. Nothing moves while somebody points at the wall, or has the focus on it. */
-function usePlaces(page: { readonly current: HTMLElement | null }, robots: readonly LiveRobot[], seen: Seen) {
-  const [attention, setAttention] = useState<ReturnType<typeof watchAttention>>()
-  useEffect(() => {
-    if (!page.current) return
-    const watched = watchAttention(page.current)
-    setAttention(watched)
-    return watched.end
-  }, [page])
+/** A pointer that rests for longer points at nothing: a wall runs for days. */
+const RESTING_MS = 10_000
+
+/** Returns the robots in their places. Nothing moves while somebody points at a robot, or has the focus on one by key. */
+function usePlaces(page: RefObject<HTMLElement | null>, robots: readonly LiveRobot[], seen: Seen) {
+  const movedMs = useRef(Number.NEGATIVE_INFINITY)
+  const note = () => {
+    movedMs.current = performance.now()
+  }
+  useWindowEvent('pointermove', note)
+  useWindowEvent('pointerdown', note)
   useTicker(ATTENTION_CHECK_MS)
+  const has = (selector: string) => page.current?.querySelector(selector) != null
+  const isAttended =
+    has('[data-held=true], [data-robot] :focus-visible') ||
+    (has('[data-robot]:hover') && performance.now() - movedMs.current < RESTING_MS)
   const last = useRef<readonly Placed[]>([])
-  const places = placed(robots, seen, attention?.isAttended() ? last.current : undefined)
+  const places = placed(robots, seen, isAttended ? last.current : undefined)
   useEffect(() => {
     last.current = places
   })
@@ -424,26 +430,4 @@ function useWallKeys(wall: RefObject<HTMLElement | null>): void {
     if (key === 's') target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
     else if (key !== '/') target.click()
   })
-}
-
-/** A pointer that rests for longer points at nothing: a wall runs for days. */
-const RESTING_MS = 10_000
-
-/** Returns a function that returns whether somebody points at a robot, or has the focus on one by key. */
-function watchAttention(part: HTMLElement): { isAttended(): boolean; end(): void } {
-  let movedMs = Number.NEGATIVE_INFINITY
-  const note = () => {
-    movedMs = performance.now()
-  }
-  part.addEventListener('pointermove', note)
-  part.addEventListener('pointerdown', note)
-  return {
-    isAttended: () =>
-      part.querySelector('[data-held=true], [data-robot] :focus-visible') !== null ||
-      (part.querySelector('[data-robot]:hover') !== null && performance.now() - movedMs < RESTING_MS),
-    end() {
-      part.removeEventListener('pointermove', note)
-      part.removeEventListener('pointerdown', note)
-    },
-  }
 }
