@@ -44,7 +44,7 @@ test('with the keyboard only, an owner opens the session, watches, stops, clears
   await activate(page, 'Clear stop')
   await activateInDialog(page, 'Clear stop')
   await page.getByText('Waiting for the operator to resume.').waitFor()
-  await cockpit.getByTestId('resume').waitFor()
+  await cockpit.locator('[data-testid=resume]:enabled').waitFor()
   await cockpit.keyboard.press('r')
   await waitUntilDriving(cockpit)
 

@@ -158,8 +158,17 @@ function lostCall(robot: string, live: LiveSession, isWatching: boolean): Call {
   }
 }
 
-const LostCountdown = ({ until }: { until: number }) =>
-  t('drive.call.lostUntil', { time: clockText(Math.max(0, until - useNow()) / 1_000) })
+// Screen readers read a call when it appears, and not every second of a timer in it.
+const LostCountdown = ({ until }: { until: number }) => (
+  <span role="timer">
+    {t('drive.call.lostUntil', { time: clockText(Math.max(0, until - useNow()) / 1_000) })}
+  </span>
+)
+
+/** Says for how long a session has been paused. */
+export const PausedFor = ({ sinceMs }: { sinceMs: number }) => (
+  <span role="timer">{t('drive.call.pausedFor', { time: clockText((useNow() - sinceMs) / 1_000) })}</span>
+)
 
 interface CallsOptions {
   readonly session: SessionDetail
@@ -225,15 +234,16 @@ export function linkCall({ phase, problem, end }: LinkView, onTakeOver: () => vo
   }
 }
 
-/** Returns the call of a paused session that its operator may resume. */
-export const pausedCall = (actions: DriveActions): Call => ({
+/** Returns the call of a paused session that its operator may resume. @param sinceMs when the pause began, if that is known */
+export const pausedCall = (actions: DriveActions, sinceMs: number | undefined): Call => ({
   id: 'paused',
   shape: 'paused',
   tone: 'paused',
   title: t('drive.call.paused'),
   text: (
     <>
-      {t('drive.notice.paused')} <ActionProblem error={actions.error} />
+      {sinceMs !== undefined && <PausedFor sinceMs={sinceMs} />} {t('drive.notice.paused')}{' '}
+      <ActionProblem error={actions.error} />
     </>
   ),
   // R also works while a dialog closes, so that it is a key of the cockpit and not of the call.

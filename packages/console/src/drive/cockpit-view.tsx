@@ -9,6 +9,7 @@ import { DELAYED_MS } from '../freshness/freshness.ts'
 import { usePlatform } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import type { SessionDetail } from '../session/session-query.ts'
+import { statusSince } from '../session/session-time.ts'
 import type { StopControl } from '../stop/stop.ts'
 import { useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { dropTexts } from '../texts/code-texts.ts'
@@ -68,7 +69,10 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
             stop: stop.state,
             isWatching: false,
             link: linkCall(view.robot.link, operatorConnection.takeOver),
-            paused: view.robot.drive?.status === 'PAUSED' ? pausedCall(actions) : undefined,
+            paused:
+              view.robot.drive?.status === 'PAUSED'
+                ? pausedCall(actions, statusSince(live.events, 'PAUSED'))
+                : undefined,
             onResume: actions.resume,
           }),
           ...(plan.drives || isRich ? [] : [noControlsCall]),

@@ -80,6 +80,9 @@ export function leaveChat(hud: Hud): void {
   if (hud.isForMessage.get()) hud.dock.set('')
 }
 
+/** How long a wish to resume waits for the page to hear that the stop was cleared. */
+const RESUME_WISH_MS = 2_000
+
 /** The actions of the operator on the session, and the error of the last one. */
 export type DriveActions = ReturnType<typeof useDriveActions>
 
@@ -89,13 +92,15 @@ export function useDriveActions(session: SessionDetail, status: SessionStatus) {
   const isPaused = status === 'PAUSED'
   const canResume = isPaused && stop === null && connected
   const isClearing = usePerforming(session.id, 'clear_stop')
-  const [resumesNext, setResumesNext] = useState(false)
+  const [wishedAtMs, setWishedAtMs] = useState<number>()
   const { mutate } = action
   // After the next render, which knows the newest state of the session.
   useEffect(() => {
-    if (!resumesNext || (!canResume && isClearing())) return
-    setResumesNext(false)
-    if (canResume) mutate('resume')
+    if (wishedAtMs === undefined) return
+    const isOver = !isClearing() && performance.now() - wishedAtMs > RESUME_WISH_MS
+    if (!canResume && !isOver) return
+    setWishedAtMs(undefined)
+    if (!isOver) mutate('resume')
   })
   return {
     isPaused,
@@ -105,9 +110,9 @@ export function useDriveActions(session: SessionDetail, status: SessionStatus) {
     pause: () => {
       if (!isPaused) mutate('pause')
     },
-    /** Resumes the session; while a stop is being cleared, after that. */
+    /** Resumes the session; while a stop is being cleared, or has been cleared by somebody else just now, after that. */
     resume: () => {
-      if (isPaused) setResumesNext(true)
+      if (isPaused) setWishedAtMs(performance.now())
     },
     end: () => action.mutateAsync('end'),
   }

@@ -50,7 +50,7 @@ export function SpeedPlate(props: Props) {
       writtenMs = frameMs
       const isStale = newest !== undefined && performance.now() - newest.atMs >= BLIND_MS
       const mps = newest && reader.speedMps(newest.data)
-      const text = mps === undefined ? '–' : speedParts(mps)[0]
+      const text = mps === undefined || isStale ? '–' : speedParts(mps)[0]
       if (value.current.textContent !== text) value.current.textContent = text
       value.current.parentElement?.toggleAttribute('data-stale', isStale)
       if (!track.current) return // an arm has none

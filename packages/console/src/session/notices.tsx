@@ -33,7 +33,11 @@ export function AbandonedNotice({ session }: { session: SessionDetail }) {
 export function Countdown({ endsAt }: { endsAt: string }) {
   const seconds = Math.max(0, Math.ceil((Date.parse(endsAt) - useNow()) / 1_000))
   return textParts('session.abandoned.countdown', {
-    time: <span data-testid="countdown">{clockText(seconds)}</span>,
+    time: (
+      <span role="timer" data-testid="countdown">
+        {clockText(seconds)}
+      </span>
+    ),
   })
 }
 
