@@ -166,7 +166,7 @@ const LostCountdown = ({ until }: { until: number }) => (
 )
 
 /** Says for how long a session has been paused. */
-export const PausedFor = ({ sinceMs }: { sinceMs: number }) => (
+const PausedFor = ({ sinceMs }: { sinceMs: number }) => (
   <span role="timer">{t('drive.call.pausedFor', { time: clockText((useNow() - sinceMs) / 1_000) })}</span>
 )
 
