@@ -29,14 +29,15 @@ import { playTones } from '../base/sound.ts'
 import { type Store, useStore } from '../base/store.ts'
 import { useNow } from '../base/time.tsx'
 import { ageText } from '../freshness/freshness.ts'
-import { useFreshness, useIsSilent } from '../freshness/use-freshness.ts'
+import { useFreshnessValue, useIsSilent } from '../freshness/use-freshness.ts'
 import { useNewNotifications } from '../notifications/use-notifications.ts'
 import { useMe } from '../platform/platform.ts'
 import { type LiveSession, useConnection } from '../platform/use-live.ts'
 import { interruptionText, RecordingMarkView } from '../recording/recording-mark.tsx'
 import { useSessionRecording } from '../recording/recordings.ts'
 import type { SessionDetail } from '../session/session-query.ts'
-import { type Trust, type TrustState, trustOf } from '../status/trust.ts'
+import { useRoomForStop } from '../session/stop-bar.tsx'
+import { type TrustState, trustOf } from '../status/trust.ts'
 import type { StopControl } from '../stop/stop.ts'
 import type { Predict } from '../telemetry/surroundings.ts'
 import { useSampleReader } from '../telemetry/telemetry-view.tsx'
@@ -112,13 +113,16 @@ export function CockpitFrame(props: Props) {
   const readAges = useReadAges(watch, robot.readLinkAges)
   const isSilent = useIsSilent(robot.readLinkAges)
   const facts = factsOf(robot, session, status)
-  const trust = trustOf(useFreshness(readAges), { ...facts, isStopped: false, isPaused: false })
+  const trust = useFreshnessValue(
+    readAges,
+    (freshness) => trustOf(freshness, { ...facts, isStopped: false, isPaused: false }).state,
+  )
   const request = useStore(stop.state)
   const phase: StopPhase = request.phase === 'requested' ? 'requested' : facts.isStopped ? 'stopped' : 'ready'
   const holder = holderOf(facts, {
     phase: robot.link.phase,
     isSilent,
-    isHeld: robot.isPictureHeld || trust.state === 'BLIND',
+    isHeld: robot.isPictureHeld || trust === 'BLIND',
     isStopping: request.phase === 'requested',
   })
   const sound = useRobotSound({
@@ -132,7 +136,8 @@ export function CockpitFrame(props: Props) {
   const dock = useStore(hud.dock)
   const { hasArm } = useSampleReader(session.telemetry_schema)
   useDarkPage()
-  useAlerts(trust.state, facts.isStopped)
+  useRoomForStop('cockpit')
+  useAlerts(trust, facts.isStopped)
   useFavicon(faviconOf(trust, facts.isStopped))
   const shared = { 'data-hand': useStore(hand), 'data-docked': dock !== '', 'data-watching': isWatching }
   const predict = driving?.predict
@@ -178,7 +183,7 @@ export function CockpitFrame(props: Props) {
               <Identity
                 session={session}
                 holder={holder}
-                isLive={trust.state === 'LIVE' || trust.state === 'DELAYED'}
+                isLive={trust === 'LIVE' || trust === 'DELAYED'}
                 isWatching={isWatching}
                 gamepad={driving?.gamepad}
               />
@@ -271,7 +276,7 @@ function useAlerts(trust: TrustState, isStopped: boolean): void {
 
 const isDark = (trust: TrustState): boolean => trust === 'BLIND' || trust === 'LOST'
 
-function faviconOf({ state }: Trust, isStopped: boolean) {
+function faviconOf(state: TrustState, isStopped: boolean) {
   if (isStopped || isDark(state)) return 'stopped'
   if (state === 'LIVE') return 'live'
   return state === 'DELAYED' ? 'delayed' : undefined

@@ -5,7 +5,7 @@ import { useStore } from '../base/store.ts'
 import { useTicker } from '../base/time.tsx'
 import { ageText, BLIND_MS } from '../freshness/freshness.ts'
 import { FreshnessOverlay } from '../freshness/freshness-overlay.tsx'
-import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
+import { type ReadAges, useFreshness, useFreshnessValue } from '../freshness/use-freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { drawNewest, type SubscribeTelemetry, type TelemetrySample } from '../telemetry/feed.ts'
 import { drawFloorPath, type PictureArea } from '../telemetry/floor-path.ts'
@@ -103,7 +103,7 @@ function FloorPath(
 ) {
   const { subscribe, session, view, predict, readAges, frame } = props
   const canvas = useRef<HTMLCanvasElement>(null)
-  const { state } = useFreshness(readAges)
+  const state = useFreshnessValue(readAges, (freshness) => freshness.state)
   const reader = useSampleReader(session.telemetry_schema)
   const isBlind = state === 'BLIND' || state === 'CONNECTING'
   const isLate = state === 'DELAYED'

@@ -19,21 +19,29 @@ export function useFreshness(readAges: ReadAges): Freshness {
 }
 
 /**
+ * Returns a value that follows from the freshness of what the page shows. Renders the component again only when it changes, and not
+ * with every age.
+ * @param readAges stable between renders
+ */
+export function useFreshnessValue<Value extends string | boolean>(
+  readAges: ReadAges,
+  select: (freshness: Freshness) => Value,
+): Value {
+  const sampler = useMemo(() => createFreshnessSampler(readAges), [readAges])
+  return useSyncExternalStore(sampler.subscribe, () => select(sampler.get()))
+}
+
+/**
  * Returns whether nothing has arrived over a connection for a second, so that what it has reported may be outdated. Renders
  * the component again only when that changes.
  * @param readLinkAges stable between renders; undefined without a connection, which is not silent
  */
 export function useIsSilent(readLinkAges: (() => LinkAges) | undefined): boolean {
-  const sampler = useMemo(
-    () =>
-      createFreshnessSampler(() => ({
-        pictureMs: undefined,
-        telemetryMs: undefined,
-        linkMs: readLinkAges?.().linkMs ?? 0,
-      })),
+  const readAges = useMemo(
+    () => () => ({ pictureMs: undefined, telemetryMs: undefined, linkMs: readLinkAges?.().linkMs ?? 0 }),
     [readLinkAges],
   )
-  return useSyncExternalStore(sampler.subscribe, () => sampler.get().state === 'BLIND')
+  return useFreshnessValue(readAges, ({ state }) => state === 'BLIND')
 }
 
 /** Marks the data of the whole page as outdated while `isOutdated`, for the badge in its header. */

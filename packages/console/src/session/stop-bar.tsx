@@ -27,6 +27,16 @@ export function StopBar({ stop, inForce }: { stop: StopControl; inForce: string 
   return <StopBarView request={request} inForce={inForce} isConnected={isConnected} onStop={stop.request} />
 }
 
+/** Lets what is at the bottom of the window make room for a stop while the component is mounted. */
+export function useRoomForStop(where: 'page' | 'cockpit'): void {
+  useEffect(() => {
+    document.body.dataset.stop = where
+    return () => {
+      delete document.body.dataset.stop
+    }
+  }, [where])
+}
+
 /** Renders the stop button, always in the same corner, and the state of the stop. */
 export function StopBarView(props: {
   readonly request: StopRequestState
@@ -37,6 +47,7 @@ export function StopBarView(props: {
 }) {
   const { request, inForce, isConnected, onStop } = props
   const isInForce = inForce !== undefined
+  useRoomForStop('page')
   return (
     <section className={styles.bar} aria-label={t('session.stopBar.label')}>
       <button
