@@ -31,8 +31,8 @@ const testId = (id: string, is: RegExp, attribute?: string): Truth => ({
 })
 const state = (is: RegExp) => testId('freshness', is, 'data-state')
 const holder = (is: RegExp) => shown('[data-hud=identity] [role=status]', is)
-/** The red square in the icon of the window. */
-const stoppedIcon: Truth = { selector: 'link[rel=icon]', attribute: 'href', is: /%3Crect/ }
+/** The icon of the window, which is no longer that of a live picture. */
+const noLiveIcon: Truth = { selector: 'link[rel=icon]', attribute: 'href', is: /%3Crect|M24/ }
 
 const PAGES = ['cockpit', 'session', 'wall', 'home'] as const
 type Truths = Record<(typeof PAGES)[number], readonly Truth[]>
@@ -45,7 +45,7 @@ const NOTHING_KNOWN: Truths = {
     testId('battery', /^unknown$/, 'data-level'),
     testId('earnings', /^true$/, 'data-stale'),
     testId('heading', /^–$/),
-    stoppedIcon,
+    noLiveIcon,
   ],
   session: [
     state(/^BLIND$/),
@@ -58,7 +58,7 @@ const NOTHING_KNOWN: Truths = {
 
 /** On a busy machine the connection may fall silent, too. */
 const PICTURE_FROZEN: Truths = {
-  cockpit: [state(/^BLIND$/), holder(/^(Commands held|No connection)$/), stoppedIcon],
+  cockpit: [state(/^BLIND$/), holder(/^(Commands held|No connection)$/), noLiveIcon],
   session: [state(/^BLIND$/)],
   wall: [state(/^(BLIND|UNKNOWN)$/)],
   home: [state(/^(BLIND|UNKNOWN)$/)],
@@ -70,7 +70,7 @@ const ROBOT_GONE: Truths = {
     holder(/^No connection$/),
     testId('battery', /^unknown$/, 'data-level'),
     testId('heading', /^–$/),
-    stoppedIcon,
+    noLiveIcon,
   ],
   session: [state(/^(LOST|BLIND)$/), shown('section[aria-label="Status"]', /Robot offline|last known/)],
   wall: [state(/^(LOST|UNKNOWN)$/)],
