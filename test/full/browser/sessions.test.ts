@@ -105,7 +105,8 @@ const tabs: Readonly<Record<string, RegExp>> = {
   Chat: /^Chat$/,
 }
 async function openTab(page: Page, name: string) {
-  await page.getByRole('heading', { level: 1 }).waitFor()
+  // A page that is still loading has a heading too, and no tabs.
+  await page.getByRole('heading', { level: 1, name: /^Session on / }).waitFor()
   const tab = page.getByRole('tab', { name: tabs[name] ?? name })
   if ((await tab.count()) > 0) await tab.click()
 }
