@@ -37,7 +37,7 @@ export const DIALOGS_OF_OTHER_TESTS: Readonly<Record<string, string>> = {
 /** The building blocks that the others use. */
 const BLOCKS = ['base/confirm-button.tsx', 'base/secret.tsx']
 const RENDERS_DIALOG =
-  /<(Modal|Modal\.Root|Drawer|Menu|Popover|ConfirmButton|ConfirmDialog|SecretDialog)[\s>]/
+  /<(Modal|Modal\.Root|Drawer|Menu|Popover|ConfirmButton|ConfirmDialog|LeaveDialog|SecretDialog)[\s>]/
 
 /** Returns the files of the console that render a dialog. */
 export function dialogSources(): string[] {
