@@ -83,35 +83,35 @@ export function createLive(options: { url: string; session: SessionGuard; querie
         if (!hub.connected) markLost()
       }
       window.addEventListener('offline', () => connection.set('offline'))
-      window.addEventListener('online', () => (hub.connected ? connection.set('live') : markLost()))
+      // Live again with the next answer of the hub, and not before: the connection may have died without a sign.
+      window.addEventListener('online', markLost)
       hub.connect().catch(markLostUnlessConnected)
-      watchForSilence(hub, (isSilent) => (isSilent ? markLost() : connection.set('live')))
+      watchForSilence(hub, connection, markLost)
     },
   }
 }
 
-/** Reports when the hub falls silent on an open connection, and when it answers again. */
-function watchForSilence(hub: HubClient, report: (isSilent: boolean) => void): void {
+/** Marks the connection as lost while the hub is silent on it, and as live again with its next answer. */
+function watchForSilence(hub: HubClient, connection: Live['connection'], markLost: () => void): void {
+  let isAsking = false
+  /** When the oldest question that has no answer was asked. */
   let askedAtMs: number | undefined
-  let isSilent = false
   const ask = async () => {
-    askedAtMs = performance.now()
+    isAsking = true
+    askedAtMs ??= performance.now()
     const hasAnswered = await hub.ping(ANSWER_MS).then(
       () => true,
       (cause) => cause instanceof HubError, // a refusal is an answer
     )
+    isAsking = false
+    if (!hasAnswered) return
     askedAtMs = undefined
-    if (!hasAnswered || !isSilent) return
-    isSilent = false
-    report(false)
+    if (connection.get() === 'reconnecting') connection.set('live')
   }
   setInterval(() => {
-    if (askedAtMs === undefined) {
-      if (hub.connected) void ask()
-    } else if (!isSilent && performance.now() - askedAtMs >= SILENT_MS) {
-      isSilent = true
-      report(true)
-    }
+    if (!hub.connected) askedAtMs = undefined
+    else if (!isAsking) void ask()
+    if (askedAtMs !== undefined && performance.now() - askedAtMs >= SILENT_MS) markLost()
   }, PING_MS)
 }
 
