@@ -6,14 +6,19 @@ import type { Platform } from '../../src/app/container.ts'
 import { AppError } from '../../src/core/errors/errors.ts'
 import { DEV_ISSUER_NAME } from '../../src/modules/identity/oidc/provider-names.ts'
 import { demoAccounts } from './accounts.ts'
+import { armControlSchema, armTelemetrySchema } from './arm/simulated-arm.ts'
 import { cameraPath } from './camera/camera-pages.ts'
 import { CAMERA_HEIGHT_M, FIELD_OF_VIEW_RAD, HORIZON_SHARE } from './camera/renderer.ts'
 
 const ROBOT_TYPE = 'diffdrive-demo'
+const driveNotes = 'A simulated differential-drive robot that runs in the server.'
+const armNotes = 'A simulated arm with six joints and a gripper that runs in the server.'
+/** The robots of the demo, the arm last. */
 const demoRobots = [
-  { name: 'Ronja', hardware_id: 'demo-board-1' },
-  { name: 'Bolt', hardware_id: 'demo-board-2' },
-]
+  { name: 'Ronja', hardware_id: 'demo-board-1', robot_type: ROBOT_TYPE, notes: driveNotes },
+  { name: 'Bolt', hardware_id: 'demo-board-2', robot_type: ROBOT_TYPE, notes: driveNotes },
+  { name: 'Arva', hardware_id: 'demo-board-3', robot_type: 'arm-demo', notes: armNotes },
+] as const
 const [ownerAccount, operatorAccount, adminAccount] = demoAccounts
 
 const StoredKeys = z.record(z.string(), z.string())
@@ -25,6 +30,7 @@ export interface Demo {
     readonly name: string
     readonly hardwareId: string
     readonly token: string
+    readonly isArm: boolean
   }[]
 }
 
@@ -116,7 +122,7 @@ const PICTURE_ASPECT = 9 / 16
 
 const number = (unit: string) => ({ type: 'number', 'x-unit': unit }) as const
 
-/** What the simulated robots send, and how their cameras look at the floor. */
+/** What the simulated robots on wheels send, and how their cameras look at the floor. */
 const telemetrySchema = {
   type: 'object',
   properties: {
@@ -157,6 +163,7 @@ async function ensureRobot(
   spec: (typeof demoRobots)[number],
   cameras: string | undefined,
 ) {
+  const isArm = spec.robot_type === 'arm-demo'
   const known = await db
     .selectFrom('robots')
     .selectAll()
@@ -168,18 +175,20 @@ async function ensureRobot(
     known ??
     (await robots.register(ownerId, {
       ...spec,
-      robot_type: ROBOT_TYPE,
       stream_url: cameras ? cameras + cameraPath(spec.hardware_id) : '',
-      tags: ['demo', 'simulated'],
-      notes: 'A simulated differential-drive robot that runs in the server.',
+      // *Drive the demo robot* chooses one with the tag `demo`.
+      tags: isArm ? ['arm', 'simulated'] : ['demo', 'simulated'],
       require_certification: false,
       latency_budget_ms: 400,
       video_limit_ms: 700,
     }))
   if (known && cameras) await correctStream(robots, known, cameras)
-  if (!known) await robots.update(ownerId, row.id, { telemetry_schema: telemetrySchema })
+  const schemas = isArm
+    ? { telemetry_schema: armTelemetrySchema, control_schema: armControlSchema, strict_control: true }
+    : { telemetry_schema: telemetrySchema }
+  if (!known) await robots.update(ownerId, row.id, schemas)
   const token = robotTokens.issue({ robotId: row.id, tokenVersion: row.token_version })
-  return { id: row.id, name: row.name, hardwareId: spec.hardware_id, token }
+  return { id: row.id, name: row.name, hardwareId: spec.hardware_id, token, isArm }
 }
 
 /** Updates the camera's URL, since port or host may have changed. Keeps a video that the owner has set. */

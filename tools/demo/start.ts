@@ -2,6 +2,8 @@ import { SimulatedRobot } from '@wheelhouse/sdk'
 import pTimeout from 'p-timeout'
 import type { RunningPlatform } from '../../src/roles/start-roles.ts'
 import { demoAccounts } from './accounts.ts'
+import { createArmView } from './arm/arm-view.ts'
+import { SimulatedArm } from './arm/simulated-arm.ts'
 import { Camera } from './camera/camera.ts'
 import { type CameraPages, cameraPath, createCameraPages } from './camera/camera-pages.ts'
 import { createView, jpegOf, type View } from './camera/picture.ts'
@@ -36,26 +38,24 @@ export async function startDemo(
   const demo = await seedDemo(platform, baseUrl)
   let stopping = false
   const published = new Map<string, ReturnType<typeof publishView>>()
-  const robots = demo.robots.map(({ id, hardwareId, token }, index) => {
-    const start = STARTS[index % STARTS.length]
-    const robot = new SimulatedRobot({
+  const robots = demo.robots.map(({ id, hardwareId, token, isArm }, index) => {
+    const options: RobotOptions = {
       url: `${gatewayUrl}/robots/${id}/control`,
       token,
-      ...(start ? { start } : {}),
       onError: (cause) => platform.core.log.debug({ err: cause, robotId: id }, 'demo robot'),
       onClosed: (end) => platform.core.log.info({ robotId: id, ...end }, 'demo robot disconnected'),
-    })
-    const mjpegView = createView({ robot })
+    }
+    const { robot, createFirst, createSecond, second } = isArm ? openArm(options) : openRobot(options, index)
+    const mjpegView = createFirst()
     cameras.add(hardwareId, new Camera({ picture: () => jpegOf(mjpegView), report: platform.core.report }))
     const publish = (camera: string, view: View, onLive: () => void) => {
       const { link } = robot
       const onError = (cause: unknown) => platform.core.log.debug({ err: cause, robotId: id }, 'demo camera')
       published.set(`${id} ${camera}`, publishView({ link, name: camera, view, onLive, onError }))
     }
-    publish('front', createView({ robot }), () => {
+    publish('front', createFirst(), () => {
       // The first camera of a robot is the one that the console shows first.
-      if (!stopping && !published.has(`${id} rear`))
-        publish('rear', createView({ robot, width: 640, isRear: true }), () => {})
+      if (!stopping && !published.has(`${id} ${second}`)) publish(second, createSecond(), () => {})
     })
     return robot
   })
@@ -76,6 +76,31 @@ export async function startDemo(
   }
 }
 
+type RobotOptions = ConstructorParameters<typeof SimulatedArm>[0]
+
+/** Creates a robot on wheels, and its cameras. */
+function openRobot(options: RobotOptions, index: number) {
+  const start = STARTS[index % STARTS.length]
+  const robot = new SimulatedRobot({ ...options, ...(start ? { start } : {}) })
+  return {
+    robot,
+    createFirst: () => createView({ robot }),
+    createSecond: () => createView({ robot, width: 640, isRear: true }),
+    second: 'rear',
+  }
+}
+
+/** Creates an arm, and its cameras. */
+function openArm(options: RobotOptions) {
+  const robot = new SimulatedArm(options)
+  return {
+    robot,
+    createFirst: () => createArmView(robot),
+    createSecond: () => createArmView(robot, { width: 640, isWrist: true }),
+    second: 'wrist',
+  }
+}
+
 const INSECURE = `
     WARNING: ALLOW_INSECURE_DEV=true, and other machines can connect. Everyone who connects can sign in as any account
     without a password, admins included. Use this platform with test data only.
@@ -85,9 +110,9 @@ function welcomeText({ keys, robots }: Demo, baseUrl: string): string {
   const robot = robots[0]
   const json = `-H "Content-Type: application/json"`
   return `
-  Wheelhouse runs at ${baseUrl} with two simulated robots online: ${robots.map((item) => item.name).join(' and ')}.
+  Wheelhouse runs at ${baseUrl} with three simulated robots online: ${robots.map((item) => item.name).join(', ')}.
 
-  Watch their cameras at ${robots.map((item) => baseUrl + cameraPath(item.hardwareId)).join(' and\n  ')}
+  Watch their cameras at ${robots.map((item) => baseUrl + cameraPath(item.hardwareId)).join(',\n  ')}
 
   Sign in at ${baseUrl}/auth/login as
 ${demoAccounts.map((item) => `    ${item.email.padEnd(20)} ${item.role}: ${item.hint}`).join('\n')}

@@ -138,7 +138,7 @@ test('single pictures, HEAD, wrong methods, unknown robots, and the maximum numb
     )
     const post = await ask(url, { method: 'POST', body: {} })
     expect([post.status, post.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
-    const unknown = await ask(url.replace('demo-board-2', 'demo-board-3'))
+    const unknown = await ask(url.replace('demo-board-2', 'demo-board-9'))
     expect([unknown.status, unknown.body]).toEqual([404, { error: 'Camera not found' }])
   }
 

@@ -149,7 +149,7 @@ test('uses a running Wheelhouse, and deletes its robot at the end', async () => 
 
     const result = await start(url, { OWNER: keys.owner, OPERATOR: keys.operator }).done
     expect(result.code, result.output).toBe(0)
-    expect(await robots()).toEqual(['Bolt', 'Ronja'])
+    expect(await robots()).toEqual(['Arva', 'Bolt', 'Ronja'])
 
     const refused = await start(url, { OWNER: keys.owner, OPERATOR: keys.owner }).done
     expect(refused.code).toBe(1)

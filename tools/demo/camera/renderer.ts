@@ -41,7 +41,7 @@ const PAINT_SIZE = FOGS * LEVELS
 const LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
 
 /** Returns a colour as in memory: one 32-bit number, bytes in the order red, green, blue, opaque. */
-function colour(red: number, green: number, blue: number): number {
+export function colour(red: number, green: number, blue: number): number {
   return LITTLE_ENDIAN
     ? 0xff000000 | (blue << 16) | (green << 8) | red
     : (red << 24) | (green << 16) | (blue << 8) | 0xff
