@@ -42,7 +42,7 @@ class FakeRobot:
             if not self.changed.wait_for(condition, WAIT_LIMIT_S):
                 raise AssertionError(f"the condition did not come true; {self.calls} {self.errors}")
 
-    def obey(self, command: Command, begin: Callable[[], bool]) -> None:
+    def obey(self, command: Command, after_halt: bool, begin: Callable[[], bool]) -> None:
         if begin():
             self.note(f"obey {command.seq}")
 

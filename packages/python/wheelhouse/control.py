@@ -149,8 +149,9 @@ class Command:
 class GuardHandler(Protocol):
     """What the threads of a `Guard` call. All of it may block and may raise."""
 
-    def obey(self, command: Command, begin: Callable[[], bool]) -> None:
-        """Obeys a command. Calls `begin` right before the robot may move, and leaves it at rest when that returns False."""
+    def obey(self, command: Command, after_halt: bool, begin: Callable[[], bool]) -> None:
+        """Obeys a command, the first one after a halt or a later one. Calls `begin` right before the robot may move, and leaves it as it is
+        when that returns False."""
 
     def brake(self, reason: str) -> Any:
         """Halts the robot."""
@@ -378,7 +379,8 @@ class Guard:
                 return
             self._command = None
             self._obeying, self._expires_s = True, command.expires_s
-        succeeded, _ = self._safely(self._handler.obey, command, self._begin)
+            after_halt = self._obeyed_at_s is None
+        succeeded, _ = self._safely(self._handler.obey, command, after_halt, self._begin)
         with self._lock:
             self._obeying = False
             again, self._stop_again = self._stop_again, None

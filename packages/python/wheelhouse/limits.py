@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 MAX_STEP_S = 0.1
-"""Longest time between two commands for which the motion limiter allows motion, in seconds."""
+"""After a longer gap between two commands, a value may change as much as within this time, in seconds: the robot has held its position."""
 MAX_SAFE_INTEGER = 2**53 - 1
 """Largest integer that every JSON parser reads exactly."""
 MAX_VECTOR_ITEMS = 3
@@ -245,50 +245,58 @@ def _motion_of(
 
 
 class MotionLimiter:
-    """Limits how fast the values of a command change (`x-max-rate`), and holds them while a clutch is open (`x-clutch`).
+    """Limits how fast the values of a command change (`x-max-rate`), and holds them while a clutch is released (`x-clutch`).
 
-    One for each connection of a robot: it remembers the last values that passed.
+    It remembers the last value of each field, the *reference*. Follows the table `packages/protocol/control-limits.cases.json`.
     """
 
     def __init__(self, rules: ControlRules | None) -> None:
         self._motion = rules.motion if rules else []
         self._references: dict[Path, Any] = {}
-        self._passed_at_s: float | None = None
+        self._passed_at_s = -math.inf
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to limit."""
+        return bool(self._motion)
 
     def reset(self, measured: Any = None) -> None:
-        """Forgets the last values, and takes the measured ones: an object in the form of a command, or None."""
-        self._references = {}
-        self._passed_at_s = None
-        for path, _, _ in self._motion:
-            value = _value_at(measured, path)
-            if isinstance(value, tuple) or hasattr(value, "tolist"):
-                value = value.tolist() if hasattr(value, "tolist") else list(value)
-            if is_finite(value) or (isinstance(value, list) and value and all(is_finite(item) for item in value)):
-                self._references[path] = value
+        """Forgets the references. `measured`, in the form of a command, may have new ones; without one the next value passes as it is."""
+        self._passed_at_s = -math.inf
+        self._references = {path: _reference(_value_at(measured, path)) for path, _, _ in self._motion}
 
     def limit(self, data: Any, scale: float, now_s: float) -> Any:
-        """Returns the data of a command that the schema allows, limited to what may be reached by `now_s`, in seconds of a monotonic
-        clock. `scale` is the share of the rates that is allowed at present."""
-        if not self._motion:
-            return data
-        elapsed_s = 0.0 if self._passed_at_s is None else min(max(now_s - self._passed_at_s, 0.0), MAX_STEP_S)
+        """Returns the data of a command that the schema allows, with no value farther from its reference than the rate allows since the
+        last command. `now_s` is the time in seconds of a monotonic clock, `scale` the share of the rates that is allowed at present."""
+        step_s = min(max(now_s - self._passed_at_s, 0.0), MAX_STEP_S) * scale
         self._passed_at_s = now_s
+        limited = data
         for path, rate, clutches in self._motion:
             value = _value_at(data, path)
             if value is _MISSING:
                 continue  # the field keeps its reference
             reference = self._references.get(path, _MISSING)
-            if any(_value_at(data, clutch) is not True for clutch in clutches):
-                limited = reference
-            else:
-                limited = _approached(reference, value, rate * scale * elapsed_s)
-                self._references[path] = limited
-            data = _replaced(data, path, limited)
-        return data
+            engaged = all(_value_at(data, clutch) is True for clutch in clutches)
+            if reference is not _MISSING:
+                value = _stepped(value, reference, rate * step_s if engaged else 0.0)
+            elif not engaged:
+                value = _MISSING
+            limited = _replaced(limited, path, value)
+            if value is not _MISSING:
+                # Items that a shorter array does not have keep their references.
+                kept = reference[len(value) :] if isinstance(value, list) and isinstance(reference, list) else []
+                self._references[path] = value + kept if kept else value
+        return limited
 
 
-def _approached(reference: Any, value: Any, change: float) -> Any:
+def _reference(value: Any) -> Any:
+    """Returns a measured value, also of numpy, as a reference; none if it cannot be one."""
+    value = value.tolist() if hasattr(value, "tolist") else list(value) if isinstance(value, tuple) else value
+    numbers = value if isinstance(value, list) else [value]
+    return value if all(is_finite(number) for number in numbers) else _MISSING
+
+
+def _stepped(value: Any, reference: Any, step: float) -> Any:
     if isinstance(value, list):
         known = reference if isinstance(reference, list) else []
-        return [_approached(known[i], item, change) if i < len(known) else item for i, item in enumerate(value)]
-    return value if reference is _MISSING else min(max(value, reference - change), reference + change)
+        return [_stepped(item, known[i], step) if i < len(known) else item for i, item in enumerate(value)]
+    return value if isinstance(reference, list) else min(max(value, reference - step), reference + step)

@@ -125,8 +125,8 @@ class Robot:
         return True
 
     def measured(self) -> Any:
-        """Returns the present positions in the form of a command, or None. The motion limiter begins with them after each connect, so that
-        the first command cannot make an arm jump."""
+        """Returns the present positions in the form of a command, or None. The motion limiter begins with them after each halt, so that the
+        first command cannot make an arm jump. Asked only if the schema has rates (`x-max-rate`); if it raises, the robot does not move."""
 
     def battery(self) -> Any:
         """Returns the charge, 0 to 1, or None."""
@@ -248,12 +248,8 @@ def _within(text: str, units: int) -> str:
     return text.encode("utf-16-le", "surrogatepass")[: 2 * units].decode("utf-16-le", "ignore")
 
 
-class _Motion:
-    """The rules of the commands of a connection, and what passed last."""
-
-    def __init__(self, rules: ControlRules | None) -> None:
-        self.rules, self.limiter = rules, MotionLimiter(rules)
-        self.prepared = False
+def _motion_of(rules: ControlRules | None) -> tuple[ControlRules | None, MotionLimiter]:
+    return rules, MotionLimiter(rules)
 
 
 class _Core:
@@ -285,7 +281,7 @@ class _Core:
             raise ValueError("control_schema must be 'platform', a schema or None")
         own = None if control_schema is None or isinstance(control_schema, str) else ControlRules(control_schema)
         self._declared: Any = None
-        self._motion = _Motion(own)
+        self._motion = _motion_of(own)
         self._age, self._order, self._last_seq = FrameAge(), FrameOrder(), -1
         self._deadman_ms = 0.0
         self._beats: asyncio.Task[None] | None = None
@@ -425,7 +421,6 @@ class _Core:
         session, stop = frame["session"], frame["stop"]
         self.whip_url = frame.get("whip_url")
         self._age.forget()  # the way through the network may be another
-        self._motion = _Motion(self._motion.rules)
         self.connection = connection
         self._link.online(connection, silence_s)
         self._change_session(session)
@@ -493,7 +488,7 @@ class _Core:
             rules = None if declared is None else ControlRules(declared)
         except ValueError as error:
             self.report(error)
-        self._motion = _Motion(rules)
+        self._motion = _motion_of(rules)
 
     def _change_limits(self, limits: Limits) -> None:
         if limits != self.limits:
@@ -504,7 +499,7 @@ class _Core:
         session = self.session
         if session is None or session.status != "ACTIVE" or frame["session_id"] != session.session_id:
             return
-        data, rules = frame["data"], self._motion.rules
+        data, rules = frame["data"], self._motion[0]
         problem = rules.problem_of(data) if rules else non_finite(data)
         if problem is not None:
             if self.guard.moving:
@@ -552,21 +547,22 @@ class _Core:
     def stopped(self, reason: str) -> None:
         self.send({"type": "stopped", "reason": _within(reason, MAX_STOP_REASON)}, droppable=False)
 
-    def obey(self, command: Command, begin: Callable[[], bool]) -> None:
+    def obey(self, command: Command, after_halt: bool, begin: Callable[[], bool]) -> None:
         data = command.data
         if isinstance(data, bytes):
             if not begin():
                 return
             result = self.robot_callback("on_binary_control", data)
         else:
-            motion, scale = self._motion, self.limits.speed_scale
-            if not motion.prepared:
-                motion.limiter.reset(self.robot_callback("measured"))
-                motion.prepared = True
+            (rules, limiter), scale = self._motion, self.limits.speed_scale
+            # A robot that had halted may have been moved since.
+            measured = self.robot_callback("measured") if limiter and after_halt else None
             if not begin():
                 return
-            data = limit_speed(data, command.applied_scale, scale, motion.rules)
-            result = self.robot_callback("on_control", motion.limiter.limit(data, scale, time.monotonic()))
+            if measured is not None:
+                limiter.reset(measured)
+            data = limit_speed(data, command.applied_scale, scale, rules)
+            result = self.robot_callback("on_control", limiter.limit(data, scale, time.monotonic()))
         if result is not False and self._loop is not None:
             self._loop.call_soon_threadsafe(self.acknowledge, command.connection, command.seq)
 
