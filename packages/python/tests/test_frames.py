@@ -40,7 +40,7 @@ class FrameTextTest(unittest.TestCase):
 
     def test_numbers_and_arrays_of_numpy_are_sent(self) -> None:
         try:
-            import numpy
+            import numpy  # type: ignore[import-not-found, unused-ignore]
         except ImportError:
             self.skipTest("numpy is not installed")
         data = {"x": numpy.float32(0.5), "scan": numpy.array([1, 2])}

@@ -48,9 +48,10 @@ class ControlRulesTest(unittest.TestCase):
                 self.assertEqual(rules.problem_of(data), problem)
 
     def test_what_is_no_schema_is_refused(self) -> None:
-        for schema in ({"type": "object"}, {"type": "object", "properties": {"a": {"type": "date"}}}, {}, []):
+        schemas: list[Any] = [{"type": "object"}, {"type": "object", "properties": {"a": {"type": "date"}}}, {}, []]
+        for schema in schemas:
             with self.subTest(schema=schema), self.assertRaises(ValueError):
-                ControlRules(schema)  # type: ignore[arg-type]
+                ControlRules(schema)
 
     def test_speeds_are_clamped_to_the_allowed_share_of_their_bounds(self) -> None:
         data = {"linear_mps": -0.4, "wheels": [2, -0.1], "arm": {"turn": 0.3}}

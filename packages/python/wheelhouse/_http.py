@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,11 +18,33 @@ REQUEST_LIMIT_S = 30.0
 """Longest time of one request without an answer."""
 
 
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects, but takes the credential to no other origin, as to the address of a file in an object store."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        following = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if following is not None and _origin(newurl) != _origin(req.full_url):
+            following.remove_header("Authorization")
+        return following
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme not in ("http", "https"):
+        raise ValueError("the address must begin with http:// or https://")
+    return parts.scheme, parts.netloc
+
+
+_opener = urllib.request.build_opener(_Redirects)
+
+
 @dataclass(frozen=True)
 class Response:
     """A response with a status below 300."""
 
     status: int
+    url: str
+    """The address of the response, after redirects."""
     headers: Mapping[str, str]
     """Names in lower case."""
     content: bytes
@@ -36,13 +59,14 @@ def send_request(
     limit_s: float = REQUEST_LIMIT_S,
 ) -> Response:
     """Sends one request and waits for its response. Raises ApiError for a refusal, and with the status 0 if there was no response."""
-    message = urllib.request.Request(url, data=content, headers=dict(headers or {}), method=method)
     try:
-        with urllib.request.urlopen(message, timeout=limit_s) as answer:
+        _origin(url)
+        message = urllib.request.Request(url, data=content, headers=dict(headers or {}), method=method)
+        with _opener.open(message, timeout=limit_s) as answer:
             body = answer.read(MAX_RESPONSE_BYTES + 1)
             if len(body) > MAX_RESPONSE_BYTES:
                 raise ApiError(0, "too_large", f"the response of {method} {url} has more than {MAX_RESPONSE_BYTES} bytes")
-            return Response(answer.status, {name.lower(): value for name, value in answer.headers.items()}, body)
+            return Response(answer.status, answer.url, {name.lower(): value for name, value in answer.headers.items()}, body)
     except urllib.error.HTTPError as refusal:
         raise _refusal(refusal) from None
     except (OSError, ValueError, EOFError) as error:

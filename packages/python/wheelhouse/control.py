@@ -65,7 +65,7 @@ class Limits:
 def read_limits(frame: dict[str, Any]) -> Limits:
     """Returns the limits of a frame; the lowest ones if it cannot be read."""
     scale, reason = frame.get("speed_scale"), frame.get("reason")
-    if type(scale) in (int, float) and 0 < scale <= 1:
+    if isinstance(scale, (int, float)) and scale is not True and 0 < scale <= 1:
         return Limits(float(scale), reason if isinstance(reason, str) else None)
     return Limits(MIN_SPEED_SCALE, "unreadable limits")
 

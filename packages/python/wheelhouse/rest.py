@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import keyword
 import re
 import time
 import urllib.parse
@@ -91,7 +92,7 @@ def _resolved(document: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
 class Api:
     """Calls the REST API. Every operation is a method: `api.post_sessions(robot_id=…)`, `api.get_session(id=…)`.
 
-    Parameters of the path, of the query and fields of the body are keyword arguments; a body that is no object is `body`. `help(api.get_session)`
+    Parameters of the path, of the query and fields of the body are keyword arguments (`from_` for `from`); a body that is no object is `body`. `help(api.get_session)`
     says what an operation does, and `dir(api)` lists them. A method returns the JSON of the response, bytes for other types, None for none.
     It raises TypeError for a name that the operation does not have or that is missing, and ApiError for a refusal.
 
@@ -110,7 +111,7 @@ class Api:
             raise AttributeError(f"the API has no operation {name!r}")
 
         def call(**arguments: Any) -> Any:
-            return self._call(operation, arguments)
+            return self._call(operation, {_plain_name(given): value for given, value in arguments.items()})
 
         call.__name__ = name
         call.__doc__ = f"{operation.summary}\n\n{operation.method} {operation.path}\n{_usage(operation)}"
@@ -174,6 +175,11 @@ def _may_repeat(method: str, refusal: ApiError) -> bool:
     return method in ("GET", "HEAD", "POST") and refusal.status in _UNCERTAIN_STATUSES
 
 
+def _plain_name(name: str) -> str:
+    """Returns `from` for `from_`, because Python reserves the name."""
+    return name[:-1] if name.endswith("_") and keyword.iskeyword(name[:-1]) else name
+
+
 def _query_value(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -188,7 +194,9 @@ def _usage(operation: Operation) -> str:
     names = sorted(operation.path_names) + sorted(operation.query_names | operation.body_names)
     if operation.content_type is not None and not operation.body_names:
         names.append("body")
-    return f"{operation.name}({', '.join(name if name in operation.required else f'{name}=None' for name in names)})"
+    arguments = [f"{name}_" if keyword.iskeyword(name) else name for name in names]
+    shown = [argument if name in operation.required else f"{argument}=None" for name, argument in zip(names, arguments)]
+    return f"{operation.name}({', '.join(shown)})"
 
 
 def every_entry(page: Callable[[Any, int], Sequence[Any]]) -> Iterator[Any]:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import logging
 import math
@@ -89,16 +88,16 @@ class Robot:
         cls: type[AnyRobot],
         platform: str,
         code: str | None = None,
-        *args: Any,
+        *,
         store: str | os.PathLike[str] = STORE,
         **options: Any,
     ) -> AnyRobot:
         """Returns a robot with the credentials of a pairing code of the console, which `store` keeps for the next start.
 
-        Further arguments go to the constructor. Raises as `paired` of `wheelhouse.pairing`.
+        `options` go to the constructor. Raises as `paired` of `wheelhouse.pairing`.
         """
         found = paired(platform, code, store)
-        return cls(*args, url=found.url, token=found.token, **options)
+        return cls(url=found.url, token=found.token, **options)
 
     # What a robot defines
 
