@@ -213,6 +213,20 @@ def limit_speed(data: Any, applied: float, scale: float, rules: ControlRules | N
     return {name: _scaled(value, factor) if name in _SPEED_FIELDS else value for name, value in data.items()}
 
 
+def speeds_are_readable(data: Any) -> bool:
+    """Returns whether a command without a schema has speeds, and all of them can be multiplied."""
+    fields = [value for name, value in data.items() if name in _SPEED_FIELDS] if isinstance(data, dict) else []
+    return bool(fields) and all(_is_readable(value) for value in fields)
+
+
+def _is_readable(value: Any) -> bool:
+    if isinstance(value, list):
+        return len(value) <= MAX_VECTOR_ITEMS and all(is_finite(item) for item in value)
+    if isinstance(value, dict):
+        return all(name in _VECTOR_FIELDS and is_finite(item) for name, item in value.items())
+    return is_finite(value)
+
+
 def _scaled(value: Any, factor: float) -> Any:
     if isinstance(value, list):
         return [_scaled_number(item, factor) for item in value] if len(value) <= MAX_VECTOR_ITEMS else value

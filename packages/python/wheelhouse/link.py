@@ -34,7 +34,7 @@ MAX_RETRY_AFTER_S = 300.0
 MAX_PROBLEM_DEPTH = 64
 """How deep the search for the place of a number that is not finite goes."""
 
-FINAL_STATUSES = frozenset({401, 403, 404})
+FINAL_STATUSES = frozenset({403, 404})
 RECONNECT_CODES = frozenset({1006, 4008, 4009, 4408, 4500, 4503})
 
 Message = Union[str, bytes]
@@ -136,23 +136,24 @@ class Connection:
 
         Raises FrameError for a frame that cannot be sent.
         """
-        if isinstance(frame, bytes) and len(frame) > MAX_FRAME_BYTES:
-            raise FrameError(f"the binary frame has {len(frame)} bytes, more than {MAX_FRAME_BYTES}")
-        message: Message = frame if isinstance(frame, bytes) else frame_text(frame)
+        return self.send_message(frame if isinstance(frame, bytes) else frame_text(frame), droppable=droppable)
+
+    def send_message(self, message: Message, *, droppable: bool = True) -> bool:
+        """Sends a frame as it is on the network; otherwise as `send`."""
+        if len(message) > MAX_FRAME_BYTES:
+            raise FrameError(f"the frame has {len(message)} bytes, more than {MAX_FRAME_BYTES}")
         with self._lock:
-            if self._closed or self.unsent_bytes > (MAX_UNSENT_BYTES if droppable else MAX_VITAL_BYTES):
-                too_slow = not droppable and not self._closed
-            else:
+            if self._closed:
+                return False
+            full = self.unsent_bytes > (MAX_UNSENT_BYTES if droppable else MAX_VITAL_BYTES)
+            if not full:
                 self._unsent.append(message)
                 self._unsent_bytes += len(message)
-                wake = len(self._unsent) == 1
-                too_slow = False
-                if wake:
+                if len(self._unsent) == 1:
                     self._call_soon(self._has_unsent.set)
-                return True
-        if too_slow:
+        if full and not droppable:
             self._call_soon(self.abort)
-        return False
+        return not full
 
     def abort(self) -> None:
         """Breaks the connection at once. Call it on the loop."""
@@ -233,8 +234,10 @@ class LinkHandler(Protocol):
 class Link:
     """Runs the connections to the gateway, one after another, and ends once."""
 
-    def __init__(self, handler: LinkHandler) -> None:
+    def __init__(self, handler: LinkHandler, *, max_unauthorized: int = 1) -> None:
+        """After `max_unauthorized` credentials in a row that the gateway did not accept, another one would not help."""
         self._handler = handler
+        self._unauthorized_left = self._max_unauthorized = max_unauthorized
         self._backoff = Backoff()
         self._connection: Connection | None = None
         self._closing = asyncio.Event()
@@ -259,6 +262,7 @@ class Link:
     def online(self, connection: Connection, silence_s: float) -> None:
         """Notes that the gateway has admitted a connection."""
         self._backoff.reset()
+        self._unauthorized_left = self._max_unauthorized
         connection.online(silence_s)
         self._handler.changed("online", None)
 
@@ -315,7 +319,8 @@ class Link:
         # The old interface has `status_code` and `headers`, the new one `response`.
         response = getattr(refusal, "response", refusal)
         status = getattr(response, "status_code", None)
-        if status in FINAL_STATUSES:
+        self._unauthorized_left -= status == 401
+        if status in FINAL_STATUSES or self._unauthorized_left <= 0:
             raise LinkEnded(f"refused with {status}", status=status)
         self._handler.report(refusal)
         retry_after = (getattr(response, "headers", None) or {}).get("Retry-After") or ""

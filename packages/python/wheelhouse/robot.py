@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from typing import Any, NoReturn, TypeVar
 
 from .control import Command, FrameAge, FrameOrder, Guard, Limits, Session, Stop, read_limits
+from .data_channel import DataChannel, load_library
 from .episodes import EpisodeOutbox
 from .errors import CommandError, FrameError, GatewayError, WheelhouseError
 from .limits import ControlRules, MotionLimiter, is_finite, limit_speed
@@ -292,7 +293,9 @@ class _Core:
         self._binary_seq = 0
         self._logged: tuple[str, float] = ("", -math.inf)
         self._uses_data_channel = data_channel
-        self._channel: Any = None
+        self._channels: Any = None
+        """The library of data channels; None without one."""
+        self._channel: DataChannel | None = None
 
     def _defines(self, method: str) -> bool:
         return getattr(type(self.robot), method) is not getattr(Robot, method) or method in vars(self.robot)
@@ -304,6 +307,8 @@ class _Core:
             raise WheelhouseError("serve can be called once")
         self._loop = asyncio.get_running_loop()
         self._link = Link(self)
+        if self._uses_data_channel:
+            self._channels = await self._loop.run_in_executor(None, load_library)
         self.guard.start(self._loop)
         try:
             await self._link.run()
@@ -354,6 +359,12 @@ class _Core:
 
     def opened(self, connection: Connection) -> None:
         self._order, self._last_seq = FrameOrder(), -1
+        if self._channels is not None:
+            self._channel = DataChannel(
+                self._channels,
+                lambda frame: connection.send(frame, droppable=False),
+                lambda message: self.received(connection, message),
+            )
 
     def lost(self, connection: Connection) -> None:
         self.connection = None
@@ -454,13 +465,8 @@ class _Core:
         elif kind == "error":
             self.report(GatewayError(str(frame.get("message"))))
             self.episodes.refused(frame)
-        elif kind == "channel_available" and self._uses_data_channel and self._channel is None:
-            self._channel = self._open_channel()
-        elif kind in ("channel_answer", "channel_refused") and self._channel is not None:
+        elif kind in ("channel_available", "channel_answer", "channel_refused") and self._channel is not None:
             self._channel.on_frame(frame)
-
-    def _open_channel(self) -> Any:
-        return None
 
     def _change_session(self, frame: dict[str, Any] | None) -> None:
         session = None
@@ -532,7 +538,7 @@ class _Core:
 
     def acknowledge(self, connection: Connection, seq: int) -> None:
         frame = {"type": "ack", "seq": seq}
-        if self.connection is connection and not (self._channel and self._channel.send(frame_text(frame))):
+        if self.connection is connection and not (self._channel is not None and self._channel.send(frame_text(frame))):
             connection.send(frame)
 
     # What the threads of the guard call
