@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, NoReturn, TypeVar
 
+from .camera import Camera
 from .control import Command, FrameAge, FrameOrder, Guard, Limits, Session, Stop, read_limits
 from .data_channel import DataChannel, load_library
 from .episodes import EpisodeOutbox
@@ -203,6 +204,11 @@ class Robot:
         times = {"started_at": started_at_ms, "ended_at": ended_at_ms, "size_bytes": size_bytes}
         return self._core.episodes.add({"episode_id": episode_id, **times, "success": success, "uri": uri, "task": task})
 
+    def publish_camera(self, name: str, source: Any = None, **options: Any) -> Camera:
+        """Publishes a camera: a device as `/dev/video0`, an address as `rtsp://…`, a function that returns pictures of numpy, or None, if the
+        program calls `send` of the result. Until it or the robot is closed. `options` are those of `wheelhouse.camera.Camera`."""
+        return self._core.publish_camera(name, source, options)
+
     def run(self) -> None:
         """Serves until SIGINT or SIGTERM, which halt the robot and end it in order. Logs to stderr if the program has set up no logging.
 
@@ -291,6 +297,7 @@ class _Core:
         self._battery: float | None = None
         self._battery_at_s = 0.0
         self._binary_seq = 0
+        self._cameras: list[Camera] = []
         self._logged: tuple[str, float] = ("", -math.inf)
         self._uses_data_channel = data_channel
         self._channels: Any = None
@@ -315,6 +322,8 @@ class _Core:
         finally:
             await self._loop.run_in_executor(None, self.guard.close, "closed", BRAKE_LIMIT_S)
             self.episodes.close()
+            for camera in self._cameras:
+                await self._loop.run_in_executor(None, camera.close)
 
     def close(self) -> None:
         """Ends the link. Callable in any thread."""
@@ -388,6 +397,16 @@ class _Core:
             connection.send(frame, droppable=False)
             self.episodes.tick()
             await asyncio.sleep(interval_s)
+
+    def publish_camera(self, name: str, source: Any, options: dict[str, Any]) -> Camera:
+        """Starts a camera. Callable in any thread."""
+
+        def address() -> tuple[str, str] | None:
+            return None if self.whip_url is None else (self.whip_url, self.token)
+
+        camera = Camera(name, source, address=address, on_error=self.report, **options)
+        self._cameras.append(camera)
+        return camera.start()
 
     def send(self, frame: dict[str, Any] | bytes, *, droppable: bool) -> bool:
         """Sends a frame, if the robot is online. Callable in any thread."""
