@@ -90,7 +90,7 @@ def _resolved(document: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
 
 
 class Api:
-    """Calls the REST API. Every operation is a method: `api.post_sessions(robot_id=…)`, `api.get_session(id=…)`.
+    """Calls the REST API. Every operation is a method: `api.post_sessions(robotId=…)`, `api.get_session(id=…)`.
 
     Parameters of the path, of the query and fields of the body are keyword arguments (`from_` for `from`); a body that is no object is `body`. `help(api.get_session)`
     says what an operation does, and `dir(api)` lists them. A method returns the JSON of the response, bytes for other types, None for none.

@@ -39,7 +39,12 @@ export async function startPythonRobot(
 ): Promise<PythonRobot> {
   const { url, token } = await location()
   const child = spawn(await python(modules), ['-B', `${folder('python')}/robot.py`], {
-    env: { ...env, PYTHONPATH, CONTROL_URL: url, ROBOT_TOKEN: token },
+    env: {
+      ...env,
+      PYTHONPATH: [env?.PYTHONPATH, PYTHONPATH].filter(Boolean).join(':'),
+      CONTROL_URL: url,
+      ROBOT_TOKEN: token,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const killAtExit = () => void child.kill('SIGKILL')
