@@ -55,6 +55,7 @@ COPY --from=built /app/packages/console/dist packages/console/dist
 COPY --from=built /app/dist/packages dist/packages
 COPY packages/protocol packages/protocol
 COPY packages/sdk packages/sdk
+COPY packages/python/README.md packages/python/
 COPY src src
 COPY gateway gateway
 COPY hub hub
