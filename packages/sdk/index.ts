@@ -67,6 +67,6 @@ export type {
 export type { WatchHandlers } from './session-watches.ts'
 export * from './simulated-robot.ts'
 export * from './tickets.ts'
-export * from './urdf.ts'
 export type { UnreadUpdate } from './unread-count.ts'
+export * from './urdf.ts'
 export * from './world.ts'
