@@ -40,7 +40,7 @@ class EpisodeOutbox:
         """Takes an episode; a known `episode_id` returns the same future. Raises FrameError for values that cannot be sent, ValueError
         for times in the wrong order, WheelhouseError for too many episodes."""
         frame = {"type": "episode", **{name: value for name, value in episode.items() if value is not None}}
-        frame_text(frame)
+        frame_text({**frame, "t": time.time() * 1000})
         if frame["ended_at"] < frame["started_at"]:
             raise ValueError("ended_at must not be before started_at")
         with self._lock:

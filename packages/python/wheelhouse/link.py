@@ -343,6 +343,9 @@ class Link:
                 await connection.close()
         if self._closing.is_set():
             return None, ""
+        for error in results:
+            if isinstance(error, Exception) and not isinstance(error, websockets.ConnectionClosed):
+                self._handler.report(error)
         closed = next((error for error in results if isinstance(error, websockets.ConnectionClosed)), None)
         frame = closed.rcvd if closed else None
         if closed is None:

@@ -93,7 +93,7 @@ class Observer:
         self._connection: Connection | None = None
         self._link = Link(self, max_unauthorized=3)
         self._task: asyncio.Task[None] | None = None
-        self._changed = asyncio.Condition()
+        self._waiting: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
         self._uses_channel = data_channel and self.part == "control"
         self._channels: Any = None
         self._channel: DataChannel | None = None
@@ -168,18 +168,18 @@ class Observer:
         if self._task is None:
             raise WheelhouseError("connect first")
 
-        async def until_true() -> None:
-            async with self._changed:
-                await self._changed.wait_for(condition)
-
-        waiting = asyncio.ensure_future(until_true())
+        if condition():
+            return
+        waiting: tuple[Callable[[], bool], asyncio.Future[None]] = (condition, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
         try:
-            await asyncio.wait([waiting, self._task], return_when=asyncio.FIRST_COMPLETED)
-            if not waiting.done():
+            await asyncio.wait([waiting[1], self._task], return_when=asyncio.FIRST_COMPLETED)
+            if not waiting[1].done():
                 await self._task
                 raise LinkEnded("the link was closed")
+            waiting[1].result()
         finally:
-            waiting.cancel()
+            self._waiting.remove(waiting)
 
     async def _run(self) -> None:
         try:
@@ -298,11 +298,12 @@ class Observer:
                 self.handle(frame["type"], frame)
         except (ValueError, LookupError, TypeError, AttributeError, struct.error, RecursionError) as error:
             self.report(WheelhouseError(f"unreadable frame: {error!r}"))
-        asyncio.ensure_future(self._notify())
-
-    async def _notify(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
+        for condition, waiting in self._waiting:
+            try:
+                if not waiting.done() and condition():
+                    waiting.set_result(None)
+            except Exception as error:  # of the condition: its caller gets it
+                waiting.set_exception(error)
 
     def _on_first_state(self, connection: Connection) -> None:
         self._connection = connection

@@ -433,7 +433,7 @@ class _Core:
             else:
                 frame = _decode(message)
                 kind = frame["type"]
-                if kind == "welcome":
+                if kind == "welcome" and self.connection is None:
                     self._on_welcome(connection, frame)
                 elif self.connection is connection:
                     self._on_frame(kind, frame)
