@@ -29,4 +29,5 @@ async def main(robot_id):
         api.patch_session(id=session_id, action="end")
 
 
-asyncio.run(main(sys.argv[1]))
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))

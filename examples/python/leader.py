@@ -41,4 +41,5 @@ async def main(session_id):
         await follower.drive(follower.command, rate_hz=50)
 
 
-asyncio.run(main(sys.argv[1]))
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))

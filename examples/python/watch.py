@@ -25,4 +25,5 @@ async def main(session_id):
                 break
 
 
-asyncio.run(main(sys.argv[1]))
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))
