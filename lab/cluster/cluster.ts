@@ -7,7 +7,7 @@ import { claimDirectory } from './directory-lock.ts'
 import { type ClusterNode, createNode, type ManagedNode } from './node.ts'
 import { choosePorts, DEFAULT_PORT } from './ports.ts'
 import { createPostgres } from './postgres.ts'
-import { createProxy } from './proxy.ts'
+import { createCertificate, createProxy } from './proxy.ts'
 import { answersOk, createRoles } from './roles.ts'
 import { launch, tailOf } from './spawn.ts'
 import { createStorage } from './storage.ts'
@@ -53,7 +53,7 @@ export type { ClusterNode, NodeKind } from './node.ts'
 export interface ClusterOptions {
   /** Directory of data, keys and logs; created when missing. Default: `.data/cluster`. */
   readonly dataDir?: string
-  /** The public port, first of twenty consecutive ports; 0 selects any free ports. Default: 8080. */
+  /** The public port, first of 21 consecutive ports; 0 selects any free ports. Default: 8080. */
   readonly port?: number
   /** URL of an existing PostgreSQL; without it the cluster starts one. */
   readonly databaseUrl?: string
@@ -121,7 +121,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   try {
     const ports = await choosePorts(port)
     const logFile = (name: string) => join(logDir, `${name}.log`)
-    const proxy = createProxy({ ports, logFile: logFile('proxy') })
+    const certificate = await createCertificate(dataDir)
+    const proxy = createProxy({ ports, certificate, logFile: logFile('proxy') })
     const redis = options.redisUrl
       ? undefined
       : createRedis({ dataDir, port: ports.redis, logFile: logFile('redis') })
@@ -140,7 +141,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 
     const baseUrl = `http://localhost:${ports.public}`
     const secretKey = options.env?.SECRET_KEY ?? loadOrCreateRootKey(dataDir)
-    const turn = createTurn({ dataDir, port: ports.turn, logFile: logFile('turn') })
+    const tlsPort = certificate ? ports.tls : undefined
+    const turn = createTurn({ dataDir, port: ports.turn, tlsPort, logFile: logFile('turn') })
+    if (!certificate) print('openssl is not installed: there is no TLS')
     if (!turn) print('coturn is not installed: clients whose networks block UDP will not see cameras')
     const shared = {
       ...turn?.env,

@@ -13,7 +13,7 @@ Wheelhouse on many nodes, on this machine and without containers: PostgreSQL, Re
 gateway, worker and recorder, HAProxy in front, and coturn where it is installed. If DATABASE_URL and REDIS_URL are set, the
 cluster uses those servers.
 
-    --port <number>       the public port, first of twenty consecutive ports; 0 selects free ports (${DEFAULT_PORT})
+    --port <number>       the public port, first of 21 consecutive ports; 0 selects free ports (${DEFAULT_PORT})
     --data-dir <path>     directory of data, keys and logs (.data/cluster)
     --no-demo             without the demo's accounts and robots
 `

@@ -22,6 +22,7 @@ const listeners = [
   'recorder-1-streams',
   'recorder-2-streams',
   'storage',
+  'tls',
 ] as const
 type ListenerName = (typeof listeners)[number]
 export type Ports = Readonly<Record<ListenerName, number>>

@@ -18,9 +18,11 @@ export interface ClusterTurn {
 export function createTurn(options: {
   dataDir: string
   port: number
+  /** The port of the proxy's TLS, through which the server is reached too; undefined without one. */
+  tlsPort: number | undefined
   logFile: string
 }): ClusterTurn | undefined {
-  const { port, logFile } = options
+  const { port, tlsPort, logFile } = options
   const program = findProgram('turnserver')
   if (!program) return undefined
   const secret = randomBytes(32).toString('hex')
@@ -38,7 +40,9 @@ export function createTurn(options: {
     serves: () => acceptsConnections(port),
     lastOutput: () => tailOf(logFile),
   })
-  return { node, env: { TURN_URLS: `turn:127.0.0.1:${port}?transport=udp`, TURN_SECRET: secret } }
+  const urls = [`turn:127.0.0.1:${port}?transport=udp`]
+  if (tlsPort !== undefined) urls.push(`turns:localhost:${tlsPort}?transport=tcp`)
+  return { node, env: { TURN_URLS: urls.join(','), TURN_SECRET: secret } }
 }
 
 function configurationOf({ port, secret, directory }: { port: number; secret: string; directory: string }) {

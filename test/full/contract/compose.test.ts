@@ -9,6 +9,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Env, loadConfig } from '../../../src/app/config.ts'
 import { isLoopback } from '../../../src/core/http/loopback.ts'
+import { createTestCertificate } from '../../support/network/certificate.ts'
 import { requireProgram } from '../../support/programs/installed-programs.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -112,6 +113,7 @@ describe('docker-compose.yml', () => {
   })
 
   test('contains no secret, and names the step that creates them', () => {
+    expect(text).toContain('content: ${TLS_PEM:?see step 1')
     for (const missing of Object.keys(secrets)) {
       const rest = Object.fromEntries(Object.entries(production).filter(([name]) => name !== missing))
       expect(() => environmentOf('api-1', rest), missing).toThrow(/step 1/)
@@ -133,7 +135,7 @@ describe('docker-compose.yml', () => {
     const addresses = ['api-1', 'gateway-1', 'gateway-2'].map(addressOf)
     expect(new Set(addresses).size).toBe(3)
     const published = services.proxy?.ports.map((port) => port.split(':').at(-1))
-    expect(addresses.map((url) => new URL(url).port)).toEqual(published)
+    expect(published).toEqual(['8443', ...addresses.map((url) => new URL(url).port)])
     // A trial signs in over plain http, which the platform allows only on the local machine.
     expect(isLoopback(new URL(loadConfig(environmentOf('api-1', trial)).baseUrl).hostname)).toBe(true)
     expect(isLoopback('localhost.example')).toBe(false)
@@ -211,7 +213,9 @@ describe('haproxy.cfg', () => {
 
   test('is valid, with the addresses of a cluster and with the names of containers', async () => {
     const local = Object.fromEntries(addresses.map((name, index) => [name, `127.0.0.1:${9_000 + index}`]))
-    for (const env of [local, services.proxy?.environment ?? {}]) {
+    await using certificate = await createTestCertificate('wheelhouse.localhost')
+    const containers = { ...services.proxy?.environment, TLS_CERTIFICATE: certificate.file }
+    for (const env of [local, { ...local, TLS_CERTIFICATE: certificate.file }, containers]) {
       const filled = Object.entries(env).map(([key, value]) => [key, filledIn(value, {})])
       const { stdout, stderr } = await promisify(execFile)(
         requireProgram('haproxy', 'haproxy'),
@@ -222,7 +226,7 @@ describe('haproxy.cfg', () => {
       const warnings = stderr.split('\n').filter((line) => line.startsWith('[WARNING]'))
       // The names of containers resolve only between containers; the proxy keeps retrying.
       expect(warnings.filter((line) => !line.includes('could not resolve address'))).toEqual([])
-      if (env === local) expect(warnings).toEqual([])
+      if (env !== containers) expect(warnings).toEqual([])
     }
   })
 

@@ -64,7 +64,9 @@ export async function openConsole(baseUrl: string, started?: Browser) {
     /** Opens `path` with an existing session, in a new browser context. Faster than `signIn`. */
     async enter({ token }: { token: string }, path = '/dashboard', options: PageOptions = {}) {
       const { context, page } = await open(options)
-      await context.addCookies([{ name: '__session', value: token, url: baseUrl, httpOnly: true }])
+      const secure = baseUrl.startsWith('https:')
+      const name = secure ? '__Host-session' : '__session'
+      await context.addCookies([{ name, value: token, url: baseUrl, httpOnly: true, secure }])
       await page.goto(baseUrl + path)
       return { context, page }
     },
