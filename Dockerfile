@@ -30,10 +30,12 @@ COPY lab/package.json lab/
 COPY test/support/openapi-client/package.json test/support/openapi-client/
 RUN npm ci --workspace=packages/protocol --workspace=packages/sdk --workspace=packages/cli --workspace=packages/console --include-workspace-root
 COPY tsconfig.json LICENSE ./
-COPY tools/scripts/ensure-console.mjs tools/scripts/ensure-packages.mjs tools/scripts/pack.mjs tools/scripts/source-hash.mjs tools/scripts/lock.mjs tools/scripts/
+COPY tools/scripts/ensure-console.mjs tools/scripts/ensure-packages.mjs tools/scripts/pack.mjs tools/scripts/wheel.mjs tools/scripts/wheel-stub.mjs tools/scripts/source-hash.mjs tools/scripts/lock.mjs tools/scripts/
 COPY packages/protocol packages/protocol
 COPY packages/sdk packages/sdk
 COPY packages/cli packages/cli
+COPY packages/python packages/python
+COPY docs/openapi.json docs/openapi.json
 COPY packages/console packages/console
 RUN node tools/scripts/ensure-console.mjs && node tools/scripts/ensure-packages.mjs --strict
 
@@ -53,6 +55,7 @@ COPY --from=built /app/packages/console/dist packages/console/dist
 COPY --from=built /app/dist/packages dist/packages
 COPY packages/protocol packages/protocol
 COPY packages/sdk packages/sdk
+COPY packages/python/README.md packages/python/
 COPY src src
 COPY gateway gateway
 COPY hub hub

@@ -10,7 +10,11 @@ const SOURCES = [
   'packages/protocol',
   'packages/sdk',
   'packages/cli',
+  'packages/python',
+  'docs/openapi.json',
   'tools/scripts/pack.mjs',
+  'tools/scripts/wheel.mjs',
+  'tools/scripts/wheel-stub.mjs',
   'tsconfig.json',
   'package.json',
   'package-lock.json',
@@ -53,7 +57,9 @@ async function pack(run) {
     if (strict) process.exitCode = 1
     return
   }
-  console.log('Packing sdk, protocol and command line for /downloads (first start, or they have changed) …')
+  console.log(
+    'Packing sdk, protocol, command line and the package for Python for /downloads (first start, or they have changed) …',
+  )
   const hash = sourceHash(root, SOURCES)
   rmSync(fresh, { recursive: true, force: true })
   const args = [join(root, 'tools/scripts/pack.mjs'), '--to', fresh]

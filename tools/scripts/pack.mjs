@@ -1,4 +1,4 @@
-// Packs `protocol`, `sdk` and `cli` as npm tarballs: plain JavaScript with types and source maps, in the empty folder
+// Packs `protocol`, `sdk` and `cli` as npm tarballs, and the wheel of the package for Python: plain JavaScript with types and source maps, in the empty folder
 // given with `--to`. The same sources give the same bytes. Each package contains the code of those it builds on, so
 // no tarball depends on a package name that a registry could give to someone else.
 import { spawnSync } from 'node:child_process'
@@ -16,6 +16,7 @@ import {
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { packWheel } from './wheel.mjs'
 
 /** The packages, and the packages whose code each contains. */
 const PARTS = { protocol: [], sdk: ['protocol'], cli: ['protocol', 'sdk'] }
@@ -41,6 +42,8 @@ if (existsSync(target) && readdirSync(target).length > 0) {
 for (const part of Object.keys(PARTS)) compile(part)
 for (const part of Object.keys(PARTS)) assemble(part)
 pack()
+const wheel = packWheel(root, target)
+console.log(`${wheel.file}  ${Math.ceil(wheel.bytes / 1024)} kB`)
 rmSync(staging, { recursive: true })
 
 /** Compiles one package without the others; its imports of the others keep their package names. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-const NO_SOURCES = new Set(['node_modules', 'dist', 'dist-new'])
+const NO_SOURCES = new Set(['node_modules', 'dist', 'dist-new', '__pycache__'])
 
 /** Returns the hash of the names and contents of all files below these files and folders of the checkout. */
 export function sourceHash(root, sources) {

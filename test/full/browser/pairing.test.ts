@@ -35,7 +35,7 @@ test('a phone opens the address of the QR code and becomes the robot, which the 
   for (const [tab, command] of [
     ['ROS 2', 'run-robot-bridge.ts'],
     ['Docker', 'docker run --rm -it'],
-    ['Raspberry Pi', `curl -fsS ${world.baseUrl}/connect/robot.py`],
+    ['Raspberry Pi', `--index-url ${world.baseUrl}/downloads/simple/`],
     ['Simulated', `curl -fsS ${world.baseUrl}/connect/robot.mjs`],
   ] as const) {
     await pairing.getByRole('tab', { name: tab }).click()

@@ -94,7 +94,7 @@ test('the cockpit shows the camera of the Python example, and remains at it when
     await pictureOf(page).locator('video').waitFor()
     await waitFor(async () => expect(await widthOf(page)).toBe(640))
     await page.getByTestId('freshness').getByText('LIVE').waitFor()
-    expect(camera.output()).toContain('camera connected')
+    expect(camera.output()).toContain('camera front connected')
   }
   await pictureOf(page).getByText('The camera is not sending.').waitFor()
   await page.getByTestId('freshness').getByText('BLIND').waitFor()

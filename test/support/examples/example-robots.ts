@@ -8,6 +8,8 @@ import { waitFor } from '../world/wait.ts'
 import { FakeRosbridge } from './fake-rosbridge.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url))
+/** Where the programs in Python find the package `wheelhouse`. */
+export const PYTHONPATH = fileURLToPath(new URL('../../../packages/python', import.meta.url))
 
 interface ExampleRobot extends AsyncDisposable {
   /** Waits until the robot has given up. @returns its message */
@@ -37,7 +39,12 @@ export async function startPythonRobot(
 ): Promise<PythonRobot> {
   const { url, token } = await location()
   const child = spawn(await python(modules), ['-B', `${folder('python')}/robot.py`], {
-    env: { ...env, CONTROL_URL: url, ROBOT_TOKEN: token },
+    env: {
+      ...env,
+      PYTHONPATH: [env?.PYTHONPATH, PYTHONPATH].filter(Boolean).join(':'),
+      CONTROL_URL: url,
+      ROBOT_TOKEN: token,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const killAtExit = () => void child.kill('SIGKILL')

@@ -17,7 +17,10 @@ const programsOf: Readonly<Record<string, readonly (readonly [string[], () => un
     [['redis-server'], () => findProgram('redis-server')],
   ],
   full: [
-    [['python3-websockets', 'python3-aiortc'], () => findPython(['websockets', 'aiortc'])],
+    [
+      ['python3-websockets', 'python3-aiortc', 'python3-venv'],
+      () => findPython(['websockets', 'aiortc', 'ensurepip']),
+    ],
     [['chromium'], () => findChromium()],
     // The servers of a cluster.
     [['haproxy'], () => findProgram('haproxy')],

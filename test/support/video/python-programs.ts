@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { PYTHONPATH } from '../examples/example-robots.ts'
 import { inNamespace } from '../network/namespaces.ts'
 import { python } from '../programs/external-programs.ts'
 
@@ -16,7 +17,7 @@ export async function startPython(
   const { args = [], env, namespace } = options
   const before = namespace === undefined ? [] : inNamespace(namespace)
   const [program = '', ...rest] = [...before, await python(['aiortc']), '-B', script, ...args]
-  const child = spawn(program, rest, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, rest, { env: { ...env, PYTHONPATH }, stdio: ['ignore', 'pipe', 'pipe'] })
   const killAtExit = () => void child.kill('SIGKILL')
   process.once('exit', killAtExit)
   let output = ''

@@ -25,11 +25,32 @@ export const rosCommand = (origin: string, code: string): string => `\
 ${pairShell(origin, code)}npx node examples/rosbridge/run-robot-bridge.ts
 `
 
-export const raspberryCommand = (origin: string, code: string): string => `\
-sudo apt-get install -y python3-websockets
-curl -fsS ${origin}/connect/robot.py -o robot.py
-${pairShell(origin, code)}python3 robot.py
+/** Returns commands that install the package for Python from the platform at `origin` into a folder of its own, as Debian requires. */
+const installPython = (origin: string): string => {
+  const { protocol, hostname } = new URL(origin)
+  const trust = protocol === 'http:' ? ` --trusted-host ${hostname}` : ''
+  return `\
+python3 -m venv robot && robot/bin/pip install websockets
+robot/bin/pip install --no-deps --index-url ${origin}/downloads/simple/${trust} wheelhouse
 `
+}
+
+/** Returns the start of a robot in Python; `made` is the expression that makes it. */
+const pythonProgram = (made: string): string => `\
+cat > robot.py <<'EOF'
+from wheelhouse import Robot
+class Rover(Robot):
+    def on_control(self, data): print("drive", data)
+    def on_stop(self, reason): print("brake:", reason)
+    def telemetry(self): return {"pose": {"x_m": 0, "y_m": 0, "heading_rad": 0}}
+${made}.run()
+EOF
+robot/bin/python robot.py
+`
+
+export const raspberryCommand = (origin: string, code: string): string => `\
+sudo apt-get install -y python3-venv
+${installPython(origin)}${pythonProgram(`Rover.pair("${origin}", "${code}")`)}`
 
 /** Returns the command that starts the simulated robot in a container, in the network of its computer. It asks for a pairing code. */
 export const dockerCommand = (origin: string): string =>
@@ -93,10 +114,6 @@ setInterval(() => link.telemetry(motors.pose()), 100)
 await link.connect()
 `
 
-/** Returns commands that download the Python example robot from the platform at `origin` and start it. */
-export const pythonRobot = (origin: string, { control_url, robot_token }: RobotAccess): string => `\
-curl -fsS ${origin}/connect/robot.py -o robot.py
-export CONTROL_URL='${control_url}'
-export ROBOT_TOKEN='${robot_token}'
-python3 robot.py
-`
+/** Returns commands that install the package for Python from the platform at `origin`, and start a robot with it. */
+export const pythonRobot = (origin: string, { control_url, robot_token }: RobotAccess): string =>
+  `${installPython(origin)}${pythonProgram(`Rover("${control_url}", "${robot_token}")`)}`

@@ -27,6 +27,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'docs/protocol-data-channel.md',
     'docs/video.md',
     'packages/sdk/README.md',
+    'packages/python/README.md',
     'examples/python/README.md',
     'examples/browser/README.md',
     'examples/rosbridge/README.md',

@@ -4,6 +4,11 @@ import { sendPage, template } from '../../../core/http/html-page.ts'
 import { createPackageStore, type PackageFile, type PackageName } from './package.store.ts'
 
 const HOME = '/downloads'
+/** The package index for pip, in the form of PEP 503. */
+const INDEX = `${HOME}/simple`
+const PYTHON_PROJECT = 'wheelhouse'
+/** What the wheel declares, so that pip of an older Python does not take it. */
+const REQUIRES_PYTHON = '>=3.10'
 
 /** npm 12 requires this option to install from a URL. Older versions ignore it. */
 const ALLOW_REMOTE_OPTION = '--allow-remote=root'
@@ -11,7 +16,7 @@ const ALLOW_REMOTE_OPTION = '--allow-remote=root'
 interface PackageDescription {
   readonly title: string
   readonly purpose: string
-  readonly commands: (url: string, baseUrl: string) => readonly string[]
+  readonly commands: (url: string, baseUrl: string, sha256: string) => readonly string[]
 }
 
 const descriptions: Record<PackageName, PackageDescription> = {
@@ -35,6 +40,17 @@ const descriptions: Record<PackageName, PackageDescription> = {
     purpose: 'The frames and events of the protocols as zod schemas:',
     commands: (url) => [`npm install ${ALLOW_REMOTE_OPTION} ${url}`],
   },
+  python: {
+    title: 'Python package wheelhouse',
+    purpose:
+      'Robots, operators and observers in Python 3.10 or newer, from this address with its hash, or from the index of this platform:',
+    commands: (url, baseUrl, sha256) => [
+      `pip install "wheelhouse @ ${url}#sha256=${sha256}"`,
+      '',
+      'pip install websockets',
+      `pip install --no-deps --index-url ${baseUrl}${INDEX}/ ${PYTHON_PROJECT}`,
+    ],
+  },
 }
 
 const notPackedTemplate =
@@ -43,10 +59,11 @@ itself.</p>`)
 
 const listTemplate = template<{
   home: string
+  index: string
   packages: readonly ReturnType<typeof describe>[]
   sdkUrl: string
-}>(`<p>The packages of this platform need Node 22.12 or newer. They are not in the public npm registry, where
-the name <b>wheelhouse</b> belongs to an unrelated package: always install them by their address.</p>
+}>(`<p>The packages for JavaScript need Node 22.12 or newer. None of the packages is in a public registry, where
+the name <b>wheelhouse</b> may belong to an unrelated package: always install them by their address.</p>
 <% for (const { title, version, purpose, commands } of it.packages) { %><h2><%= title %> <%= version %></h2>
 <p><%= purpose %></p>
 <pre><%= commands %></pre>
@@ -58,6 +75,8 @@ the name <b>wheelhouse</b> belongs to an unrelated package: always install them 
 <p>To check a file by hand:</p>
 <pre>openssl dgst -sha512 -binary <%= it.packages[0].file %> | openssl base64 -A</pre>
 <h2>Notes</h2>
+<p><code>pip install --extra-index-url <%= it.index %>/ wheelhouse</code> also works, but pip then takes the highest version of
+both indexes, also from the public one: use it only where nobody else can publish that name.</p>
 <p>Each file contains the Wheelhouse code that it needs. Third-party packages come from your npm registry.</p>
 <p>npm 12 and newer need <code>allow-remote=root</code> in the <code>.npmrc</code> of a project that depends on such an
 address.</p>
@@ -73,6 +92,7 @@ export function downloadsPage(options: { baseUrl: string; folder?: string }): Mi
     if (http.method !== 'GET' && http.method !== 'HEAD') throw notAllowed(http.method, ['GET', 'HEAD'])
     const files = await packages.list()
     if (http.path === HOME) sendList(http, files, options.baseUrl)
+    else if (http.path === INDEX || http.path.startsWith(`${INDEX}/`)) sendIndex(http, files)
     else sendFile(http, files, http.path.slice(HOME.length + 1))
   }
 }
@@ -91,15 +111,16 @@ function sendList(http: Context, files: readonly PackageFile[], baseUrl: string)
     wide: true,
     body: listTemplate({
       home: HOME,
+      index: `${baseUrl}${INDEX}`,
       packages: files.map((packageFile) => describe(packageFile, baseUrl)),
       sdkUrl: `${baseUrl}${HOME}/${unversionedName('sdk')}`,
     }),
   })
 }
 
-function describe({ packageName, file, version, bytes, integrity }: PackageFile, baseUrl: string) {
+function describe({ packageName, file, version, bytes, integrity, sha256 }: PackageFile, baseUrl: string) {
   const { title, purpose, commands } = descriptions[packageName]
-  const lines = commands(`${baseUrl}${HOME}/${file}`, baseUrl).join('\n')
+  const lines = commands(`${baseUrl}${HOME}/${file}`, baseUrl, sha256).join('\n')
   const size = Math.ceil(bytes.length / 1024)
   return { title, purpose, commands: lines, file, version, size, integrity }
 }
@@ -118,9 +139,32 @@ function sendFile(http: Context, files: readonly PackageFile[], name: string): v
     http.status = 304
     return
   }
-  http.type = 'application/gzip'
+  http.type = found.packageName === 'python' ? 'application/zip' : 'application/gzip'
   http.set('Content-Disposition', `attachment; filename="${found.file}"`)
   http.body = found.bytes
 }
 
-const unversionedName = (packageName: PackageName) => `wheelhouse-${packageName}.tgz`
+const unversionedName = (packageName: PackageName) =>
+  packageName === 'python' ? 'wheelhouse.whl' : `wheelhouse-${packageName}.tgz`
+
+/** Answers pip, which asks for a page of links in HTML. Its addresses end with a slash; pip follows redirects to them. */
+function sendIndex(http: Context, files: readonly PackageFile[]): void {
+  const name = http.path.slice(INDEX.length + 1)
+  const wheel = files.find(({ packageName }) => packageName === 'python')
+  if (!http.path.endsWith('/') && (http.path === INDEX || name === PYTHON_PROJECT)) {
+    http.status = 301
+    return http.redirect(`${http.path}/`)
+  }
+  if (wheel === undefined || (name !== '' && name !== `${PYTHON_PROJECT}/`))
+    throw new AppError(404, 'not_found', `This index has the project ${PYTHON_PROJECT} only.`)
+  const link =
+    name === ''
+      ? `<a href="${PYTHON_PROJECT}/">${PYTHON_PROJECT}</a>`
+      : `<a href="../../${wheel.file}#sha256=${wheel.sha256}" data-requires-python="${REQUIRES_PYTHON.replace('>', '&gt;')}">${wheel.file}</a>`
+  http.set('Cache-Control', 'public, no-cache')
+  http.type = 'text/html'
+  http.body = `<!DOCTYPE html>
+<html><head><meta name="pypi:repository-version" content="1.0"><title>${PYTHON_PROJECT}</title></head>
+<body>${link}</body></html>
+`
+}

@@ -4,15 +4,21 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const PACKAGES_FOLDER = fileURLToPath(new URL('../../../../dist/packages', import.meta.url))
-const PACKAGE_NAMES = ['cli', 'sdk', 'protocol'] as const
+/** The packages, and the names of their files with the version. */
+const FILES = {
+  cli: /^wheelhouse-cli-(\d+\.\d+\.\d+[\w.-]*)\.tgz$/,
+  sdk: /^wheelhouse-sdk-(\d+\.\d+\.\d+[\w.-]*)\.tgz$/,
+  protocol: /^wheelhouse-protocol-(\d+\.\d+\.\d+[\w.-]*)\.tgz$/,
+  python: /^wheelhouse-(\d+\.\d+\.\d+[\w.]*)-py3-none-any\.whl$/,
+} as const
 /**
  * Far above the size of the packages. A larger file is not a package of this platform and is not read into memory.
  */
 const MAX_BYTES = 8 * 1024 * 1024
 
-export type PackageName = (typeof PACKAGE_NAMES)[number]
+export type PackageName = keyof typeof FILES
 
-/** One tarball that the platform serves. */
+/** One tarball or wheel that the platform serves. */
 export interface PackageFile {
   readonly packageName: PackageName
   readonly version: string
@@ -20,6 +26,8 @@ export interface PackageFile {
   readonly bytes: Buffer
   /** The hash in the format of npm lockfiles (Subresource Integrity). */
   readonly integrity: string
+  /** SHA-256 in hexadecimal digits, the format of package indexes of Python. */
+  readonly sha256: string
 }
 
 interface FoundPackage {
@@ -61,8 +69,8 @@ export function createPackageStore(folder: string = PACKAGES_FOLDER) {
 async function findPackages(folder: string): Promise<readonly FoundPackage[]> {
   const names = await readdir(folder)
   const found = await Promise.all(
-    PACKAGE_NAMES.map(async (packageName) => {
-      const pattern = new RegExp(`^wheelhouse-${packageName}-(\\d+\\.\\d+\\.\\d+[\\w.-]*)\\.tgz$`)
+    (Object.keys(FILES) as PackageName[]).map(async (packageName) => {
+      const pattern = FILES[packageName]
       const file = names.find((name) => pattern.test(name))
       const version = file && pattern.exec(file)?.[1]
       if (!file || !version) return []
@@ -77,5 +85,6 @@ async function findPackages(folder: string): Promise<readonly FoundPackage[]> {
 async function load(folder: string, { packageName, version, file }: FoundPackage): Promise<PackageFile> {
   const bytes = await readFile(join(folder, file))
   const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`
-  return { packageName, version, file, bytes, integrity }
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return { packageName, version, file, bytes, integrity, sha256 }
 }

@@ -1,0 +1,235 @@
+"""Operators, the hub and the REST API, without a network."""
+from __future__ import annotations
+
+import asyncio
+import unittest
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+from wheelhouse import Api, ApiError, Hub, Operator, SessionState, StopState, every_entry
+from wheelhouse._http import Response
+from wheelhouse.operator import _StopRequest
+from wheelhouse.rest import operations
+
+RECORDED = SessionState("PAUSED", True, StopState("x", True, True))
+RUNNING = SessionState("ACTIVE", True, None)
+
+
+class StopRequestTest(unittest.IsolatedAsyncioTestCase):
+    def setUp(self) -> None:
+        self.sent = 0
+
+    def send(self, reason: str | None) -> float | None:
+        self.sent += 1
+        return float(self.sent)
+
+    async def test_a_stop_is_repeated_until_it_is_recorded(self) -> None:
+        stop = _StopRequest(self.send)
+        stop.state(RUNNING)
+        done = stop.request("a reason")
+        self.assertEqual(self.sent, 1)
+        stop.pong(1.0)
+        stop.tick()
+        self.assertEqual(self.sent, 2)
+        stop.state(SessionState("ACTIVE", True, StopState("x", True, False)))
+        self.assertTrue(stop.pending)
+        stop.state(RECORDED)
+        await done
+        self.assertFalse(stop.pending)
+
+    async def test_a_state_that_was_sent_before_the_stop_arrived_does_not_confirm_it(self) -> None:
+        stop = _StopRequest(self.send)
+        stop.state(RUNNING)
+        done = stop.request(None)
+        stop.state(RECORDED)  # of an earlier stop
+        self.assertTrue(stop.pending)
+        stop.pong(1.0)
+        await done
+
+    async def test_a_stop_waits_for_the_connection_and_fails_with_the_link(self) -> None:
+        stop = _StopRequest(self.send)
+        done = stop.request(None)
+        self.assertEqual(self.sent, 0)
+        stop.dialling()
+        stop.state(RUNNING)
+        self.assertEqual(self.sent, 1)
+        stop.offline()
+        stop.state(RUNNING)
+        self.assertEqual(self.sent, 2)
+        stop.end(ApiError(0, "", "over"))
+        with self.assertRaises(ApiError):
+            await done
+        with self.assertRaises(ApiError):
+            await stop.request(None)
+
+
+class FakeConnection:
+    def __init__(self) -> None:
+        self.frames: list[Any] = []
+
+    def send_message(self, message: Any, *, droppable: bool = True) -> bool:
+        self.frames.append(message)
+        return True
+
+
+class OperatorTest(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        self.operator = Operator("http://hub", "t", "s", data_channel=False)
+        self.connection = FakeConnection()
+        self.operator._connection = self.connection  # type: ignore[assignment]
+
+    async def test_commands_are_numbered_and_slowed_down_only_where_their_speeds_are_known(self) -> None:
+        self.operator.handle("limits", {"speed_scale": 0.5, "reason": "latency"})
+        self.assertEqual(self.operator.control({"linear_mps": 1.0}, ttl_ms=100), 1)
+        self.assertIn('"speed_scale":0.5,"data":{"linear_mps":0.5},"ttl_ms":100', self.connection.frames[0])
+        self.assertEqual(self.operator.control({"linear": "fast"}), 2)
+        self.assertIn('"data":{"linear":"fast"}', self.connection.frames[1])
+        self.assertNotIn("speed_scale", self.connection.frames[1])
+
+    async def test_after_a_stop_no_command_follows(self) -> None:
+        self.operator.stop("x")
+        self.assertIsNone(self.operator.control({}))
+        self.assertEqual(self.connection.frames, [])
+
+    async def test_the_round_trip_of_a_command_is_known_once(self) -> None:
+        acks: list[tuple[int, bool]] = []
+        self.operator.on_ack = lambda seq, round_trip_ms: acks.append((seq, round_trip_ms is not None))  # type: ignore[method-assign]
+        self.operator.control({})
+        for _ in range(2):
+            self.operator.handle("ack", {"type": "ack", "seq": 1})
+        self.assertEqual(acks, [(1, True), (1, False)])
+
+    async def test_a_lifetime_out_of_range_is_refused(self) -> None:
+        for ttl_ms in (0, 65_536):
+            with self.assertRaises(ValueError):
+                self.operator.control({}, ttl_ms=ttl_ms)
+
+
+class HubTest(unittest.IsolatedAsyncioTestCase):
+    """Follows a log of ten entries whose pages have three."""
+
+    async def asyncSetUp(self) -> None:
+        self.hub = Hub("http://hub", "t")
+        self.hub._task = asyncio.ensure_future(asyncio.Event().wait())  # type: ignore[arg-type]
+        self.hub._connected.set()
+        self.addCleanup(self.hub._task.cancel)
+        self.head = 10
+        self.reads: list[int] = []
+        self.hub.call = self.answer  # type: ignore[method-assign]
+
+    async def answer(self, command: str, payload: dict[str, Any], **_: Any) -> dict[str, Any]:
+        if command == "session:unwatch":
+            return {}
+        self.reads.append(payload["after"])
+        first = payload["after"] + 1
+        return {"events": [self.entry(seq) for seq in range(first, min(first + 3, self.head + 1))], "head": self.head}
+
+    def entry(self, seq: int) -> dict[str, Any]:
+        return {"session_id": "s", "seq": seq, "type": "chat.message"}
+
+    def push(self, seq: int) -> None:
+        self.hub._push(("session:watch", "s"), seq, self.entry(seq))
+
+    async def test_pages_and_live_entries_give_each_entry_once_and_in_order(self) -> None:
+        entries = self.hub.watch("s", after=2)
+        seen = [(await anext(entries))["seq"] for _ in range(8)]
+        self.assertEqual(seen, list(range(3, 11)))
+        self.head = 14
+        for seq in (11, 9, 13, 11):
+            self.push(seq)
+        seen = [(await anext(entries))["seq"] for _ in range(4)]
+        self.assertEqual(seen, [11, 12, 13, 14])
+        self.assertEqual(self.reads, [2, 5, 8, 11])
+
+    async def test_a_reconnect_reads_what_was_missed(self) -> None:
+        entries = self.hub.watch("s", after=10)
+        following = asyncio.ensure_future(anext(entries))
+        while not self.reads:
+            await asyncio.sleep(0)
+        self.head = 11
+        self.hub._feeds[("session:watch", "s")].renew()
+        self.assertEqual((await following)["seq"], 11)
+
+    async def test_a_slow_reader_holds_a_bounded_number_of_entries(self) -> None:
+        entries = self.hub.watch("s", after=9)
+        self.assertEqual((await anext(entries))["seq"], 10)
+        self.head = 5_000
+        for seq in range(11, 5_001):
+            self.push(seq)
+        self.assertLessEqual(len(self.hub._feeds[("session:watch", "s")].items), 1_000)
+        self.assertEqual([(await anext(entries))["seq"] for _ in range(20)], list(range(11, 31)))
+
+    async def test_a_log_that_withholds_entries_is_an_error_and_not_a_loop(self) -> None:
+        async def empty(*_: Any, **__: Any) -> dict[str, Any]:
+            return {"events": [], "head": 5}
+
+        self.hub.call = empty  # type: ignore[method-assign]
+        with self.assertRaisesRegex(ApiError, "does not return"):
+            await anext(self.hub.watch("s"))
+
+
+class ApiTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.requests: list[tuple[str, str, Any, dict[str, str]]] = []
+        self.outcomes: list[Any] = []
+        for target, replacement in (("wheelhouse.rest.send_request", self.send), ("time.sleep", lambda _: None)):
+            patched = mock.patch(target, replacement)
+            patched.start()
+            self.addCleanup(patched.stop)
+        self.api = Api("http://hub/", "key")
+
+    def send(self, method: str, url: str, *, content: Any, headers: dict[str, str], limit_s: float) -> Response:
+        self.requests.append((method, url, content, headers))
+        outcome = self.outcomes.pop(0) if self.outcomes else Response(200, url, {"content-type": "application/json"}, b'{"ok":true}')
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def test_arguments_become_path_query_and_body(self) -> None:
+        self.assertEqual(self.api.post_session_ticket(id="a/b", part="watch"), {"ok": True})
+        method, url, content, headers = self.requests[0]
+        self.assertEqual((method, url, content), ("POST", "http://hub/api/sessions/a%2Fb/ticket", b'{"part": "watch"}'))
+        self.assertEqual(headers["Authorization"], "Bearer key")
+        self.api.get_session_counts(from_="2026-01-01")
+        self.assertEqual(self.requests[1][1], "http://hub/api/session-counts?from=2026-01-01")
+
+    def test_names_are_checked(self) -> None:
+        for arguments, problem in (({"id": "1", "part": "watch", "role": "x"}, "has no role"), ({"id": "1"}, "needs part")):
+            with self.assertRaisesRegex(TypeError, problem):
+                self.api.post_session_ticket(**arguments)
+        with self.assertRaises(AttributeError):
+            self.api.get_everything()
+        self.assertEqual(self.requests, [])
+
+    def test_what_may_be_repeated_is_repeated_with_the_same_key(self) -> None:
+        self.outcomes = [ApiError(503, "", "busy"), ApiError(0, "unreachable", "gone")]
+        self.api.post_sessions(robotId="r")
+        keys = {headers["Idempotency-Key"] for _, _, _, headers in self.requests}
+        self.assertEqual((len(self.requests), len(keys)), (3, 1))
+
+    def test_what_may_not_be_repeated_is_raised(self) -> None:
+        calls: list[tuple[ApiError, Callable[[], Any]]] = [
+            (ApiError(409, "conflict", "no"), lambda: self.api.post_sessions(robotId="r")),
+            (ApiError(503, "", "busy"), lambda: self.api.patch_session(id="s", action="end")),
+            (ApiError(429, "", "later", retry_after_s=3_600), lambda: self.api.get_session(id="s")),
+        ]
+        for outcome, call in calls:
+            self.requests.clear()
+            self.outcomes = [outcome]
+            with self.assertRaises(ApiError):
+                call()
+            self.assertEqual(len(self.requests), 1)
+
+    def test_every_operation_has_a_name_of_its_own_and_help(self) -> None:
+        self.assertGreater(len(operations()), 100)
+        for name in operations():
+            self.assertTrue(getattr(self.api, name).__doc__)
+
+    def test_a_list_is_read_to_its_end(self) -> None:
+        entries = every_entry(lambda last, count: [count, count + 1] if count < 4 else [])
+        self.assertEqual(list(entries), [0, 1, 2, 3])
+
+
+if __name__ == "__main__":
+    unittest.main()

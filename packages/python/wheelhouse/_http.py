@@ -1,0 +1,96 @@
+"""HTTP requests with the standard library."""
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import ApiError
+
+ERROR_CODE_HEADER = "Wheelhouse-Error"
+MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+"""Largest response that is read into memory."""
+REQUEST_LIMIT_S = 30.0
+"""Longest time of one request without an answer."""
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects, but takes the credential to no other origin, as to the address of a file in an object store."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        following = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if following is not None and _origin(newurl) != _origin(req.full_url):
+            following.remove_header("Authorization")
+        return following
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme not in ("http", "https"):
+        raise ValueError("the address must begin with http:// or https://")
+    return parts.scheme, parts.netloc
+
+
+_opener = urllib.request.build_opener(_Redirects)
+
+
+@dataclass(frozen=True)
+class Response:
+    """A response with a status below 300."""
+
+    status: int
+    url: str
+    """The address of the response, after redirects."""
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    content: bytes
+
+
+def send_request(
+    method: str,
+    url: str,
+    *,
+    content: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+    limit_s: float = REQUEST_LIMIT_S,
+) -> Response:
+    """Sends one request and waits for its response. Raises ApiError for a refusal, and with the status 0 if there was no response."""
+    try:
+        _origin(url)
+        message = urllib.request.Request(url, data=content, headers=dict(headers or {}), method=method)
+        with _opener.open(message, timeout=limit_s) as answer:
+            body = answer.read(MAX_RESPONSE_BYTES + 1)
+            if len(body) > MAX_RESPONSE_BYTES:
+                raise ApiError(0, "too_large", f"the response of {method} {url} has more than {MAX_RESPONSE_BYTES} bytes")
+            return Response(answer.status, answer.url, {name.lower(): value for name, value in answer.headers.items()}, body)
+    except urllib.error.HTTPError as refusal:
+        raise _refusal(refusal) from None
+    except (OSError, ValueError, EOFError) as error:
+        raise ApiError(0, "unreachable", f"no response to {method} {url}: {getattr(error, 'reason', error)}") from error
+
+
+def _refusal(refusal: urllib.error.HTTPError) -> ApiError:
+    try:
+        message = str(json.loads(refusal.read(MAX_RESPONSE_BYTES))["error"])
+    except (ValueError, KeyError, TypeError, OSError):
+        message = str(refusal.reason)
+    code = refusal.headers.get(ERROR_CODE_HEADER) or ""
+    retry_after = refusal.headers.get("Retry-After") or ""
+    return ApiError(refusal.code, code, message, retry_after_s=float(retry_after) if retry_after.isdigit() else None)
+
+
+def request_json(method: str, url: str, *, token: str | None = None, body: Any = None, limit_s: float = REQUEST_LIMIT_S) -> Any:
+    """Sends one request with a JSON body and returns the JSON of its response, None without one. Raises ApiError."""
+    headers = {"Accept": "application/json"}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
+    content = None
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+        content = json.dumps(body, allow_nan=False).encode()
+    answer = send_request(method, url, content=content, headers=headers, limit_s=limit_s)
+    return json.loads(answer.content) if answer.content else None
