@@ -35,6 +35,8 @@ export const SLACK_MS = 300
 const SAMPLE_LIMIT_MS = 3_000
 /** How long a robot may need from the first command until it moves. */
 const DRIVE_LIMIT_MS = 3_000
+/** Commands that bring a robot up to speed. */
+const UP_TO_SPEED = 6
 /** Longest random delay of a reconnect; see docs/protocol.md. */
 const LONGEST_RECONNECT_MS = 10_000
 /** Samples of a connection that are kept; of more than that, the newest. */
@@ -276,9 +278,10 @@ export class RobotBench {
     return await this.sendUntil(next, () => (this.#hasMotion ? moves() : log.of('ack', sinceMs).length > 0))
   }
 
-  /** Sends commands until the robot moves. @throws NotTested if it does not */
+  /** Sends commands until the robot moves, and some more, so that it gets up to speed. @throws NotTested if it does not move */
   async drive(): Promise<void> {
     if (!(await this.drives())) throw new NotTested('the robot did not move on commands')
+    await this.sendTimes(UP_TO_SPEED, () => this.command())
   }
 
   /** @throws NotTested if the robot does not report its motion */

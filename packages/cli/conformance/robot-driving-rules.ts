@@ -69,6 +69,7 @@ async function unreadable(bench: RobotBench) {
 }
 
 async function clockJumps(bench: RobotBench) {
+  if ((await expired(bench)).outcome === 'failed') throw new NotTested('it obeys commands that have expired')
   await bench.begin()
   await calibrate(bench)
   // A time that is no number must not hide the age of what follows.
@@ -78,13 +79,7 @@ async function clockJumps(bench: RobotBench) {
   if (late) return refused(`after a time that is no number, ${late}`, 'commands of unknown age')
   await calibrate(bench, { aheadMs: HOUR_MS })
   const back = await bench.refuses(() => bench.command(), { atOnce: true, afterwards: false })
-  if (back) return refused(`after the clock went back by an hour, ${back}`, 'commands of unknown age')
-  bench.newLink(0)
-  return judge(
-    await bench.drives(),
-    'refused; then it obeyed a new link',
-    'commands of unknown age are refused',
-  )
+  return refused(back && `after the clock went back by an hour, ${back}`, 'commands of unknown age')
 }
 
 async function newLink(bench: RobotBench) {

@@ -1,4 +1,3 @@
-import type { ReceivedFrame } from './frame-log.ts'
 import type { RobotBench } from './robot-bench.ts'
 import { inMs, judge, judgeTime, NotTested, type Rule } from './rule.ts'
 
@@ -9,14 +8,18 @@ const LONGEST_REASON = 500
 
 const stop = { type: 'stop', reason: REASON, latched: true }
 
-/** Stops the robot while it moves. @returns when, and the answer */
-async function stopMoving(bench: RobotBench): Promise<{ sentMs: number; answer: ReceivedFrame | undefined }> {
+/** How long a rule about something else waits for a robot that halts slowly. */
+const LONGEST_HALT_MS = 10_000
+
+/** Stops the robot while it moves. @returns when it was stopped, when it had halted, and its answer */
+async function stopMoving(bench: RobotBench) {
   await bench.begin()
   await bench.drive()
   const sentMs = performance.now()
   bench.send(stop)
-  const answer = await bench.stoppedAfter(sentMs, bench.haltLimitMs + bench.slackMs)
-  return { sentMs, answer }
+  const tookMs = bench.hasMotion ? await bench.haltedAfter(sentMs, LONGEST_HALT_MS) : 0
+  const answer = await bench.stoppedAfter(sentMs, bench.haltLimitMs)
+  return { sentMs, haltedMs: tookMs === undefined ? undefined : sentMs + tookMs, answer }
 }
 
 /** Halts the robot by a latched stop. @throws NotTested if it does not answer */
@@ -40,27 +43,26 @@ export const stopRules: readonly Rule<RobotBench>[] = [
     duty: LATCHED,
     quick: true,
     async test(bench) {
-      const { sentMs } = await stopMoving(bench)
+      const { sentMs, haltedMs } = await stopMoving(bench)
       bench.needMotion()
-      const tookMs = await bench.haltedAfter(sentMs, bench.haltLimitMs)
       await clear(bench)
-      return judgeTime(tookMs, bench.haltLimitMs)
+      return judgeTime(haltedMs && haltedMs - sentMs, bench.haltLimitMs)
     },
   },
   {
     id: 'stop-answer',
-    title: 'Answers a stop with stopped',
+    title: 'Answers a stop with stopped when it has halted',
     protects: 'the person who stops the robot, and sees whether it worked',
     duty: LATCHED,
     quick: true,
     async test(bench) {
-      const { sentMs, answer } = await stopMoving(bench)
+      const { haltedMs = 0, answer } = await stopMoving(bench)
       await clear(bench)
       const reason = answer?.fields.reason
       const isValid = typeof reason === 'string' && reason.length <= LONGEST_REASON
       if (answer && !isValid)
         return judge(false, 'its reason is no text', `a text of up to ${LONGEST_REASON} characters`)
-      return judgeTime(answer && answer.atMs - sentMs, bench.haltLimitMs)
+      return judgeTime(answer && Math.max(0, answer.atMs - haltedMs), bench.haltLimitMs)
     },
   },
   {
