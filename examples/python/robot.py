@@ -145,6 +145,9 @@ class Pilot:
 
     def on_control(self, seq, t, ttl_ms, linear, angular):
         """Returns whether the robot obeys the command."""
+        if not math.isfinite(t):  # its age is unknown
+            self.brake()
+            return False
         age = self.freshness.age_ms(seq, t)
         if self.latched or not self.session or self.session["status"] != "ACTIVE":
             return False
