@@ -19,8 +19,6 @@ export interface Connection {
   readonly log: FrameLog
   /** How the credential arrived. */
   readonly credentialIn: 'header' | 'subprotocol'
-  /** Browsers send an `Origin`, and do not see why an upgrade was refused. */
-  readonly isBrowser: boolean
   readonly openedMs: number
   /** When and how it ended; undefined while it is open. */
   closed: { readonly atMs: number; readonly code: number } | undefined
@@ -30,7 +28,8 @@ export interface Connection {
 export interface Attempt {
   readonly atMs: number
   readonly status: number
-  readonly isBrowser: boolean
+  /** Whether the program uses the WebSocket of the web standard, which does not see why an upgrade was refused. */
+  readonly isWeb: boolean
 }
 
 /** A refusal of an upgrade or of a request. */
@@ -155,19 +154,25 @@ export class Hub {
     for (const wake of [...this.#waiting]) wake()
   }
 
+  /** Breaks all connections, and forgets them and the attempts. */
+  reset(): void {
+    for (const socket of this.#upgrades.clients) socket.terminate()
+    this.connections.length = this.attempts.length = 0
+  }
+
   async close(): Promise<void> {
-    for (const { socket } of this.connections) socket.terminate()
+    this.reset()
     this.#http.closeAllConnections()
     await new Promise((done) => this.#http.close(done))
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const isBrowser = request.headers.origin !== undefined
+    const isWeb = request.headers.origin !== undefined || request.headers['sec-fetch-mode'] === 'websocket'
     const { credential, from } = credentialOf(request)
     const path = new URL(request.url ?? '/', this.origin).pathname
     const refusal =
       this.refusal ?? (credential === undefined ? { status: 401 } : this.#hooks.admit(path, credential))
-    keep(this.attempts, { atMs: performance.now(), status: refusal?.status ?? 101, isBrowser })
+    keep(this.attempts, { atMs: performance.now(), status: refusal?.status ?? 101, isWeb })
     if (refusal) {
       const wait = refusal.retryAfterS === undefined ? '' : `Retry-After: ${refusal.retryAfterS}\r\n`
       socket.end(
@@ -176,16 +181,15 @@ export class Hub {
       this.changed()
       return
     }
-    this.#upgrades.handleUpgrade(request, socket, head, (open) => this.#accept(open, from, isBrowser))
+    this.#upgrades.handleUpgrade(request, socket, head, (open) => this.#accept(open, from))
   }
 
-  #accept(socket: WebSocket, credentialIn: Connection['credentialIn'], isBrowser: boolean): void {
+  #accept(socket: WebSocket, credentialIn: Connection['credentialIn']): void {
     const log = this.#hooks.newLog(this.defects)
     const connection: Connection = {
       socket,
       log,
       credentialIn,
-      isBrowser,
       openedMs: performance.now(),
       closed: undefined,
     }

@@ -190,8 +190,7 @@ export class RobotBench {
     this.#newSession()
     const goesOn = launcher.isManual && link !== undefined && link.closed === undefined
     if (!goesOn) await this.#running?.end()
-    this.hub.connections.length = this.hub.attempts.length = 0
-    link?.socket.terminate()
+    this.hub.reset()
     if (!goesOn) this.#running = await launcher.start(this.variables, () => this.hub.changed())
   }
 

@@ -53,8 +53,8 @@ async function refuseAll(bench: RobotBench, refusal: Refusal): Promise<void> {
 }
 
 function needStatuses({ hub }: RobotBench): void {
-  if (hub.attempts.some(({ isBrowser }) => isBrowser))
-    throw new NotTested('a page in a browser does not see the status of a refusal')
+  if (hub.attempts.some(({ isWeb }) => isWeb))
+    throw new NotTested('its WebSocket, as in browsers, does not see the status of a refusal')
 }
 
 async function refusedForGood(bench: RobotBench) {
