@@ -1,6 +1,7 @@
-import { MAX_FRAME_BYTES, MAX_FRAME_DEPTH } from '@wheelhouse/protocol'
-import { type Defects, isTooMuch } from './frame-log.ts'
+import type { Defects } from './frame-log.ts'
+import { frameRules, strangeFrames } from './frame-rules.ts'
 import type { Refusal } from './hub.ts'
+import { BACKOFF_WATCH_MS, judgeBackoff } from './reconnecting.ts'
 import type { RobotBench } from './robot-bench.ts'
 import { inMs, judge, judgeTime, NotTested, type Rule } from './rule.ts'
 
@@ -21,12 +22,6 @@ const SILENCE_MARGIN_MS = 2_000
 /** Much longer than the first delay of a robot that reconnects, which is at most 250 ms. */
 const GIVEN_UP_MS = 1_200
 const RETRY_AFTER_S = 2
-const BACKOFF_WATCH_MS = 6_000
-/** With growing delays the sixth attempt comes after 4 s on average; a thirteenth within the time is as good as impossible. */
-const MAX_BACKOFF_ATTEMPTS = 12
-/** Delays that are equal, or that double, to this extent are not random. */
-const RANDOM_SPREAD = 0.05
-const MIN_GAPS = 4
 const FINAL_STATUSES = [401, 403, 404]
 const FINAL_CODES = [4000, 4002, 4029, 4401]
 const RETRY_CODES = [4503, 4500, 4008]
@@ -78,15 +73,7 @@ async function closedForGood(bench: RobotBench) {
 async function backoff(bench: RobotBench) {
   await refuseAll(bench, { status: 503 })
   await bench.hub.until(() => bench.hasEnded, BACKOFF_WATCH_MS)
-  const times = bench.hub.attempts.map(({ atMs }) => atMs)
-  const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? atMs))
-  const measured = `${times.length} attempts; delays ${gaps.slice(0, 8).map(inMs).join(', ') || 'none'}`
-  const limit = `2 to ${MAX_BACKOFF_ATTEMPTS} attempts in ${BACKOFF_WATCH_MS / 1_000} s, with random, growing delays`
-  const near = (value: number, other: number) => Math.abs(value - other) <= RANDOM_SPREAD * other
-  const follows = (factor: number) =>
-    gaps.length >= MIN_GAPS && gaps.slice(1).every((gap, index) => near(gap, factor * (gaps[index] ?? gap)))
-  const isRandom = !follows(1) && !follows(2)
-  return judge(gaps.length > 0 && times.length <= MAX_BACKOFF_ATTEMPTS && isRandom, measured, limit)
+  return judgeBackoff(bench.hub.attempts.map(({ atMs }) => atMs))
 }
 
 async function retryAfter(bench: RobotBench) {
@@ -190,28 +177,10 @@ async function oldConnection(bench: RobotBench) {
   return judge(evidence === undefined, evidence ?? 'ignored', 'it ignores the old connection')
 }
 
-const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
-
 async function survives(bench: RobotBench) {
   await bench.begin()
   const { link } = bench
-  const unknown = '{"type":"x_conformance","text":"'
-  const frames: readonly [name: string, frame: string | Uint8Array | Record<string, unknown>][] = [
-    ['a frame of 64 KiB', `${unknown}${'x'.repeat(MAX_FRAME_BYTES - unknown.length - 2)}"}`],
-    ['an unknown type', { type: 'x_conformance' }],
-    ['unknown fields', { type: 'heartbeat_ack', seq: 0, t: 0, x_conformance: { a: [1] } }],
-    ['a deep frame', `{"type":"x_conformance","deep":${nested(MAX_FRAME_DEPTH - 1)}}`],
-    ['text that is cut off', '{"type":"limits","speed_sca'],
-    ['text that is no object', 'null'],
-    ['a list', '[]'],
-    ['an empty text', ''],
-    ['an object without a type', '{}'],
-    ['a number as type', '{"type":7}'],
-    ['an unknown binary frame', Uint8Array.of(99, 1, 2)],
-    ['an empty binary frame', new Uint8Array()],
-    ['an error', { type: 'error', message: 'nothing is wrong' }],
-  ]
-  for (const [name, frame] of frames) {
+  for (const [name, frame] of strangeFrames) {
     bench.send(frame)
     if (await bench.hub.until(() => link.closed !== undefined, SURVIVAL_MS))
       return judge(false, `lost after ${name}`, 'connected')
@@ -221,7 +190,7 @@ async function survives(bench: RobotBench) {
   const obeys = await bench.drives(() => ({ ...bench.command(), x_conformance: null }))
   return judge(
     obeys,
-    obeys ? `${frames.length} frames, then obeys` : 'it does not obey any more',
+    obeys ? `${strangeFrames.length} frames, then obeys` : 'it does not obey any more',
     'it goes on',
   )
 }
@@ -362,39 +331,5 @@ export const connectionRules: readonly Rule<RobotBench>[] = [
     quick: false,
     test: closedForGood,
   },
-  {
-    id: 'finite-numbers',
-    title: 'Never sends numbers that are not finite',
-    protects: 'operator and recordings: NaN is no JSON, and the frame is lost',
-    duty: FRAMES,
-    quick: true,
-    async test(bench) {
-      const { notFinite, frames } = await collect(bench)
-      return judge(notFinite === undefined, notFinite ?? `${frames} frames`, 'no NaN, no infinity')
-    },
-  },
-  {
-    id: 'well-formed',
-    title: 'Sends well-formed frames',
-    protects: 'the robot itself: the gateway closes it with 4002 after five malformed frames',
-    duty: FRAMES,
-    quick: true,
-    async test(bench) {
-      const { malformed, frames } = await collect(bench)
-      return judge(malformed === undefined, malformed ?? `${frames} frames`, 'every frame fits its schema')
-    },
-  },
-  {
-    id: 'frame-limits',
-    title: 'Keeps the limits of frames: 64 KiB, 1,000 frames and 1 MiB a second',
-    protects: 'the other robots on the gateway; beyond it, the frames of this one are dropped',
-    duty: FRAMES,
-    quick: true,
-    async test(bench) {
-      const defects = await collect(bench)
-      const { largestBytes, framesPerSecond, bytesPerSecond } = defects
-      const measured = `${largestBytes} bytes, ${framesPerSecond} frames/s, ${bytesPerSecond} bytes/s in large frames`
-      return judge(!isTooMuch(defects), measured, `${MAX_FRAME_BYTES} bytes, 1000 frames/s, 1048576 bytes/s`)
-    },
-  },
+  ...frameRules(collect, FRAMES),
 ]
