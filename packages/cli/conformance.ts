@@ -40,10 +40,15 @@ function declareConformance(conformance: Command, action: CreateAction): void {
     'robot',
     'test whether a robot keeps the duties of the protocol; it moves: lift it off the ground, and keep its emergency stop device at hand',
   )
-    .option('--control <json>', 'data of a command that moves the robot', parseJson, {
-      linear_mps: 0.3,
-      angular_radps: 0,
-    })
+    .option(
+      '--control <json>',
+      'data of a command that moves the robot; a list for an arm, which stands where it was sent',
+      parseJson,
+      {
+        linear_mps: 0.3,
+        angular_radps: 0,
+      },
+    )
     .option(
       '--still <json>',
       'data of a command that makes it stand; default: the same with zeros',
@@ -98,12 +103,14 @@ async function robot(cli: Context, command: readonly string[], options: RobotOpt
   const launcher: Launcher = options.urlOnly
     ? launchByHand((text) => cli.out.notice(text))
     : launchCommand(command, cli.env)
-  const { control, still = withZeros(control), motion = DEFAULT_MOTION, stopMs } = options
+  const { control, motion = DEFAULT_MOTION, stopMs } = options
+  const controls = Array.isArray(control) ? control : [control]
+  const still = options.still ?? withZeros(controls[0])
   const controlSchema = await readSchema(options.controlSchema, 'control schema')
   const { signal } = cli
   const settings = {
     launcher,
-    control,
+    controls,
     still,
     motion,
     stopMs,

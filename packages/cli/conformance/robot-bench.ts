@@ -9,8 +9,8 @@ import { Broken, NotTested } from './rule.ts'
 /** What the caller knows about the robot. */
 export interface RobotSettings {
   readonly launcher: Launcher
-  /** The data of a command that moves the robot. */
-  readonly control: unknown
+  /** The data of a command that moves the robot; of several for an arm, which stands where it was sent. They take turns. */
+  readonly controls: readonly unknown[]
   /** The data of a command that makes it stand. */
   readonly still: unknown
   /** The fields of its telemetry that say whether it moves. */
@@ -75,6 +75,7 @@ export class RobotBench {
   #isUsual = false
   #hasMotion: boolean | undefined
   #seq = 0
+  #turn = 0
   /** The operator's clock minus this machine's, other in every link. */
   #clockMs = 0
 
@@ -148,6 +149,12 @@ export class RobotBench {
     return this.#running?.ended !== undefined
   }
 
+  /** The data of the command that moves the robot at present. */
+  get control(): unknown {
+    const { controls } = this.settings
+    return controls[this.#turn % controls.length]
+  }
+
   /** What the robot sends about its motion; newest last. */
   samples(sinceMs = Number.NEGATIVE_INFINITY, link = this.hub.connections.at(-1)): Sample[] {
     return (link && this.#samples.get(link))?.filter(({ atMs }) => atMs >= sinceMs) ?? []
@@ -164,7 +171,7 @@ export class RobotBench {
     this.hub.send(link, { type: 'session', ...this.session('COMPLETED') })
     this.#newSession()
     this.hub.send(link, { type: 'session', ...this.session() })
-    if (await this.#comesToRest()) return
+    if (await this.rests()) return
     await this.restart()
   }
 
@@ -239,7 +246,7 @@ export class RobotBench {
     this.#seq += 1
     const t = performance.now() * (1 + CLOCK_DRIFT) + this.#clockMs - lateMs + aheadMs
     const { sessionId: session_id } = this
-    const data = this.settings.control
+    const data = this.control
     return { type: 'control', session_id, seq: this.#seq, t, ttl_ms: LIFETIME_MS, data, ...changes }
   }
 
@@ -270,17 +277,26 @@ export class RobotBench {
   }
 
   /** Sends commands until the robot moves. @returns whether it does */
-  async drives(next: () => Frame = () => this.command()): Promise<boolean> {
+  async drives(next: () => Frame = () => this.command(), limitMs = DRIVE_LIMIT_MS): Promise<boolean> {
     const sinceMs = performance.now()
     const { log } = this.link
     const moves = () => this.samples(sinceMs).at(-1)?.moving === true
-    return await this.sendUntil(next, () => (this.#hasMotion ? moves() : log.of('ack', sinceMs).length > 0))
+    const obeys = () => (this.#hasMotion ? moves() : log.of('ack', sinceMs).length > 0)
+    return await this.sendUntil(next, obeys, limitMs)
   }
 
   /** Sends commands until the robot moves, and some more, so that it gets up to speed. @throws NotTested if it does not move */
   async drive(): Promise<void> {
     if (!(await this.drives())) throw new NotTested('the robot did not move on commands')
     await this.sendTimes(UP_TO_SPEED, () => this.command())
+  }
+
+  /** Sends commands that make the robot stand. @returns whether it does */
+  async rests(): Promise<boolean> {
+    if (!this.#hasMotion) return true
+    const sinceMs = performance.now()
+    const isStanding = () => this.samples(sinceMs).at(-1)?.moving === false
+    return await this.sendUntil(() => this.command({ data: this.settings.still }), isStanding)
   }
 
   /** @throws NotTested if the robot does not report its motion */
@@ -357,17 +373,9 @@ export class RobotBench {
 
   #newSession(): void {
     this.sessionId = randomUUID()
+    this.#turn += 1
     this.#seq = 0
     this.#clockMs = (Math.random() - 0.5) * 7_200_000
-  }
-
-  /** Makes the robot stand. */
-  async #comesToRest(): Promise<boolean> {
-    if (!this.#hasMotion) return true
-    const sinceMs = performance.now()
-    const rests = () => this.samples(sinceMs).at(-1)?.moving === false
-    const still = () => this.command({ data: this.settings.still })
-    return await this.sendUntil(still, rests)
   }
 
   #whyLost(what: string): string {

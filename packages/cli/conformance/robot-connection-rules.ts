@@ -11,7 +11,7 @@ const CODES = 'protocol.md#close-codes-of-the-gateway'
 const FRAMES = 'protocol-robot.md#limits-and-malformed-frames'
 
 const HEARTBEAT_MS = 300
-const BEATS = 4
+const BEATS = 3
 /** A robot that a frame ends ends soon after it. */
 const SURVIVAL_MS = 60
 /** A robot that sends no heartbeat for this long hangs. */

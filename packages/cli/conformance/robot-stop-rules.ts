@@ -11,15 +11,33 @@ const stop = { type: 'stop', reason: REASON, latched: true }
 /** How long a rule about something else waits for a robot that halts slowly. */
 const LONGEST_HALT_MS = 10_000
 
-/** Stops the robot while it moves. @returns when it was stopped, when it had halted, and its answer */
+/** Stops the robot while it moves. */
 async function stopMoving(bench: RobotBench) {
   await bench.begin()
   await bench.drive()
   const sentMs = performance.now()
   bench.send(stop)
-  const tookMs = bench.hasMotion ? await bench.haltedAfter(sentMs, LONGEST_HALT_MS) : 0
+  const haltMs = bench.hasMotion ? await bench.haltedAfter(sentMs, LONGEST_HALT_MS) : 0
   const answer = await bench.stoppedAfter(sentMs, bench.haltLimitMs)
-  return { sentMs, haltedMs: tookMs === undefined ? undefined : sentMs + tookMs, answer }
+  return { haltMs, answer, answerMs: answer && Math.max(0, answer.atMs - sentMs - (haltMs ?? 0)) }
+}
+
+/** The first stop of a robot, about which three rules ask. */
+const firstStops = new WeakMap<RobotBench, ReturnType<typeof observeStop>>()
+
+async function observeStop(bench: RobotBench) {
+  const { haltMs, answer, answerMs } = await stopMoving(bench)
+  await bench.nextSamples(2)
+  const moving = answer ? bench.samples(answer.atMs).filter((sample) => sample.moving) : []
+  const movedMs = (moving.at(-1)?.atMs ?? 0) - (answer?.atMs ?? 0)
+  await clear(bench)
+  return { haltMs, answer, answerMs, movedMs: moving.length > 0 ? movedMs : undefined }
+}
+
+function firstStop(bench: RobotBench): ReturnType<typeof observeStop> {
+  const known = firstStops.get(bench) ?? observeStop(bench)
+  firstStops.set(bench, known)
+  return known
 }
 
 /** Halts the robot by a latched stop. @throws NotTested if it does not answer */
@@ -43,10 +61,9 @@ export const stopRules: readonly Rule<RobotBench>[] = [
     duty: LATCHED,
     quick: true,
     async test(bench) {
-      const { sentMs, haltedMs } = await stopMoving(bench)
+      const { haltMs } = await firstStop(bench)
       bench.needMotion()
-      await clear(bench)
-      return judgeTime(haltedMs && haltedMs - sentMs, bench.haltLimitMs)
+      return judgeTime(haltMs, bench.haltLimitMs)
     },
   },
   {
@@ -56,13 +73,12 @@ export const stopRules: readonly Rule<RobotBench>[] = [
     duty: LATCHED,
     quick: true,
     async test(bench) {
-      const { haltedMs = 0, answer } = await stopMoving(bench)
-      await clear(bench)
+      const { answer, answerMs } = await firstStop(bench)
       const reason = answer?.fields.reason
       const isValid = typeof reason === 'string' && reason.length <= LONGEST_REASON
       if (answer && !isValid)
         return judge(false, 'its reason is no text', `a text of up to ${LONGEST_REASON} characters`)
-      return judgeTime(answer && Math.max(0, answer.atMs - haltedMs), bench.haltLimitMs)
+      return judgeTime(answerMs, bench.haltLimitMs)
     },
   },
   {
@@ -72,18 +88,11 @@ export const stopRules: readonly Rule<RobotBench>[] = [
     duty: DUTIES,
     quick: true,
     async test(bench) {
-      const { answer } = await stopMoving(bench)
+      const { answer, movedMs } = await firstStop(bench)
       bench.needMotion()
       if (!answer) throw new NotTested('it did not answer the stop')
-      await bench.nextSamples(2)
-      const moving = bench.samples(answer.atMs).filter((sample) => sample.moving)
-      await clear(bench)
-      const laterMs = (moving.at(-1)?.atMs ?? answer.atMs) - answer.atMs
-      return judge(
-        moving.length === 0,
-        moving.length === 0 ? 'halted' : `moved for ${inMs(laterMs)} after its answer`,
-        'halted when it answers',
-      )
+      const measured = movedMs === undefined ? 'halted' : `moved for ${inMs(movedMs)} after its answer`
+      return judge(movedMs === undefined, measured, 'halted when it answers')
     },
   },
   {

@@ -47,7 +47,7 @@ const mistakes: Readonly<Record<string, readonly string[]>> = {
 }
 
 const arm = {
-  control: { joint_rad: 1.5, clutch: true },
+  controls: [1.5, -1.5].map((joint_rad) => ({ joint_rad, clutch: true })),
   still: { joint_rad: 0, clutch: false },
   controlSchema: {
     type: 'object',
@@ -59,7 +59,7 @@ const arm = {
 }
 const armRules = ['motion-rate', 'clutch', 'stop-time', 'deadman']
 
-test.each(Object.entries(mistakes))('a robot that %s', async (mistake, rules) => {
+test.concurrent.each(Object.entries(mistakes))('a robot that %s', async (mistake, rules) => {
   const command = [process.execPath, robot]
   const only = [...new Set([...quickRules, ...rules])]
   const verdicts = await testDrivingRobot({ command, env: { MISTAKE: mistake } }, { only })
@@ -67,7 +67,7 @@ test.each(Object.entries(mistakes))('a robot that %s', async (mistake, rules) =>
   expect(failed.toSorted(), JSON.stringify(verdicts, null, 1)).toEqual([...rules].toSorted())
 })
 
-test.each([
+test.concurrent.each([
   ['keeps every rule', []],
   ['jumps', ['motion-rate']],
   ['ignores the clutch', ['clutch']],

@@ -18,7 +18,7 @@ export async function testDrivingRobot(
   return await testRobot(
     {
       launcher: launchCommand(command, { ...process.env, ...env }),
-      control: { linear_mps: 0.3, angular_radps: 0 },
+      controls: [{ linear_mps: 0.3, angular_radps: 0 }],
       still: { linear_mps: 0, angular_radps: 0 },
       motion: DEFAULT_MOTION,
       stopMs: 500,

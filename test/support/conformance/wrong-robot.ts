@@ -50,7 +50,6 @@ let lastOrder = 0
 let connections = 0
 let failures = 0
 let creepUntilMs = 0
-let answers = 0
 
 const nowMs = () => performance.now()
 const clamp = (value: number, limit: number) => Math.max(-limit, Math.min(limit, value))
@@ -65,12 +64,13 @@ function brake(): void {
 }
 
 function onStop(reason: string, isLatched: boolean, inWelcome = false): void {
+  const wasLatched = latched
   brake()
   if (makes('halts slowly')) brakePerS = 0.15
   if (inWelcome ? !makes('forgets a stop of the welcome') : !makes('obeys under a latched stop'))
     latched ||= isLatched
   if (makes('answers before it has halted')) return send({ type: 'stopped', reason })
-  if (makes('never answers a stop') || (makes('answers only the first stop') && answers++ > 0)) return
+  if (makes('never answers a stop') || (makes('answers only the first stop') && wasLatched)) return
   unanswered = reason
 }
 
