@@ -54,6 +54,7 @@ function declareConformance(conformance: Command, action: CreateAction): void {
       'data of a command that makes it stand; default: the same with zeros',
       parseJson,
     )
+    .option('--binary-control <hex>', 'payload of a binary command that moves it', parseHex)
     .option('--motion <paths>', 'fields of its telemetry that say whether it moves, * for all', collectList)
     .option('--stop-ms <ms>', 'how long it may take to halt', integer(50, MAX_STOP_MS), 500)
     .option('--control-schema <file>', 'its control schema, for rules about arms')
@@ -84,6 +85,7 @@ interface Options {
 interface RobotOptions extends Options {
   readonly control: unknown
   readonly still?: unknown
+  readonly binaryControl?: Uint8Array
   readonly motion?: readonly string[]
   readonly stopMs: number
   readonly controlSchema?: string
@@ -112,6 +114,7 @@ async function robot(cli: Context, command: readonly string[], options: RobotOpt
     launcher,
     controls,
     still,
+    binaryControl: options.binaryControl,
     motion,
     stopMs,
     controlSchema: controlSchema ?? undefined,
@@ -203,6 +206,11 @@ function parseJson(text: string): unknown {
   } catch {
     throw new InvalidArgumentError('Enter JSON, such as \'{"linear_mps":0.3}\'.')
   }
+}
+
+function parseHex(text: string): Uint8Array {
+  if (/^([0-9a-f]{2})+$/i.test(text)) return Buffer.from(text, 'hex')
+  throw new InvalidArgumentError('Enter the bytes as hexadecimal digits, two for each.')
 }
 
 /** Returns a copy in which every number is 0. */

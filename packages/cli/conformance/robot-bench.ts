@@ -13,6 +13,8 @@ export interface RobotSettings {
   readonly controls: readonly unknown[]
   /** The data of a command that makes it stand. */
   readonly still: unknown
+  /** The payload of a binary command that moves the robot. */
+  readonly binaryControl?: Uint8Array | undefined
   /** The fields of its telemetry that say whether it moves. */
   readonly motion: readonly string[]
   /** How long it may take to halt. */
@@ -257,7 +259,11 @@ export class RobotBench {
   }
 
   /** Sends commands again and again until a check is fulfilled. @returns whether it was, within the limit */
-  async sendUntil(next: () => Frame, check: () => boolean, limitMs = DRIVE_LIMIT_MS): Promise<boolean> {
+  async sendUntil(
+    next: () => Frame | Uint8Array,
+    check: () => boolean,
+    limitMs = DRIVE_LIMIT_MS,
+  ): Promise<boolean> {
     const { link } = this
     const timer = setInterval(() => this.hub.send(link, next()), FRAME_MS)
     try {
@@ -277,11 +283,18 @@ export class RobotBench {
   }
 
   /** Sends commands until the robot moves. @returns whether it does */
-  async drives(next: () => Frame = () => this.command(), limitMs = DRIVE_LIMIT_MS): Promise<boolean> {
+  async drives(
+    next: () => Frame | Uint8Array = () => this.command(),
+    limitMs = DRIVE_LIMIT_MS,
+  ): Promise<boolean> {
     const sinceMs = performance.now()
     const { log } = this.link
     const moves = () => this.samples(sinceMs).at(-1)?.moving === true
     const obeys = () => (this.#hasMotion ? moves() : log.of('ack', sinceMs).length > 0)
+    if (await this.sendUntil(next, obeys, limitMs)) return true
+    if (this.settings.controls.length < 2) return false
+    // An arm may stand where the command wants it.
+    this.#turn += 1
     return await this.sendUntil(next, obeys, limitMs)
   }
 

@@ -1,4 +1,11 @@
-import { ControlSchema, compileControlSchema, isSpeedField, MIN_SPEED_SCALE } from '@wheelhouse/protocol'
+import {
+  BINARY_CONTROL,
+  ControlSchema,
+  compileControlSchema,
+  encodeBinaryFrame,
+  isSpeedField,
+  MIN_SPEED_SCALE,
+} from '@wheelhouse/protocol'
 import { changeFirstNumber } from './motion.ts'
 import { type CommandChanges, type RobotBench, type Sample, SLACK_MS } from './robot-bench.ts'
 import { inMs, judge, judgeTime, NotTested, type Rule } from './rule.ts'
@@ -10,6 +17,8 @@ const CLOCKS = 'protocol-robot.md#age-and-clocks'
 const SHORT_DEADMAN_MS = 300
 /** The watchdog of a robot may wait this long beyond the deadman, so that the stop of the gateway arrives first. */
 const WATCHDOG_MARGIN_MS = 300
+/** Some libraries take seconds to make an offer. */
+const OFFER_LIMIT_MS = 4_000
 const HOUR_MS = 3_600_000
 /** An age far beyond every lifetime, as after a stall of the network. */
 const STALLED_MS = 2_500
@@ -145,30 +154,68 @@ async function order(bench: RobotBench) {
   await bench.restart()
   const { log } = bench.link
   bench.send({ type: 'channel_available' })
-  if (!(await bench.hub.until(() => log.of('channel_offer').length > 0, 4_000)))
+  if (!(await bench.hub.until(() => log.of('channel_offer').length > 0, OFFER_LIMIT_MS)))
     throw new NotTested('it offers no data channel, and so gets no numbered frames')
   let number = 0
   const next = (changes: CommandChanges = {}) => bench.command({ order: ++number, after: 0, ...changes })
+  const still = () => next({ data: bench.settings.still })
   if (!(await bench.drives(() => next()))) throw new NotTested('it did not move on numbered commands')
-  await bench.sendUntil(
-    () => next({ data: bench.settings.still }),
-    () => bench.samples().at(-1)?.moving !== true,
-  )
-  const overtaken = await bench.refuses(() => bench.command({ order: 1, after: 0 }), { afterwards: false })
-  if (overtaken) return refused(`overtaken: ${overtaken}`, 'commands that a newer one has overtaken')
-  const early = await bench.refuses(() => bench.command({ order: ++number, after: number + 1_000 }), {
-    afterwards: false,
-  })
-  if (early) return refused(`before their session: ${early}`, 'commands of a session that it does not know')
+
+  const latched = { type: 'stop', reason: 'a person fell', latched: true, order: ++number }
+  bench.send(latched)
+  const cleared = { type: 'stop_cleared', order: ++number }
+  bench.send({ type: 'stop', reason: 'session_paused', latched: false, order: ++number })
+  bench.send(cleared)
+  bench.send(latched)
+  if (!(await bench.drives(() => next())))
+    return judge(
+      false,
+      'a late copy of a stop holds it',
+      'it drives after the end of a stop that a later stop overtook',
+    )
+
+  await bench.sendUntil(still, () => bench.samples().at(-1)?.moving !== true)
+  const forbidden: readonly [what: string, frame: () => Record<string, unknown>][] = [
+    ['overtaken', () => bench.command({ order: 1, after: 0 })],
+    ['before its session', () => bench.command({ order: ++number, after: number + 1_000 })],
+  ]
+  for (const [what, frame] of forbidden) {
+    const evidence = await bench.refuses(frame, { afterwards: false })
+    if (evidence)
+      return refused(`${what}: ${evidence}`, 'commands that are not the next ones of their session')
+  }
   const sinceMs = performance.now()
   await bench.sendTimes(8, () => {
-    const command = next({ data: bench.settings.still })
+    const command = still()
     bench.send(command)
     return command
   })
   await bench.nextSamples(2)
   const seqs = log.of('ack', sinceMs).map(({ fields }) => fields.seq)
   return judge(new Set(seqs).size === seqs.length, `${seqs.length} acknowledged`, 'no command twice')
+}
+
+/** Tests commands whose payload only robot and operator know. */
+async function binary(bench: RobotBench) {
+  const { binaryControl } = bench.settings
+  if (!binaryControl) throw new NotTested('--binary-control names no payload')
+  await bench.begin()
+  const next = (lateMs = 0) => {
+    const { seq, t } = bench.command({ lateMs })
+    return encodeBinaryFrame({ kind: BINARY_CONTROL, flags: 0, ttlMs: LIFETIME_MS, seq, t }, binaryControl)
+  }
+  if (!(await bench.drives(() => next()))) return judge(false, 'it does not obey', 'it moves')
+  await bench.begin()
+  await bench.sendTimes(4, () => bench.command({ data: bench.settings.still }))
+  const sinceMs = performance.now()
+  for (let sent = 0; sent < 8; sent++) bench.send(next(STALLED_MS))
+  const samples = await bench.nextSamples(3)
+  const isStill = samples.every(({ moving }) => !moving) && bench.link.log.of('ack', sinceMs).length < 8
+  return judge(
+    isStill,
+    isStill ? 'obeyed, refused when expired' : 'obeys expired ones',
+    'it obeys fresh ones only',
+  )
 }
 
 /** The greatest `x-max-rate` of a schema, and the path of its first clutch. */
@@ -380,6 +427,14 @@ export const drivingRules: readonly Rule<RobotBench>[] = [
     duty: 'protocol-data-channel.md#order-at-the-robot',
     quick: false,
     test: order,
+  },
+  {
+    id: 'binary',
+    title: 'Obeys fresh binary commands, and refuses expired ones',
+    protects: 'everybody near a robot with binary control, as with JSON',
+    duty: 'protocol-robot.md#binary-frames',
+    quick: false,
+    test: binary,
   },
   {
     id: 'motion-rate',

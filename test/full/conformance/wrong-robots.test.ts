@@ -23,6 +23,7 @@ const mistakes: Readonly<Record<string, readonly string[]>> = {
   'ignores limits': ['limits'],
   'ignores limits of the welcome': ['limits-welcome'],
   'ignores the order': ['order'],
+  'obeys expired binary commands': ['binary'],
   'halts slowly': ['stop-time'],
   // Without an answer it cannot be seen whether later ones are honest.
   'never answers a stop': ['stop-answer', 'stop-welcome'],

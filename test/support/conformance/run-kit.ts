@@ -20,6 +20,8 @@ export async function testDrivingRobot(
       launcher: launchCommand(command, { ...process.env, ...env }),
       controls: [{ linear_mps: 0.3, angular_radps: 0 }],
       still: { linear_mps: 0, angular_radps: 0 },
+      // Two 32-bit floats: 0.5 and 0.
+      binaryControl: Buffer.from('3f00000000000000', 'hex'),
       motion: DEFAULT_MOTION,
       stopMs: 500,
       // Only ends a hang.

@@ -22,6 +22,7 @@ const TELEMETRY_MS = 20
 const RAMP_PER_S = 2
 const MAX_MPS = 1
 const MAX_RATE = 0.5
+const SMOOTHING = 0.1
 const GATEWAY_WAIT_MS = 10_000
 const FINAL_STATUSES = new Set(makes('retries after 401') ? [] : [401, 403, 404])
 const RETRY_CODES = new Set([1006, 4500, 4503, 4009])
@@ -47,6 +48,7 @@ let commandedMs = 0
 let smallestMs: number | undefined
 let lastSeq = -1
 let lastOrder = 0
+let lastLatch = 0
 let connections = 0
 let failures = 0
 let creepUntilMs = 0
@@ -125,6 +127,14 @@ function moveJoint(wanted: number, isEngaged: boolean): void {
   target = reference
 }
 
+/** The ends of latched stops may be overtaken by later stops, so both are only compared with each other. */
+function isNewLatch(frame: Frame): boolean {
+  const order = Number(frame.order ?? Number.POSITIVE_INFINITY)
+  if (order <= lastLatch) return false
+  if (Number.isFinite(order)) lastLatch = order
+  return true
+}
+
 function onFrame(text: string): void {
   let frame: Frame
   try {
@@ -144,9 +154,10 @@ function onFrame(text: string): void {
     session = next.status === 'COMPLETED' ? null : next
     if (session?.status !== 'ACTIVE' && !(session && makes('obeys in a paused session'))) brake()
   } else if (frame.type === 'limits' && !makes('ignores limits')) scale = Number(frame.speed_scale)
-  else if (frame.type === 'stop') onStop(String(frame.reason), frame.latched === true)
-  else if (frame.type === 'channel_available') send({ type: 'channel_offer', sdp: 'v=0' })
-  else if (frame.type === 'stop_cleared') {
+  else if (frame.type === 'stop') {
+    if (frame.latched !== true || isNewLatch(frame)) onStop(String(frame.reason), frame.latched === true)
+  } else if (frame.type === 'channel_available') send({ type: 'channel_offer', sdp: 'v=0' })
+  else if (frame.type === 'stop_cleared' && isNewLatch(frame)) {
     latched = false
     if (!makes('resumes when the stop is cleared')) return
     command = lastCommand
@@ -154,12 +165,20 @@ function onFrame(text: string): void {
   }
 }
 
+function onBinary(frame: Buffer): void {
+  if (frame.length !== 24 || frame[0] !== 1 || session === null) return
+  const { session_id } = session
+  const ttl_ms = makes('obeys expired binary commands') ? 60_000 : frame.readUInt16BE(2)
+  const data = { linear_mps: frame.readFloatBE(16) }
+  onControl({ session_id, seq: frame.readUInt32BE(4), t: frame.readDoubleBE(8), ttl_ms, data })
+}
+
 function onWelcome(welcome: Frame): NodeJS.Timeout {
   const own = socket
   session = welcome.session as typeof session
   deadmanMs = Number(welcome.deadman_ms)
   smallestMs = undefined
-  lastOrder = failures = 0
+  lastOrder = lastLatch = failures = 0
   const limits = welcome.limits as { speed_scale: number } | undefined
   scale = makes('ignores limits of the welcome') ? 1 : (limits?.speed_scale ?? 1)
   latched = false
@@ -187,14 +206,17 @@ function sample(): void {
 }
 
 let jointSpeed = 0
+let steppedMs = nowMs()
 function step(): void {
+  const elapsedS = (nowMs() - steppedMs) / 1000
+  steppedMs = nowMs()
   if (nowMs() - commandedMs > deadmanMs + 100 && !makes('has no deadman')) brake()
   const creep = nowMs() < creepUntilMs ? 0.1 : 0
   const wanted = isArm ? 0 : clamp(command ?? creep, MAX_MPS * scale)
   speed += clamp(wanted - speed, (command === null ? brakePerS : RAMP_PER_S) * STEP_S)
   const move = clamp(target - joint, (makes('jumps') ? 10 : 1) * STEP_S)
   joint += move
-  jointSpeed = move / STEP_S
+  if (elapsedS > 0) jointSpeed += SMOOTHING * (move / elapsedS - jointSpeed) // as an encoder measures it
   if (unanswered !== undefined && Math.abs(speed) < 0.001 && Math.abs(move) < 0.0001) {
     send({ type: 'stopped', reason: unanswered })
     unanswered = undefined
@@ -248,7 +270,7 @@ function connect(): void {
     clearTimeout(silence)
     if (isOver && !makes('obeys its old connection')) return
     if (!isOver) silence = setTimeout(giveUp, silenceMs)
-    if (isBinary) return
+    if (isBinary) return onBinary(data as Buffer)
     if (beats) return onFrame(String(data))
     const welcome = JSON.parse(String(data)) as Frame
     silenceMs = Number(welcome.heartbeat_timeout_ms)

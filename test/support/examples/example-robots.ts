@@ -9,14 +9,21 @@ import { FakeRosbridge } from './fake-rosbridge.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url))
 
-interface ExampleRobot extends AsyncDisposable {
+export interface ExampleRobot extends AsyncDisposable {
   /** Waits until the robot has given up. @returns its message */
   gaveUp(): Promise<string>
 }
 
 /** Returns the address of the gateway and the token. `origin` is the origin of a robot in a page. */
 type DestinationFactory = (origin?: string) => Promise<{ url: string; token: string }>
-export type StartRobot = (location: DestinationFactory) => Promise<ExampleRobot>
+type StartRobot = (location: DestinationFactory) => Promise<ExampleRobot>
+
+/** Telemetry of the example robots. */
+export interface Sample {
+  readonly pose: { readonly x_m: number; readonly y_m: number; readonly heading_rad: number }
+  readonly velocity: { readonly linear_mps: number; readonly angular_radps: number }
+  readonly standing: boolean
+}
 
 /** Starts the robots of `examples/`, by name. */
 export const exampleRobots: Record<string, StartRobot> = {
