@@ -9,7 +9,7 @@ import { FakeRosbridge } from './fake-rosbridge.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url))
 
-export interface ExampleRobot extends AsyncDisposable {
+interface ExampleRobot extends AsyncDisposable {
   /** Waits until the robot has given up. @returns its message */
   gaveUp(): Promise<string>
 }
