@@ -28,9 +28,9 @@ async function readXml(text: string): Promise<Record<string, unknown>> {
   return JSON.parse((await reading).stdout)
 }
 
-/** Returns whether a process with this text in its command line runs. */
+/** Returns whether a process with this command line runs. */
 const runs = async (text: string) =>
-  (await promisify(execFile)('ps', ['-eo', 'args'])).stdout.split('\n').some((line) => line.includes(text))
+  (await promisify(execFile)('ps', ['-eo', 'args'])).stdout.split('\n').some((line) => line.trim() === text)
 
 test('exits with 0 for a robot that keeps the rules, and with 1 for another; writes JSON, JUnit and a badge', async () => {
   const user = await createCliUser()
