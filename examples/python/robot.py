@@ -145,7 +145,7 @@ class Pilot:
 
     def on_control(self, seq, t, ttl_ms, linear, angular):
         """Returns whether the robot obeys the command."""
-        if not math.isfinite(t):  # its age is unknown
+        if not (math.isfinite(t) and math.isfinite(ttl_ms)):  # its age is unknown
             self.brake()
             return False
         age = self.freshness.age_ms(seq, t)

@@ -23,25 +23,25 @@ const run = (name: string, selection: Selection, mistake = '') =>
     selection,
   )
 
-/** The rule that a mistake violates. */
-const mistakes: Readonly<Record<string, string>> = {
-  'uses its ticket again': 'reconnects',
-  'drives before the first state': 'first-state',
-  'sends too few commands': 'rate',
-  'sets no lifetime': 'lifetime',
-  'repeats its seq': 'sequence',
-  'has a clock that jumps': 'clock',
-  'drives under a stop': 'stopped',
-  'drives in a paused session': 'paused',
-  'ignores limits': 'limits',
-  'requests a stop once': 'stop-repeated',
-  'answers every frame': 'flood',
-  'dies of malformed text': 'survives',
-  'gives up after 4408': 'reconnects',
-  'reconnects in a tight loop': 'backoff',
-  'gives up when the robot is offline': 'offline-robot',
-  'returns after 4410': 'closed-for-good',
-  'sends NaN': 'finite-numbers',
+/** The rules that a mistake violates. Most are one. */
+const mistakes: Readonly<Record<string, readonly string[]>> = {
+  'uses its ticket again': ['reconnects'],
+  'drives before the first state': ['first-state'],
+  'sends too few commands': ['rate'],
+  'sets no lifetime': ['lifetime'],
+  'repeats its seq': ['sequence'],
+  'has a clock that jumps': ['clock'],
+  'drives under a stop': ['stopped'],
+  'drives in a paused session': ['paused'],
+  'ignores limits': ['limits'],
+  'requests a stop once': ['stop-repeated'],
+  'answers every frame': ['flood', 'frame-limits'],
+  'dies of malformed text': ['survives'],
+  'gives up after 4408': ['reconnects'],
+  'reconnects in a tight loop': ['backoff'],
+  'gives up when the robot is offline': ['offline-robot'],
+  'returns after 4410': ['closed-for-good'],
+  'sends NaN': ['finite-numbers'],
 }
 
 test.concurrent('the operator of the SDK keeps every rule', async () => {
@@ -50,7 +50,7 @@ test.concurrent('the operator of the SDK keeps every rule', async () => {
   expect(idsWith(verdicts, 'not tested')).toEqual([])
 })
 
-test.concurrent.each(Object.entries(mistakes))('an operator program that %s', async (mistake, rule) => {
-  const verdicts = await run('wrong-operator', { only: [...new Set([...quickRules, rule])] }, mistake)
-  expect(idsWith(verdicts, 'failed'), JSON.stringify(verdicts, null, 1)).toEqual([rule])
+test.concurrent.each(Object.entries(mistakes))('an operator program that %s', async (mistake, rules) => {
+  const verdicts = await run('wrong-operator', { only: [...new Set([...quickRules, ...rules])] }, mistake)
+  expect(idsWith(verdicts, 'failed'), JSON.stringify(verdicts, null, 1)).toEqual(rules)
 })

@@ -50,6 +50,7 @@ let lastSeq = -1
 let lastOrder = 0
 let lastLatch = 0
 let connections = 0
+let samples = 0
 let failures = 0
 let creepUntilMs = 0
 
@@ -202,7 +203,7 @@ function onWelcome(welcome: Frame): NodeJS.Timeout {
 function sample(): void {
   const velocity = isArm ? { joint: jointSpeed } : { linear_mps: speed }
   const text = JSON.stringify({ type: 'telemetry', data: { velocity } })
-  send(makes('sends NaN') ? text.replace('"data":{', '"data":{"battery":NaN,') : text)
+  send(makes('sends NaN') && ++samples % 5 === 0 ? text.replace('"data":{', '"data":{"battery":NaN,') : text)
 }
 
 let jointSpeed = 0
