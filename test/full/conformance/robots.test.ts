@@ -6,11 +6,14 @@ import { exampleRobots } from '../../support/examples/example-robots.ts'
 
 // Runs the kit on every robot of this repository.
 
-test.each(Object.entries(robotPrograms))('%s keeps every rule', async (_name, { command, untested }) => {
-  const verdicts = await testDrivingRobot({ command: await command() })
-  expect(failuresOf(verdicts)).toEqual([])
-  expect(idsWith(verdicts, 'not tested')).toEqual(untested)
-})
+test.each(Object.entries(robotPrograms))(
+  '%s keeps every rule',
+  async (_name, { command, untested, ...settings }) => {
+    const verdicts = await testDrivingRobot({ ...settings, command: await command() })
+    expect(failuresOf(verdicts)).toEqual([])
+    expect(idsWith(verdicts, 'not tested')).toEqual(untested)
+  },
+)
 
 /** Returns a launcher of a robot that runs in this process, or in a page. */
 const launchHere = (name: string): Launcher => ({
@@ -36,8 +39,11 @@ const launchHere = (name: string): Launcher => ({
 })
 
 test.each([
-  ['examples/browser/robot.html', ['order', 'motion-rate', 'clutch', 'retry-after', 'refused-for-good']],
-  ['examples/rosbridge/robot-bridge.ts', ['motion-rate', 'clutch']],
+  [
+    'examples/browser/robot.html',
+    ['order', 'binary', 'motion-rate', 'clutch', 'retry-after', 'refused-for-good'],
+  ],
+  ['examples/rosbridge/robot-bridge.ts', ['binary', 'motion-rate', 'clutch']],
 ])('%s keeps every rule', async (name, untested) => {
   const verdicts = await testDrivingRobot({ launcher: launchHere(name) })
   expect(failuresOf(verdicts)).toEqual([])

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { robotRules } from '../../../packages/cli/conformance/robot-rules.ts'
-import { idsWith, quickRules, testDrivingRobot } from '../../support/conformance/run-kit.ts'
+import { binaryControl, idsWith, quickRules, testDrivingRobot } from '../../support/conformance/run-kit.ts'
 
 // Robots with one mistake each fail the rule about it, and no other.
 
@@ -63,7 +63,7 @@ const armRules = ['motion-rate', 'clutch', 'stop-time', 'deadman']
 test.concurrent.each(Object.entries(mistakes))('a robot that %s', async (mistake, rules) => {
   const command = [process.execPath, robot]
   const only = [...new Set([...quickRules, ...rules])]
-  const verdicts = await testDrivingRobot({ command, env: { MISTAKE: mistake } }, { only })
+  const verdicts = await testDrivingRobot({ command, binaryControl, env: { MISTAKE: mistake } }, { only })
   const failed = idsWith(verdicts, 'failed')
   expect(failed.toSorted(), JSON.stringify(verdicts, null, 1)).toEqual([...rules].toSorted())
 })

@@ -20,8 +20,6 @@ export async function testDrivingRobot(
       launcher: launchCommand(command, { ...process.env, ...env }),
       controls: [{ linear_mps: 0.3, angular_radps: 0 }],
       still: { linear_mps: 0, angular_radps: 0 },
-      // Two 32-bit floats: 0.5 and 0.
-      binaryControl: Buffer.from('3f00000000000000', 'hex'),
       motion: DEFAULT_MOTION,
       stopMs: 500,
       // Only ends a hang.
@@ -32,6 +30,9 @@ export async function testDrivingRobot(
     selection,
   )
 }
+
+/** A binary command: two 32-bit floats, 0.5 and 0. */
+export const binaryControl: Uint8Array = Buffer.from('3f00000000000000', 'hex')
 
 /** The rules of `--quick`. */
 export const quickRules = robotRules.filter(({ quick }) => quick).map(({ id }) => id)

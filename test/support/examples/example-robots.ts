@@ -110,7 +110,6 @@ async function startBridgedRobot(location: DestinationFactory): Promise<ExampleR
     token,
     rosbridgeUrl: ros.url,
     telemetryHz: 25,
-    reconnect: { baseMs: 20, maxMs: 100 },
     onClosed: (end) => ended.resolve(end.reason),
   })
   return {
