@@ -9,12 +9,23 @@ const CONNECT_LIMIT_MS = 10_000
 /** Returns a monotonic time in milliseconds, close to Unix time. */
 export const nowMs = () => performance.timeOrigin + performance.now()
 
+/** Returns the JSON object of a text; null for any other text. */
+function readFrame(text) {
+  try {
+    const frame = JSON.parse(text)
+    return typeof frame === 'object' ? frame : null
+  } catch {
+    return null
+  }
+}
+
 /**
  * Connects with the `{url, token}` that `admission()` resolves to, and reconnects after losses. `admission` may throw;
- * an error with `final: true` ends the attempts. After `silenceMs` without a frame, the connection counts as lost.
+ * an error with `final: true` ends the attempts. After `silenceMs` without a frame, the connection counts as lost. Text that is no
+ * frame goes to `onUnreadable`.
  * @returns `send(frame)`, true if an open socket without a backlog accepted the frame; `expectFrames(forMs)`; `close()`
  */
-export function openLink({ admission, onOpen, onFrame, onBinary, onState, silenceMs = 5_000 }) {
+export function openLink({ admission, onOpen, onFrame, onBinary, onUnreadable, onState, silenceMs = 5_000 }) {
   let socket = null
   let retry
   let silence
@@ -70,8 +81,14 @@ export function openLink({ admission, onOpen, onFrame, onBinary, onState, silenc
       if (attempt !== socket) return
       failures = 0
       listen(limitMs)
-      if (typeof data === 'string') onFrame(JSON.parse(data))
-      else onBinary?.(new DataView(data))
+      if (typeof data !== 'string') return onBinary?.(new DataView(data))
+      const frame = readFrame(data)
+      if (frame) onFrame(frame)
+      else onUnreadable?.()
+    }
+    // Browsers also report a close; Node 22 does not if the upgrade was refused.
+    attempt.onerror = () => {
+      if (attempt === socket) lost('1006', false)
     }
     attempt.onclose = ({ code, reason }) => {
       if (attempt !== socket) return

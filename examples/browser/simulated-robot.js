@@ -49,6 +49,12 @@ export function createRobot({ show, onStep, battery }) {
     return offset - smallestMs
   }
 
+  /** Returns the speeds, clamped to those that are allowed now. */
+  const allowed = (linear, angular) => ({
+    linear: clamp(linear, MAX_LINEAR_MPS * speedScale),
+    angular: clamp(angular, MAX_ANGULAR_RADPS * speedScale),
+  })
+
   function applySession(next) {
     if (next?.session_id !== session?.session_id) {
       smallestMs = null
@@ -67,18 +73,17 @@ export function createRobot({ show, onStep, battery }) {
     link.send({ type: 'stopped', reason: reason.slice(0, 500) })
   }
 
+  /** Brakes for a frame that cannot be read: it must not extend the last motion, and may have been a stop. */
+  function brake() {
+    wanted = halted
+  }
+
   function applyControl({ session_id, seq, t, ttl_ms, data }) {
+    const { linear_mps = 0, angular_radps = 0 } = data ?? {}
+    if (![seq, t, ttl_ms, linear_mps, angular_radps].every(Number.isFinite) || !session_id) return brake()
     const late = ageMs(seq, t) > ttl_ms
     if (late || latched || session?.status !== 'ACTIVE' || session.session_id !== session_id) return
-    const { linear_mps = 0, angular_radps = 0 } = data ?? {}
-    if (!Number.isFinite(linear_mps) || !Number.isFinite(angular_radps)) {
-      wanted = halted // a malformed command must not extend the last motion
-      return
-    }
-    wanted = {
-      linear: clamp(linear_mps, MAX_LINEAR_MPS),
-      angular: clamp(angular_radps, MAX_ANGULAR_RADPS),
-    }
+    wanted = allowed(linear_mps, angular_radps)
     wantedAtMs = nowMs()
     show('in-force', 'none')
     link.send({ type: 'ack', seq })
@@ -115,11 +120,7 @@ export function createRobot({ show, onStep, battery }) {
   function step() {
     // The watchdog: the network may have lost the gateway's stop.
     if (welcome && nowMs() - wantedAtMs > welcome.deadman_ms + WATCHDOG_MARGIN_MS) wanted = halted
-    // The command may be older than the limit.
-    wanted = {
-      linear: clamp(wanted.linear, MAX_LINEAR_MPS * speedScale),
-      angular: clamp(wanted.angular, MAX_ANGULAR_RADPS * speedScale),
-    }
+    wanted = allowed(wanted.linear, wanted.angular) // the command may be older than the limit
     pose.heading += (wanted.angular * STEP_MS) / 1000
     pose.x += (Math.cos(pose.heading) * wanted.linear * STEP_MS) / 1000
     pose.y += (Math.sin(pose.heading) * wanted.linear * STEP_MS) / 1000
@@ -154,7 +155,7 @@ export function createRobot({ show, onStep, battery }) {
   return {
     connect(admission) {
       disconnect()
-      link = openLink({ admission, onFrame, onState })
+      link = openLink({ admission, onFrame, onUnreadable: brake, onState })
     },
     disconnect,
     close() {

@@ -56,6 +56,11 @@ const COMMANDS: readonly (readonly [usage: string, description: string, load: ()
     'connect simulated robots as yours, until Ctrl-C; reuses the robots of earlier calls',
     () => import('./simulate.ts'),
   ],
+  [
+    'conformance',
+    'test a robot or an operator program of yours against the protocol; needs no platform',
+    () => import('./conformance.ts'),
+  ],
   ['episodes', 'episodes of an open session, for datasets', () => import('./episodes.ts')],
   [
     'recordings',

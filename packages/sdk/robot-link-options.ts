@@ -102,8 +102,9 @@ export interface RobotLinkOptions {
   readonly onLimits?: (limits: SpeedLimits) => void
   /**
    * Called for a stop. Halt the robot, then answer with `stopped`; the gateway repeats the stop until it receives this
-   * answer. The link itself stops a moving robot with the reason `watchdog`, when control frames stop arriving, and
-   * with `link_lost`, when the connection ends. Neither is latched: the robot obeys the next control frame.
+   * answer. The link itself stops a moving robot with the reason `watchdog`, when control frames stop arriving, with
+   * `link_lost`, when the connection ends, and with `invalid_command` for a control frame that it cannot read. None is
+   * latched: the robot obeys the next control frame.
    */
   readonly onStop?: (stop: StopInForce) => void
   /** Called when a latched stop is cleared. The robot stays halted until the next control frame. */

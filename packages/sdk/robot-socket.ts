@@ -21,6 +21,8 @@ export const MAX_RECEIVED_BYTES = 2 * MAX_FRAME_BYTES
 export const readFrame = createFrameReader<ToRobotFrame>(ToRobotFrame, (type) => {
   // A malformed stop still halts the robot. Ignoring it could leave the robot driving.
   if (type === 'stop') return { type, reason: 'unreadable stop', latched: true }
+  // A malformed command may have been the one to halt, and must not extend the last motion.
+  if (type === 'control') return { type: 'stop', reason: 'invalid_command', latched: false }
   if (type === 'limits') return { type, speed_scale: MIN_SPEED_SCALE, reason: 'unreadable limits' }
   return undefined
 })

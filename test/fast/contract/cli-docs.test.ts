@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { EXIT } from '../../../packages/cli/lib/failure.ts'
 import { createProgram } from '../../../packages/cli/program.ts'
-import { reference, withReference } from '../../../packages/cli/reference.ts'
+import { reference, withReference, withRules } from '../../../packages/cli/reference.ts'
 import { declaredProgram as program } from '../../support/cli/command-coverage.ts'
 
 const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
@@ -33,6 +33,12 @@ describe('docs/cli.md', () => {
     expect(named.size).toBeGreaterThan(4)
     for (const name of named) expect(page).toContain(`\`${name}`)
   })
+})
+
+test('docs/conformance.md lists every rule as the kit describes it; `npm run cli:docs` updates it', () => {
+  const rules = readFileSync(new URL('../../../docs/conformance.md', import.meta.url), 'utf8')
+  expect(rules).toBe(withRules(rules))
+  expect(rules).toContain('| `deadman` ● | [Halts by itself')
 })
 
 test('the help describes the commands alike, whether their files are loaded or not', async () => {

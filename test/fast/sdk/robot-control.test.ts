@@ -219,6 +219,15 @@ describe('the speed limits', () => {
   })
 })
 
+test('a control frame that cannot be read stops the robot, which obeys the next one', async () => {
+  const { gateway, received, control } = await createFixture()
+  control(1)
+  gateway.send({ type: 'control', session_id: sessionId, seq: 2, t: 'now', ttl_ms: 250, data: {} })
+  control(3)
+  await waitFor(() => expect(received.at(-1)).toBe(3))
+  expect(received).toEqual([1, { stop: 'invalid_command', latched: false }, 3])
+})
+
 describe('the watchdog', () => {
   const watchdog = { stop: 'watchdog', latched: false }
 

@@ -367,6 +367,12 @@ describe.concurrent('in a terminal and with --json:', () => {
     expect(await shown(unrelatedUser, 'status')).toMatch(/Status +ok/)
   })
 
+  test.each(['robot', 'operator'])('conformance %s', async (subject) => {
+    expect(await shown(user, `conformance ${subject}`, '--list')).toContain('protects')
+    const rules: { id: string }[] = await json(user, `conformance ${subject}`, '--list')
+    expect(idsOf(rules)).toContain('connects')
+  })
+
   test('recordings', async () => {
     const { client, asOwner, recordingId: id, sessionId, operator } = await recordedEpisodes()
     const asOperator = await atCommandLine(world, operator)

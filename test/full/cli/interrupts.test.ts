@@ -37,7 +37,14 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
   chat: ['Hello'],
 }
 /** Commands that send no requests. */
-const LOCAL = ['complete', 'logout', 'profiles list', 'profiles use']
+const LOCAL = [
+  'complete',
+  'conformance operator',
+  'conformance robot',
+  'logout',
+  'profiles list',
+  'profiles use',
+]
 const initialize = {
   jsonrpc: '2.0',
   id: 1,

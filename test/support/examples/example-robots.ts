@@ -18,7 +18,14 @@ interface ExampleRobot extends AsyncDisposable {
 
 /** Returns the address of the gateway and the token. `origin` is the origin of a robot in a page. */
 type DestinationFactory = (origin?: string) => Promise<{ url: string; token: string }>
-export type StartRobot = (location: DestinationFactory) => Promise<ExampleRobot>
+type StartRobot = (location: DestinationFactory) => Promise<ExampleRobot>
+
+/** Telemetry of the example robots. */
+export interface Sample {
+  readonly pose: { readonly x_m: number; readonly y_m: number; readonly heading_rad: number }
+  readonly velocity: { readonly linear_mps: number; readonly angular_radps: number }
+  readonly standing: boolean
+}
 
 /** Starts the robots of `examples/`, by name. */
 export const exampleRobots: Record<string, StartRobot> = {
@@ -110,7 +117,6 @@ async function startBridgedRobot(location: DestinationFactory): Promise<ExampleR
     token,
     rosbridgeUrl: ros.url,
     telemetryHz: 25,
-    reconnect: { baseMs: 20, maxMs: 100 },
     onClosed: (end) => ended.resolve(end.reason),
   })
   return {

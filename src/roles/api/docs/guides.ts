@@ -26,6 +26,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'docs/protocol-schemas.md',
     'docs/protocol-data-channel.md',
     'docs/video.md',
+    'docs/conformance.md',
     'packages/sdk/README.md',
     'packages/python/README.md',
     'examples/python/README.md',

@@ -1,0 +1,56 @@
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { operatorRules, testOperator } from '../../../packages/cli/conformance/operator-rules.ts'
+import { launchCommand } from '../../../packages/cli/conformance/program-under-test.ts'
+import type { Selection } from '../../../packages/cli/conformance/rule.ts'
+import { failuresOf, idsWith } from '../../support/conformance/run-kit.ts'
+
+// Runs the kit on an operator program of the SDK, and on some with one mistake each.
+
+const program = (name: string) =>
+  fileURLToPath(new URL(`../../support/conformance/${name}.ts`, import.meta.url))
+const quickRules = operatorRules.filter(({ quick }) => quick).map(({ id }) => id)
+
+const run = (name: string, selection: Selection, mistake = '') =>
+  testOperator(
+    {
+      launcher: launchCommand([process.execPath, program(name)], { ...process.env, MISTAKE: mistake }),
+      stopSignal: 'SIGUSR2',
+      // Only ends a hang.
+      connectLimitMs: 60_000,
+      signal: new AbortController().signal,
+    },
+    selection,
+  )
+
+/** The rules that a mistake violates. Most are one. */
+const mistakes: Readonly<Record<string, readonly string[]>> = {
+  'uses its ticket again': ['reconnects'],
+  'drives before the first state': ['first-state'],
+  'sends too few commands': ['rate'],
+  'sets no lifetime': ['lifetime'],
+  'repeats its seq': ['sequence'],
+  'has a clock that jumps': ['clock'],
+  'drives under a stop': ['stopped'],
+  'drives in a paused session': ['paused'],
+  'ignores limits': ['limits'],
+  'requests a stop once': ['stop-repeated'],
+  'answers every frame': ['flood', 'frame-limits'],
+  'dies of malformed text': ['survives'],
+  'gives up after 4408': ['reconnects'],
+  'reconnects in a tight loop': ['backoff'],
+  'gives up when the robot is offline': ['offline-robot'],
+  'returns after 4410': ['closed-for-good'],
+  'sends NaN': ['finite-numbers'],
+}
+
+test.concurrent('the operator of the SDK keeps every rule', async () => {
+  const verdicts = await run('simulated-operator', {})
+  expect(failuresOf(verdicts)).toEqual([])
+  expect(idsWith(verdicts, 'not tested')).toEqual([])
+})
+
+test.concurrent.each(Object.entries(mistakes))('an operator program that %s', async (mistake, rules) => {
+  const verdicts = await run('wrong-operator', { only: [...new Set([...quickRules, ...rules])] }, mistake)
+  expect(idsWith(verdicts, 'failed'), JSON.stringify(verdicts, null, 1)).toEqual(rules)
+})
