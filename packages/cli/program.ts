@@ -56,6 +56,7 @@ const COMMANDS: readonly (readonly [usage: string, description: string, load: ()
     'connect simulated robots as yours, until Ctrl-C; reuses the robots of earlier calls',
     () => import('./simulate.ts'),
   ],
+  ['ros', 'connect a robot with ROS, without code', () => import('./ros.ts')],
   ['episodes', 'episodes of an open session, for datasets', () => import('./episodes.ts')],
   [
     'recordings',

@@ -156,14 +156,18 @@ const Camera = z.strictObject({
   max_kbps: number(100, 20_000).default(2_000),
 })
 
-const Goal = z.strictObject({
-  topic,
-  /** The topic of actionlib_msgs/GoalID that cancels goals (ROS 1). */
-  cancel_topic: topic.optional(),
-  /** The service of action_msgs/srv/CancelGoal that cancels goals (ROS 2). */
-  cancel_service: topic.optional(),
-  frames: list(frame).default(['map']),
-})
+const Goal = z
+  .strictObject({
+    topic,
+    /** The topic of actionlib_msgs/GoalID that cancels goals (ROS 1). */
+    cancel_topic: topic.optional(),
+    /** The service of action_msgs/srv/CancelGoal that cancels goals (ROS 2). */
+    cancel_service: topic.optional(),
+    frames: list(frame).default(['map']),
+  })
+  .refine(({ cancel_topic, cancel_service }) => cancel_topic !== undefined || cancel_service !== undefined, {
+    error: 'needs cancel_topic or cancel_service: a stop must end the way to a goal',
+  })
 
 const Stop = z.strictObject({
   /** Topics of telemetry that say whether the robot has halted. Default: the odometry of a base, the joints of an arm. */

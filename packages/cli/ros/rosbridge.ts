@@ -88,8 +88,8 @@ export class RosbridgeSource implements RosSource {
         topic,
         type,
         throttle_rate: Math.floor(1_000 / rateHz),
-        // The newest message alone waits at the bridge.
-        queue_length: 1,
+        // Of throttled messages, the newest alone waits at the bridge.
+        queue_length: rateHz === Number.POSITIVE_INFINITY ? 0 : 1,
       })
     this.#options.onUp()
   }

@@ -9,7 +9,7 @@ export interface RosTopic {
 export interface Subscription {
   readonly topic: string
   readonly type: string
-  /** Most messages a second; the source drops the others before it decodes them. */
+  /** Most messages a second, or infinity; the source drops the others before it decodes them. */
   readonly rateHz: number
 }
 
