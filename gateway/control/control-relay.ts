@@ -59,19 +59,24 @@ export function createControlRelay(deps: {
   }
 
   /**
-   * Returns the frame with its speeds slowed down to the scale, in the form that was judged. Only frames that must be slowed
-   * down are parsed.
+   * Returns the frame with its speeds slowed down to the scale, and no value ahead of its rate, in the form that was judged. Only
+   * frames that must be changed are parsed.
    */
-  function slowDown(frame: string | ArrayBuffer, { speed, rules }: ControlSession): string | ArrayBuffer {
-    const { scale } = speed
-    if (scale === 1 || typeof frame !== 'string') return frame
+  function slowDown(
+    frame: string | ArrayBuffer,
+    { speed: { scale }, rules, motionLimiter }: ControlSession,
+    nowMs: number,
+  ): string | ArrayBuffer {
+    if ((scale === 1 && motionLimiter === null) || typeof frame !== 'string') return frame
     const control: ScaledCommand = JSON.parse(frame) // made by this process
-    const limited = limitSpeed(control, scale, rules)
+    const slowed = scale === 1 ? control : limitSpeed(control, scale, rules)
+    const data = motionLimiter ? motionLimiter.limit(slowed.data, nowMs, scale) : slowed.data
+    const limited = data === slowed.data ? slowed : { ...slowed, data }
     if (limited !== control) counts.limited++
     return JSON.stringify(limited)
   }
 
-  /** Returns the frame at the speed that its own latency and the earlier ones allow. */
+  /** Returns the frame at the speed that its own latency and the earlier ones allow, and that the rates of the schema allow. */
   function limit(
     controlSession: ControlSession,
     frame: string | ArrayBuffer,
@@ -79,11 +84,12 @@ export function createControlRelay(deps: {
     nowMs: number,
   ): string | ArrayBuffer {
     const { speed, stream } = controlSession
-    if (!speed.enabled) return frame
-    const { pathMs, picture } = stream
-    speed.observeCommand({ commandMs: ageMs + pathMs, pictureMs: picture.at(nowMs) ?? 0 }, nowMs)
-    announceLimits(controlSession, clockMs())
-    return slowDown(frame, controlSession)
+    if (speed.enabled) {
+      const { pathMs, picture } = stream
+      speed.observeCommand({ commandMs: ageMs + pathMs, pictureMs: picture.at(nowMs) ?? 0 }, nowMs)
+      announceLimits(controlSession, clockMs())
+    }
+    return slowDown(frame, controlSession, nowMs)
   }
 
   function onControlSent(controlSession: ControlSession, frame: string | ArrayBuffer, ageMs: number): void {

@@ -4,6 +4,7 @@ import {
   ControlSchema,
   compileControlSchema,
   type DropReason,
+  type MotionLimiter,
   type SessionStatus,
 } from '@wheelhouse/protocol'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
@@ -96,7 +97,8 @@ export class ControlSession {
   readonly stops: SessionStops
   readonly speed: SpeedEnvelope
   #session: OpenSession
-  #rules: ControlRules | null
+  #rules: ControlRules | null = null
+  #motionLimiter: MotionLimiter | null = null
   #robot: RobotMember | null = null
   #operator: ParticipantMember | null = null
   readonly #observers = new Set<ParticipantMember>()
@@ -111,7 +113,7 @@ export class ControlSession {
     this.robotId = robotId
     this.ordinal = ordinal
     this.#session = session
-    this.#rules = controlRulesOf(session.controlSchema)
+    this.#setRules(session)
     this.stream = new ControlStream({
       limits: session,
       pathMs: this.latencyRecorder.pathMs,
@@ -150,6 +152,10 @@ export class ControlSession {
   get strictRules(): ControlRules | null {
     return this.#session.strictControl ? this.#rules : null
   }
+  /** Limits how fast the values of commands change; null unless the robot is in strict mode and its schema has rates. */
+  get motionLimiter(): MotionLimiter | null {
+    return this.#session.strictControl ? this.#motionLimiter : null
+  }
   /** Whether control frames could reach the robot, as far as connections and status allow. */
   get isDrivable(): boolean {
     return this.#robot !== null && this.#operator !== null && this.active
@@ -179,7 +185,8 @@ export class ControlSession {
   /** Replaces the robot's connection. Its welcome, which the caller sends, contains the session and the stop. */
   connectRobot(robot: RobotMember, session: OpenSession, nowMs: number): void {
     if (session.eventSeq >= this.#session.eventSeq) this.#setSession(session)
-    this.#rules = controlRulesOf(this.#session.controlSchema)
+    this.#setRules(this.#session)
+    this.#motionLimiter?.reset() // the robot may have started again, in another position
     this.stream.clearMotion('robot_offline') // the new connection has received no frame
     this.bindRobot(robot)
     this.#lastSentStatus = this.#session.status
@@ -250,6 +257,13 @@ export class ControlSession {
     this.stream.setLimits(session)
   }
 
+  #setRules({ controlSchema }: OpenSession): void {
+    const rules = controlRulesOf(controlSchema)
+    if (rules === this.#rules) return
+    this.#rules = rules
+    this.#motionLimiter = rules?.createMotionLimiter() ?? null
+  }
+
   #apply(session: OpenSession, nowMs: number): void {
     const before = this.#lastSentStatus
     const { status } = session
@@ -258,7 +272,7 @@ export class ControlSession {
     const cleared = this.stops.applyStored(session.stopReason, nowMs)
     if (status !== 'ACTIVE')
       this.stream.clearMotion(session.stopReason === null ? 'session_paused' : 'stopped')
-    this.#rules = controlRulesOf(session.controlSchema)
+    this.#setRules(session)
     this.speed.setBudget(session.latencyBudgetMs)
     if (this.#robot && before !== status) {
       this.#lastSentStatus = status

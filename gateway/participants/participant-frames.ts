@@ -54,14 +54,15 @@ export function createParticipantFrames(deps: {
   /** Relays a control frame, with its data as JSON text. */
   function control(
     connection: ParticipantConnection,
-    { seq, t, ttlMs, videoAgeMs, data }: PlainControl,
+    { seq, t, ttlMs, videoAgeMs, seen, data }: PlainControl,
     speedScale: number | undefined,
   ): void {
     if (!connection.controlSession) return // control counts only after the first state
     const { id } = connection.controlSession.session
     const leftMs = validForMs(connection, ttlMs)
     const scaled = speedScale === undefined ? '' : `,"speed_scale":${speedScale}`
-    const frame = `{"type":"control","session_id":"${id}","seq":${seq},"t":${t},"ttl_ms":${wholeTtlMs(leftMs)}${scaled},"data":${data}}`
+    const pictures = seen === undefined ? '' : `,"seen":${seen}`
+    const frame = `{"type":"control","session_id":"${id}","seq":${seq},"t":${t},"ttl_ms":${wholeTtlMs(leftMs)}${scaled}${pictures},"data":${data}}`
     if (frame.length > MAX_FRAME_BYTES)
       return malformed(connection, 'The frame is too large for the robot. Send a smaller one.')
     connection.recordWellFormed()
@@ -100,7 +101,8 @@ export function createParticipantFrames(deps: {
     if (frame.type === 'control') {
       const { seq, t, ttl_ms: ttlMs, video_age_ms: videoAgeMs, speed_scale: speedScale } = frame
       const data = JSON.stringify(frame.data) ?? 'null'
-      return control(connection, { seq, t, ttlMs, videoAgeMs, data }, speedScale)
+      const seen = JSON.stringify(frame.seen)
+      return control(connection, { seq, t, ttlMs, videoAgeMs, seen, data }, speedScale)
     }
     connection.recordWellFormed()
     if (frame.type === 'video_age') return controlRelay.videoAge(connection, frame.video_age_ms)

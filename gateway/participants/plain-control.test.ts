@@ -20,16 +20,25 @@ test('reads every control frame in the documented order, with the data unchanged
       time,
       fc.option(fc.integer({ min: 1, max: 65_535 })),
       videoAge,
+      fc.option(
+        fc.dictionary(
+          fc.constantFrom('front', 'a-b_9', '7'),
+          fc.nat().map((ms) => ms / 1_000),
+          { minKeys: 1 },
+        ),
+      ),
       fc.jsonValue(),
-      (seq, t, ttlMs, videoAgeMs, data) => {
+      (seq, t, ttlMs, videoAgeMs, seen, data) => {
         const ttl = { ...(ttlMs !== null && { ttl_ms: ttlMs }) }
         const video = { ...(videoAgeMs !== undefined && { video_age_ms: videoAgeMs }) }
-        const fields = { type: 'control', seq, t, ...ttl, ...video, data }
+        const pictures = { ...(seen !== null && { seen }) }
+        const fields = { type: 'control', seq, t, ...ttl, ...video, ...pictures, data }
         expect(readPlainControl(JSON.stringify(fields))).toEqual({
           seq,
           t,
           ttlMs: ttlMs ?? undefined,
           videoAgeMs,
+          seen: seen === null ? undefined : JSON.stringify(seen),
           data: JSON.stringify(data),
         })
       },
@@ -40,6 +49,7 @@ test('reads every control frame in the documented order, with the data unchanged
     t: 12.5,
     ttlMs: undefined,
     videoAgeMs: undefined,
+    seen: undefined,
     data: '{"a": 1}',
   })
 })
@@ -56,6 +66,12 @@ test.each([
   ['a leading zero', '{"type":"control","seq":01,"t":1,"data":1}'],
   ['a ttl out of range', '{"type":"control","seq":1,"t":1,"ttl_ms":65536,"data":1}'],
   ['a negative age of the picture', '{"type":"control","seq":1,"t":1,"video_age_ms":-1,"data":1}'],
+  ['a picture of no camera', '{"type":"control","seq":1,"t":1,"seen":{"Front view":1},"data":1}'],
+  ['a picture without a time', '{"type":"control","seq":1,"t":1,"seen":{"front":null},"data":1}'],
+  [
+    'pictures of nine cameras',
+    `{"type":"control","seq":1,"t":1,"seen":{${Array.from({ length: 9 }, (_, n) => `"c${n}":1`)}},"data":1}`,
+  ],
   ['another type', '{"type":"stop","reason":"x"}'],
   ['a scale', '{"type":"control","seq":1,"t":1,"speed_scale":0.5,"data":1}'],
 ])('leaves a frame with %s to the schema', (_name, text) => {

@@ -1,8 +1,12 @@
-import { MAX_FRAME_DEPTH, MAX_TTL_MS } from '@wheelhouse/protocol'
+import { MAX_FRAME_DEPTH, MAX_SEEN_CAMERAS, MAX_TTL_MS } from '@wheelhouse/protocol'
 
+/** A camera of `seen` with its time. */
+const SEEN = '"[a-z0-9][a-z0-9_-]{0,31}": ?(?:0|[1-9]\\d{0,14})(?:\\.\\d{1,20})?'
 /** The beginning of a control frame with its fields in the documented order, with or without a space between them. */
-const HEADER =
-  /\{"type": ?"control", ?"seq": ?(0|[1-9]\d{0,15}), ?"t": ?(-?(?:0|[1-9]\d{0,15})(?:\.\d{1,20})?), ?(?:"ttl_ms": ?([1-9]\d{0,4}), ?)?(?:"video_age_ms": ?(null|(?:0|[1-9]\d{0,8})(?:\.\d{1,20})?), ?)?"data": ?/y
+const HEADER = new RegExp(
+  `\\{"type": ?"control", ?"seq": ?(0|[1-9]\\d{0,15}), ?"t": ?(-?(?:0|[1-9]\\d{0,15})(?:\\.\\d{1,20})?), ?(?:"ttl_ms": ?([1-9]\\d{0,4}), ?)?(?:"video_age_ms": ?(null|(?:0|[1-9]\\d{0,8})(?:\\.\\d{1,20})?), ?)?(?:"seen": ?(\\{${SEEN}(?:, ?${SEEN}){0,${MAX_SEEN_CAMERAS - 1}}\\}), ?)?"data": ?`,
+  'y',
+)
 
 /** A control frame whose data is still text. */
 export interface PlainControl {
@@ -11,6 +15,8 @@ export interface PlainControl {
   readonly ttlMs: number | undefined
   /** Null for a picture of unknown age; undefined without a report. */
   readonly videoAgeMs: number | null | undefined
+  /** The pictures by which the operator drives, as a JSON object; undefined without a report. */
+  readonly seen: string | undefined
   /** One JSON value. */
   readonly data: string
 }
@@ -26,7 +32,7 @@ export function readPlainControl(text: string): PlainControl | undefined {
   HEADER.lastIndex = 0
   const header = HEADER.exec(text)
   if (header === null) return undefined
-  const [prefix, seqText, tText, ttlText, videoAgeText] = header
+  const [prefix, seqText, tText, ttlText, videoAgeText, seen] = header
   const seq = Number(seqText)
   const ttlMs = ttlText === undefined ? undefined : Number(ttlText)
   if (!Number.isSafeInteger(seq) || (ttlMs !== undefined && ttlMs > MAX_TTL_MS)) return undefined
@@ -35,7 +41,7 @@ export function readPlainControl(text: string): PlainControl | undefined {
     text.charCodeAt(end) === CLOSE_OBJECT && endOfJson(text, prefix.length, MAX_FRAME_DEPTH - 1) === end
   if (!isWhole) return undefined
   const videoAgeMs = videoAgeText === undefined ? undefined : readAge(videoAgeText)
-  return { seq, t: Number(tText), ttlMs, videoAgeMs, data: text.slice(prefix.length, end) }
+  return { seq, t: Number(tText), ttlMs, videoAgeMs, seen, data: text.slice(prefix.length, end) }
 }
 
 const readAge = (text: string): number | null => (text === 'null' ? null : Number(text))

@@ -78,6 +78,14 @@ function declareDatasets(datasets: Command, action: CreateAction): void {
         'causal',
       ),
     )
+    .addOption(
+      choice(
+        '--align <which>',
+        'the time of a command: when the robot got it (time), or when the picture that its operator saw was captured (seen)',
+        ['time', 'seen'],
+        'time',
+      ),
+    )
     .option('--unfinished', 'export episodes as well that were not ended before their session')
     .option('--wait', 'wait until the dataset is ready')
     .action(action(exportDataset))
@@ -134,6 +142,7 @@ interface ExportDatasetOptions {
   readonly cameras?: string[]
   readonly gaps: 'leave-out' | 'cut' | 'include'
   readonly alignment: 'causal' | 'nearest'
+  readonly align: 'time' | 'seen'
   readonly unfinished?: true
   readonly wait?: true
 }
@@ -145,8 +154,8 @@ async function exportDataset(cli: Context, options: ExportDatasetOptions): Promi
     throw new Failure('usage', 'Name the episodes with --episodes, or their datasets with --datasets.')
   const chosen = episodes ? { episode_ids: episodes } : { dataset_ids: await datasetIds(cli, datasets ?? []) }
   const gaps = options.gaps === 'leave-out' ? ('leave_out' as const) : options.gaps
-  const { alignment } = options
-  const wanted = { name, fps, gaps, alignment, unfinished: options.unfinished ?? false }
+  const { alignment, align } = options
+  const wanted = { name, fps, gaps, alignment, align, unfinished: options.unfinished ?? false }
   const body = { format: 'lerobot_v3' as const, ...wanted, ...chosen, ...(cameras && { cameras }) }
   const started = await answerOf(cli.rest.POST('/api/client/datasets/exports', { body }))
   const result = options.wait ? await finished(cli, started) : started

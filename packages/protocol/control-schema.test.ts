@@ -44,6 +44,17 @@ describe('a control schema', () => {
     ['a minimum above the maximum', properties({ type: 'number', minimum: 1, maximum: 0 })],
     ['a speed without bounds', properties({ type: 'number', 'x-speed': true })],
     ['a speed that cannot be 0', properties({ type: 'number', 'x-speed': true, minimum: 1, maximum: 2 })],
+    ['a rate of 0', properties({ type: 'number', 'x-max-rate': 0 })],
+    ['an integer with a rate', properties({ type: 'integer', 'x-max-rate': 1 })],
+    [
+      'two clutches in one object',
+      {
+        type: 'object',
+        properties: Object.fromEntries(
+          ['a', 'b'].map((name) => [name, { type: 'boolean', 'x-clutch': true }]),
+        ),
+      },
+    ],
     ['a required field that is not declared', { ...properties({ type: 'boolean' }), required: ['b'] }],
     ['an array without a size', properties({ type: 'array', items: { type: 'number' } })],
     ['four levels of objects', nested(4)],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ChannelAnswer, ChannelAvailable, ChannelOffer, ChannelRefused, Order } from './data-channel.ts'
+import { SeenPictures } from './driving-frames.ts'
 import { Episode, EpisodeAck } from './episodes.ts'
 import { LOG_MESSAGE_MAX, RobotLogLevel } from './robot-log.ts'
 import { LimitsFrame, SpeedLimits, SpeedScale } from './speed-limits.ts'
@@ -107,6 +108,8 @@ export const Control = z.looseObject({
   ttl_ms: z.number(),
   /** The speed scale that operator and gateway have applied to the speeds in `data`; 1 without it. */
   speed_scale: SpeedScale.optional(),
+  /** The pictures by which the operator drives, if its program reports them. */
+  seen: SeenPictures.optional(),
   order: Order.optional(),
   /** The order of the newest `session` frame. The robot ignores a command that arrives before that frame. */
   after: Order.optional(),

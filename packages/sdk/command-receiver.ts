@@ -9,6 +9,7 @@ import {
   decodeOrderedFrame,
   FULL_SPEED,
   limitSpeed,
+  type MotionLimiter,
   type RobotSession,
   type SpeedLimits,
   type ToRobotFrame,
@@ -26,6 +27,7 @@ type CommandReceiverOptions = Pick<
   | 'onSession'
   | 'onLimits'
   | 'controlSchema'
+  | 'measured'
   | 'onControl'
   | 'onInvalidControl'
   | 'onBinaryControl'
@@ -49,6 +51,9 @@ export class CommandReceiver {
   readonly #sequence = new FrameSequence()
   readonly #watchdog = new Watchdog(() => this.#stopNow({ reason: 'watchdog', latched: false }))
   readonly #rules: DeclaredRules<ControlSchema, ControlRules>
+  /** Of `#limiterRules`. */
+  #motionLimiter: MotionLimiter | null = null
+  #limiterRules: ControlRules | null = null
   #deadmanMs = 0
   #lastSeq = -1
   #session: RobotSession | null = null
@@ -113,10 +118,27 @@ export class CommandReceiver {
     const rules = this.#rules.current
     const problem = rules?.problemOf(frame.data)
     if (problem !== undefined) return this.#refuse(frame.seq, problem)
+    const hadHalted = !this.#watchdog.moving
     if (!this.#mayPass(frame.seq, frame.t, frame.ttl_ms)) return
     // Without rules here, the platform may know the schema of the robot.
-    const limited = limitSpeed(frame, this.#limits.speed_scale, rules ?? undefined)
+    const slowed = limitSpeed(frame, this.#limits.speed_scale, rules ?? undefined)
+    const limited = this.#limitMotion(slowed, hadHalted)
     this.#runCallback(() => this.#options.onControl?.(limited))
+  }
+
+  /** Returns the command with no value ahead of its rate. A robot that had halted may have been moved since the last command. */
+  #limitMotion(control: Control, hadHalted: boolean): Control {
+    const rules = this.#rules.current
+    if (rules !== this.#limiterRules) this.#motionLimiter = rules?.createMotionLimiter() ?? null
+    this.#limiterRules = rules
+    const limiter = this.#motionLimiter
+    if (!limiter) return control
+    this.#runCallback(() => {
+      const measured = hadHalted ? this.#options.measured?.() : undefined
+      if (measured !== undefined) limiter.reset(measured)
+    })
+    const data = limiter.limit(control.data, performance.now(), this.#limits.speed_scale)
+    return data === control.data ? control : { ...control, data }
   }
 
   /** Stops a moving robot: a command that it cannot obey must not extend the last motion. */

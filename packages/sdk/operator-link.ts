@@ -4,6 +4,7 @@ import {
   limitSpeed,
   MAX_BINARY_SEQ,
   MAX_TTL_MS,
+  type SeenPictures,
   type ToDriverFrame,
 } from '@wheelhouse/protocol'
 import { type Congestion, CongestionMonitor } from './congestion.ts'
@@ -146,7 +147,7 @@ export class OperatorLink extends SessionLink {
     const ttl = ttlMs === undefined ? {} : { ttl_ms: ttlMs }
     const command = limitSpeed({ data }, this.limits.speed_scale)
     const encode = (seq: number) =>
-      frameText({ type: 'control', seq, t: linkClockMs(), ...ttl, ...this.#videoAge.fields(), ...command })
+      frameText({ type: 'control', seq, t: linkClockMs(), ...ttl, ...this.#pictureFields(), ...command })
     return this.#drive(encode, urgent)
   }
 
@@ -189,6 +190,15 @@ export class OperatorLink extends SessionLink {
     this.#pacer.discard()
     this.#monitor.reset()
     this.#videoAge.reset()
+  }
+
+  /** Returns what a command says of the pictures by which the operator drives. */
+  #pictureFields(): { video_age_ms?: number | null; seen?: SeenPictures } {
+    const offsetMs = this.latency?.clockOffsetMs
+    const captured = offsetMs === undefined ? [] : Object.entries(this.#options.seenPictures?.() ?? {})
+    if (captured.length === 0) return this.#videoAge.fields()
+    const seen = captured.map(([camera, ms]) => [camera, Math.round(ms + (offsetMs ?? 0))])
+    return { ...this.#videoAge.fields(), seen: Object.fromEntries(seen) }
   }
 
   #reportVideoAge(): void {

@@ -3733,6 +3733,12 @@ export interface components {
              */
             alignment?: "causal" | "nearest";
             /**
+             * @description The time of a command. time (the default): when the robot got it. seen: when the picture that its operator saw was captured, so that a row has the action that was taken on seeing its picture; of commands that name no picture, as time.
+             * @example time
+             * @enum {string}
+             */
+            align?: "time" | "seen";
+            /**
              * @description Whether to export episodes that were not ended before their session. Default: false.
              * @example false
              */
@@ -3940,6 +3946,11 @@ export interface components {
              * @enum {string}
              */
             alignment: "causal" | "nearest";
+            /**
+             * @example time
+             * @enum {string}
+             */
+            align: "time" | "seen";
             /** @description The episodes of the request that are not in the dataset: their number, and the first 100. */
             left_out: {
                 /** @example 1 */
@@ -10964,6 +10975,7 @@ export interface operations {
                      *           "base_url": "/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main",
                      *           "gaps": "leave_out",
                      *           "alignment": "causal",
+                     *           "align": "time",
                      *           "left_out": {
                      *             "count": 1,
                      *             "episodes": [
@@ -11077,6 +11089,7 @@ export interface operations {
                      *       "base_url": "/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main",
                      *       "gaps": "leave_out",
                      *       "alignment": "causal",
+                     *       "align": "time",
                      *       "left_out": {
                      *         "count": 1,
                      *         "episodes": [
@@ -11200,6 +11213,7 @@ export interface operations {
                      *       "base_url": "/datasets/7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34/pick-and-place/resolve/main",
                      *       "gaps": "leave_out",
                      *       "alignment": "causal",
+                     *       "align": "time",
                      *       "left_out": {
                      *         "count": 1,
                      *         "episodes": [

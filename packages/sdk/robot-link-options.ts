@@ -50,10 +50,15 @@ export interface RobotLinkOptions {
   readonly lateAllowanceMs?: number
   /**
    * The commands that this robot accepts; `platform` for those that the platform has declared for it, if any. The link
-   * refuses all other JSON commands, and clamps the speeds (`x-speed`) of those that it passes to the allowed share of
-   * their bounds.
+   * refuses all other JSON commands. It clamps the speeds (`x-speed`) of those that it passes to the allowed share of
+   * their bounds, lets no value change faster than its rate (`x-max-rate`), and holds values while their clutch is released (`x-clutch`).
    */
   readonly controlSchema?: DeclaredSchema<ControlSchema>
+  /**
+   * Returns the present positions of the robot, in the form of a command. Called when a command follows a halt: its values then move
+   * away from these positions no faster than their rates. Default: from those of the last command.
+   */
+  readonly measured?: () => unknown
   /**
    * The telemetry that this robot sends; `platform` for the one that the platform has declared for it, if any. The link
    * does not send any other sample.

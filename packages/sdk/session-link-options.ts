@@ -74,6 +74,12 @@ export interface OperatorLinkOptions extends SessionLinkOptions {
    * (`video_stale`) whose picture is older than the robot's `video_limit_ms`, or of unknown age. Default: no report.
    */
   readonly videoAgeMs?: SampleVideoAge
+  /**
+   * Returns the pictures that the operator sees: of each camera, when the newest frame that is shown was captured, in Unix milliseconds of
+   * this computer's monotonic clock (`performance.timeOrigin + performance.now()`). The link converts the times to the platform's
+   * clock, and reports them with the commands: recordings and datasets then know which picture a command answers. Default: no report.
+   */
+  readonly seenPictures?: () => Readonly<Record<string, number>>
   /** Called when the robot obeyed a control frame. `roundTripMs` is null when too many later frames are unanswered. */
   readonly onAck?: (seq: number, roundTripMs: number | null) => void
   /** Called when a control frame did not reach the robot. */

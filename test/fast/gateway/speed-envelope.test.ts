@@ -227,6 +227,36 @@ describe('over sockets', () => {
     })
   })
 
+  test('in strict mode a value changes no faster than its rate, and holds while its clutch is released', async () => {
+    const [client, operator] = [await world.client(), await world.operator()]
+    const robot = await world.robot(client)
+    const joint = { type: 'number', 'x-max-rate': 1 }
+    const control_schema = {
+      type: 'object',
+      properties: { clutch: { type: 'boolean', 'x-clutch': true }, joint },
+    }
+    await client.patch(`/api/client/robots/${robot.id}`, { control_schema, strict_control: true })
+    const link = (await world.connect(robot)).beat()
+    const console = await world.drive(operator, await start(operator, robot.id))
+    await console.state()
+    const passed = async (data: unknown) => {
+      console.control(data)
+      return (await link.next('control')).data
+    }
+    expect(await passed({ clutch: true, joint: 2 })).toEqual({ clutch: true, joint: 2 })
+    const { joint: moved } = await passed({ clutch: true, joint: 3 })
+    expect(moved).toBeGreaterThan(2)
+    expect(moved).toBeLessThanOrEqual(2.1)
+    expect(await passed({ clutch: false, joint: 3 })).toEqual({ clutch: false, joint: moved })
+
+    // The robot may have started again, in another position.
+    const again = (await world.connect(robot)).beat()
+    await waitFor(async () => {
+      console.control({ clutch: true, joint: 9 })
+      expect((await again.next('control', 500)).data).toEqual({ clutch: true, joint: 9 })
+    })
+  })
+
   test('in strict mode the robot receives the command as it was checked: of a name that occurs twice, one value', async () => {
     const [client, operator] = [await world.client(), await world.operator()]
     const robot = await world.robot(client)

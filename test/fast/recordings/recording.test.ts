@@ -28,7 +28,7 @@ test('a session becomes one file with everything that happened in it', async () 
 
   const driver = await world.drive(operator, sessionId)
   await driver.state()
-  const passed = driver.control({ linear: 0.5 })
+  const passed = driver.control({ linear: 0.5 }, { seen: { front: 1_795_167_060_000 } })
   const frame = await link.next('control')
   expect(frame.data).toEqual({ linear: 0.5 })
   driver.control({ linear: 1 }, { seq: passed }) // the same number again
@@ -58,7 +58,13 @@ test('a session becomes one file with everything that happened in it', async () 
   expect(bytes.length).toBe(recording.size_bytes)
   const mcap = await readMcap(bytes)
   expect(mcap.of('/control').map(({ json }) => json)).toMatchObject([
-    { seq: passed, data: { linear: 0.5 }, age_ms: expect.any(Number), ttl_ms: expect.any(Number) },
+    {
+      seq: passed,
+      seen: { front: 1_795_167_060_000 },
+      data: { linear: 0.5 },
+      age_ms: expect.any(Number),
+      ttl_ms: expect.any(Number),
+    },
   ])
   expect(mcap.of('/control/dropped').map(({ json }) => json)).toMatchObject([
     { seq: passed, why: 'out_of_order', data: { linear: 1 } },

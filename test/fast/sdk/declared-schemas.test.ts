@@ -101,3 +101,38 @@ test('a robot without the option ignores the schemas of the platform', async () 
   expect(link.telemetry({ speed: 1 })).toBe(true)
   expect(link.session).toMatchObject({ control_schema: lamp, telemetry_schema: battery })
 })
+
+test('a value moves from the measured position after a halt, and from the last command otherwise', async () => {
+  const arm: ControlSchema = {
+    type: 'object',
+    properties: { joint: { type: 'number', 'x-max-rate': 1 } },
+  }
+  let measured: unknown
+  const options = { controlSchema: arm, measured: () => measured, onStop: () => received.push('stop') }
+  const { gateway, received, control } = await createFixture(options)
+  const joint = async (target: number) => {
+    const count = received.length
+    control({ joint: target })
+    return await waitFor(() => {
+      expect(received.length).toBe(count + 1)
+      return (received.at(-1) as { joint: number }).joint
+    })
+  }
+  measured = { joint: 1 }
+  expect(await joint(0)).toBeCloseTo(0.9)
+  measured = { joint: 5 } // not read while the robot moves
+  const moved = await joint(0)
+  expect(moved).toBeLessThan(0.9)
+  expect(moved).toBeGreaterThanOrEqual(0.8)
+  const halt = async () => {
+    gateway.send({ type: 'stop', reason: 'deadman', latched: false })
+    await waitFor(() => expect(received.at(-1)).toBe('stop'))
+  }
+  await halt()
+  expect(await joint(9)).toBeCloseTo(5.1)
+  measured = undefined
+  await halt()
+  const held = await joint(0)
+  expect(held).toBeLessThan(5.1)
+  expect(held).toBeGreaterThanOrEqual(5)
+})

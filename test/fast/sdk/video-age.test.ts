@@ -36,6 +36,21 @@ describe('the age of the picture', () => {
     expect(names).toEqual(['type', 'seq', 't', 'video_age_ms', 'data'])
   })
 
+  test('comes with the pictures that are shown, by the clock of the platform once that is known', async () => {
+    const atMs = performance.timeOrigin + performance.now()
+    const { gateway, link } = await connect({ seenPictures: () => ({ front: atMs, wrist: atMs - 50 }) })
+    link.control({}, { urgent: true })
+    await waitFor(() => expect(link.latency).not.toBeNull())
+    link.control({}, { urgent: true })
+    await waitFor(() => expect(gateway.framesOf('control')).toHaveLength(2))
+    const [before, after] = gateway.framesOf('control')
+    expect(before).not.toHaveProperty('seen')
+    const { front = 0, wrist = 0 } = (after?.seen ?? {}) as Record<string, number>
+    expect(front - atMs).toBeCloseTo(link.latency?.clockOffsetMs ?? 0, -1)
+    expect(front - atMs, 'the gateway is five seconds ahead').toBeGreaterThan(4_000)
+    expect(front - wrist).toBe(50)
+  })
+
   test('is not reported without the option', async () => {
     const { gateway, link } = await connect()
     link.control({})

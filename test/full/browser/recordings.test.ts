@@ -279,6 +279,7 @@ test('episodes lead to their replay, and are exported with progress and an addre
             base_url: '/datasets/owner/pick-cubes/resolve/main',
             gaps: 'leave_out',
             alignment: 'causal',
+            align: 'time',
             left_out: {
               count: 1,
               episodes: [
@@ -328,6 +329,7 @@ test('episodes lead to their replay, and are exported with progress and an addre
     fps: 30,
     gaps: 'leave_out',
     alignment: 'causal',
+    align: 'time',
     unfinished: false,
     episode_ids: [episode.id],
   })

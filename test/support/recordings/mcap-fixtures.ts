@@ -16,6 +16,8 @@ interface FixtureMessage {
   /** The data of the frame; bytes for a binary one, and a text for one that is damaged. */
   readonly data?: unknown
   readonly raw?: string
+  /** Of a command: when the pictures that its operator saw were captured, from the start of the recording. */
+  readonly seen?: Readonly<Record<string, number>>
   /** How long it was on its way to the platform. */
   readonly wayMs?: number
 }
@@ -45,15 +47,29 @@ interface Entry {
   readonly bytes: () => Uint8Array
 }
 
-function* jsonEntries(topic: string, messages: readonly FixtureMessage[] = []): Generator<Entry> {
-  for (const [index, { atMs, data, raw, wayMs = 0 }] of messages.entries()) {
+function* jsonEntries(
+  topic: string,
+  messages: readonly FixtureMessage[] = [],
+  startMs = 0,
+): Generator<Entry> {
+  for (const [index, { atMs, data, raw, seen, wayMs = 0 }] of messages.entries()) {
+    const pictures = Object.entries(seen ?? {}).map(([camera, ms]) => [camera, startMs + ms])
     const payload =
       data instanceof Uint8Array ? { data_base64: Buffer.from(data).toString('base64') } : { data }
     yield {
       topic,
       atMs,
       wayMs,
-      bytes: () => Buffer.from(raw ?? JSON.stringify({ seq: index, t: atMs, ...payload })),
+      bytes: () =>
+        Buffer.from(
+          raw ??
+            JSON.stringify({
+              seq: index,
+              t: atMs,
+              ...(seen && { seen: Object.fromEntries(pictures) }),
+              ...payload,
+            }),
+        ),
     }
   }
 }
@@ -76,7 +92,7 @@ function* cameraEntries(camera: FixtureCamera, startMs: number): Generator<Entry
 export async function storeRecording(store: ObjectStore, key: string, recording: FixtureRecording) {
   const { startMs, control, telemetry, cameras = [], controlSchema, telemetrySchema, gaps = [] } = recording
   const entries = [
-    ...jsonEntries(recordingTopics.control, control),
+    ...jsonEntries(recordingTopics.control, control, startMs),
     ...jsonEntries(recordingTopics.telemetry, telemetry),
     ...cameras.flatMap((camera) => [...cameraEntries(camera, startMs)]),
   ].sort((a, b) => a.atMs - b.atMs)

@@ -7,6 +7,7 @@ import type { EpisodeInput } from '../../../src/modules/datasets/lerobot/dataset
 import { loadVideoCodecs } from '../../../src/modules/datasets/lerobot/frame-decoder.ts'
 import { planDataset } from '../../../src/modules/datasets/lerobot/plan-dataset.ts'
 import type { Alignment } from '../../../src/modules/datasets/lerobot/resampler.ts'
+import type { Align } from '../../../src/modules/datasets/lerobot/seen-clock.ts'
 import { writePart } from '../../../src/modules/datasets/lerobot/write-part.ts'
 import { MemoryStore } from '../storage/memory-store.ts'
 import { type FixtureRecording, storeRecording } from './mcap-fixtures.ts'
@@ -18,6 +19,7 @@ export async function writeDataset(options: {
   readonly cameras: readonly string[]
   readonly fps?: number
   readonly alignment?: Alignment
+  readonly align?: Align
   readonly tools?: VideoToolNames
   /** Whether the user chose the cameras. */
   readonly isChosen?: boolean
@@ -29,6 +31,7 @@ export async function writeDataset(options: {
     tools = { ffmpeg: true, decoder: true },
     isChosen = false,
     alignment = 'causal',
+    align = 'time',
   } = options
   const store = new MemoryStore()
   const stored = await storeRecording(store, 'recordings/one/recording.mcap', recording)
@@ -47,7 +50,7 @@ export async function writeDataset(options: {
   const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-written-'))
   try {
     const plan = await planDataset(
-      { fps, alignment, episodes, cameras, isChosen },
+      { fps, alignment, align, episodes, cameras, isChosen },
       { store, tools, progress: () => {} },
     )
     const part = await writePart(

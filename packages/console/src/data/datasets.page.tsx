@@ -375,12 +375,18 @@ const alignmentOptions: readonly { readonly value: Alignment; readonly label: st
   { value: 'causal', label: t('data.export.causal') },
   { value: 'nearest', label: t('data.export.nearest') },
 ]
+type Align = NonNullable<NewExport['align']>
+const alignOptions: readonly { readonly value: Align; readonly label: string }[] = [
+  { value: 'time', label: t('data.export.time') },
+  { value: 'seen', label: t('data.export.seen') },
+]
 
 const defaults = {
   fps: 30 as number | string,
   cameras: [] as string[],
   gaps: 'leave_out' as Gaps,
   alignment: 'causal' as Alignment,
+  align: 'time' as Align,
   unfinished: false,
 }
 
@@ -472,6 +478,13 @@ function ExportForm({ chosen, about, onCancel }: Pick<Props, 'chosen' | 'about'>
         allowDeselect={false}
         value={values.alignment}
         onChange={(alignment) => alignment && change({ alignment })}
+      />
+      <Select<Align>
+        label={t('data.export.align')}
+        data={alignOptions}
+        allowDeselect={false}
+        value={values.align}
+        onChange={(align) => align && change({ align })}
       />
       <Checkbox
         label={t('data.export.unfinished')}

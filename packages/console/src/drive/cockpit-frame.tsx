@@ -43,8 +43,9 @@ import type { Predict } from '../telemetry/surroundings.ts'
 import { useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { congestionText, speedLimitText } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
-import { useShownCameras } from '../video/use-cameras.ts'
+import { useShownCameras, type WatchedCamera } from '../video/use-cameras.ts'
 import { useReadAges } from '../video/video-view.tsx'
+import type { VideoWatch } from '../video/watch-video.ts'
 import {
   Bar,
   CameraDetails,
@@ -85,8 +86,8 @@ interface Props
   /** Details of the connection. Called again twice a second. */
   readonly details: () => DetailTexts
   readonly fullSpeed: ControlPlan['fullSpeed']
-  /** Receives the ages of the shown picture. Stable between renders. */
-  readonly onPicture?: (watch: ReturnType<typeof useShownCameras>['watch']) => void
+  /** Receives the viewers of the large picture and of all shown cameras when they change. Stable between renders. */
+  readonly onPictures?: (main: VideoWatch | undefined, shown: readonly WatchedCamera[]) => void
   /** What drives the robot; undefined for a viewer who watches. */
   readonly driving?: {
     readonly predict: Predict
@@ -108,8 +109,8 @@ export function CockpitFrame(props: Props) {
   const isWatching = driving === undefined
   const root = useRef<HTMLDivElement>(null)
   const { watch, shown, onWatch, onSmallWatches } = useShownCameras(cameras)
-  const { onPicture } = props
-  useEffect(() => onPicture?.(watch), [onPicture, watch])
+  const { onPictures } = props
+  useEffect(() => onPictures?.(watch, shown), [onPictures, watch, shown])
   const readAges = useReadAges(watch, robot.readLinkAges)
   const isSilent = useIsSilent(robot.readLinkAges)
   const facts = factsOf(robot, session, status)

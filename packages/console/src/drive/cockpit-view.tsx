@@ -89,7 +89,7 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
         details={() => connectionDetails(cockpit)}
         quickReplies={OPERATOR_REPLIES}
         fullSpeed={plan.fullSpeed}
-        onPicture={operatorConnection.showPicture}
+        onPictures={operatorConnection.showPictures}
         driving={{
           predict: cockpit.predict,
           preferences,

@@ -20,6 +20,11 @@ export interface LinkView {
   readonly end?: LinkEnd
 }
 
+interface ShownCamera {
+  readonly name: string
+  readonly watch: Pick<VideoWatch, 'capturedMs'>
+}
+
 /** The operator's connection to one session. It can be replaced by a new link. */
 export type OperatorConnection = ReturnType<typeof createOperatorConnection>
 
@@ -35,10 +40,18 @@ export function createOperatorConnection(getTicket: GetTicket) {
   const isPictureRefused = createStore(false)
   let link: OperatorLink | undefined
   let picture: Pick<VideoWatch, 'pictureMs'> | undefined
+  let shownCameras: readonly ShownCamera[] = []
   const videoAgeMs = () => {
     const ageMs = picture?.pictureMs()
     return ageMs === 'unknown' ? null : ageMs
   }
+  const seenPictures = () =>
+    Object.fromEntries(
+      shownCameras.flatMap(({ name, watch }) => {
+        const capturedMs = watch.capturedMs()
+        return capturedMs === undefined ? [] : [[name, performance.timeOrigin + capturedMs]]
+      }),
+    )
   const ages = linkAgesOf({ telemetry, silentMs: () => link?.silentMs ?? null })
 
   function openLink(): void {
@@ -48,6 +61,7 @@ export function createOperatorConnection(getTicket: GetTicket) {
       reconnect: { maxMs: MAX_RECONNECT_MS },
       pingMs: PING_MS,
       videoAgeMs,
+      seenPictures,
       ...telemetry.handlers,
       onState: (next) => state.set(next),
       onLimits: (next) => limits.set(next),
@@ -109,9 +123,10 @@ export function createOperatorConnection(getTicket: GetTicket) {
     congestion,
     telemetry,
     ages,
-    /** Reports the age of this picture with the commands; undefined for a robot without a camera. */
-    showPicture(next: Pick<VideoWatch, 'pictureMs'> | undefined): void {
-      picture = next
+    /** Reports with the commands the age of the large picture, undefined for a robot without a camera, and which pictures are shown. */
+    showPictures(main: Pick<VideoWatch, 'pictureMs'> | undefined, shown: readonly ShownCamera[]): void {
+      picture = main
+      shownCameras = shown
     },
     latencyStats,
     /** Whether the gateway rejected the last answered command because of the picture. */

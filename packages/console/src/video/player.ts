@@ -17,6 +17,8 @@ export interface Playing {
   readonly framesKnown: boolean
   /** Returns the delay behind the camera in seconds, for slow transports; undefined while it is unknown. */
   readonly behindS?: () => number | undefined
+  /** Returns when the newest shown frame was captured, by `performance.now()`; undefined while it is unknown. For WebRTC. */
+  readonly capturedMs?: () => number | undefined
   /** Reads how the video arrives, for WebRTC. */
   readonly readFigures?: () => Promise<StreamFigures | undefined>
   /** The sound beside the picture, for WebRTC with sound. The video itself is muted. */

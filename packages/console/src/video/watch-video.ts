@@ -149,6 +149,8 @@ export function watchVideo(source: VideoSource, title: string, host: HTMLElement
       // While the page tries again, the reason of the last failure remains.
       isCameraUnreachable: state.get().reason !== undefined,
     }),
+    /** Returns when the shown picture was captured, by `performance.now()`; undefined while it is unknown. */
+    capturedMs: () => state.get().playing.capturedMs?.(),
     retry: () => void begin(),
     /** Retries a lost picture at once, and soon again: what made the earlier attempts fail may be over. */
     reconnected(): void {

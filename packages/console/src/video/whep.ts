@@ -76,6 +76,7 @@ async function play(
   return {
     framesKnown: true,
     behindS: () => (latency.ms === undefined ? undefined : latency.ms / 1_000),
+    capturedMs: () => latency.capturedMs,
     readFigures,
     ...(sound && { sound: soundLineOf(sound, signal) }),
   }
@@ -171,8 +172,10 @@ async function waitForIceCandidates(peer: RTCPeerConnection): Promise<void> {
   clearTimeout(timer)
 }
 
+type PictureLatency = ReturnType<typeof createPictureLatency>
+
 /** Measures the time from the capture of a frame to its display. */
-function measureLatency(video: HTMLVideoElement, signal: AbortSignal): { readonly ms: number | undefined } {
+function measureLatency(video: HTMLVideoElement, signal: AbortSignal): PictureLatency {
   const latency = createPictureLatency()
   const next = (nowMs: number, { captureTime, expectedDisplayTime }: VideoFrameCallbackMetadata) => {
     if (signal.aborted) return
@@ -219,10 +222,16 @@ const MAX_CLOCK_ERROR_MS = 50
 export function createPictureLatency() {
   let clockErrorMs = 0
   let latencyMs: number | undefined
+  let capturedMs: number | undefined
   return {
     /** The latency of the newest frame; undefined if its capture time is unknown or wrong. */
     get ms(): number | undefined {
       return latencyMs
+    },
+
+    /** When the newest frame was captured, by the browser's clock; undefined as its latency. */
+    get capturedMs(): number | undefined {
+      return latencyMs === undefined ? undefined : capturedMs
     },
 
     /** Notes a frame. Both times are of the browser's clock. */
@@ -230,6 +239,7 @@ export function createPictureLatency() {
       const ms = captureMs === undefined ? Number.NaN : displayMs - captureMs
       if (ms < 0 && ms > -MAX_CLOCK_ERROR_MS) clockErrorMs = Math.max(clockErrorMs, -ms)
       latencyMs = ms > -MAX_CLOCK_ERROR_MS ? ms + clockErrorMs : undefined
+      capturedMs = captureMs === undefined ? undefined : captureMs - clockErrorMs
     },
   }
 }

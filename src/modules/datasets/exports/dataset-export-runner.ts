@@ -145,6 +145,7 @@ export function createDatasetExportRunner(
     const made = await thread.run('plan', {
       fps: row.fps,
       alignment: row.alignment,
+      align: row.align,
       episodes,
       cameras,
       isChosen: row.cameras !== null,

@@ -10,6 +10,7 @@ export const DatasetExportStatus = z.enum(['PENDING', 'RUNNING', 'READY', 'FAILE
 export const DatasetExportFormat = z.enum(['lerobot_v3'])
 /** Which sample of the telemetry a row has. */
 export const DatasetAlignment = z.enum(['causal', 'nearest'])
+export const DatasetAlign = z.enum(['time', 'seen'])
 /** The treatment of gaps in recordings. */
 export const DatasetGaps = z.enum(['leave_out', 'cut', 'include'])
 
@@ -29,6 +30,7 @@ export const DatasetExport = defineEntity({
     cameras: p.json<readonly string[]>().nullable(),
     gaps: p.enum(DatasetGaps.options).default('leave_out'),
     alignment: p.enum(DatasetAlignment.options).default('causal'),
+    align: p.enum(DatasetAlign.options).default('time'),
     /** The episodes of the request that are not in the dataset. */
     leftOut: p.json<LeftOut>(),
     /** The episodes, in the order of the dataset. */

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { timestamp } from '../../../core/http/fields.ts'
 import { LeftOut } from '../left-out.ts'
 import {
+  DatasetAlign,
   DatasetAlignment,
   DatasetExportFormat,
   DatasetExportStatus,
@@ -79,6 +80,11 @@ export const CreateDatasetExport = z
         'Which sample of the telemetry a row has. causal (the default): the last one at or before it, which is all that a policy knows. nearest: for numbers the nearest one, up to 500 ms later.',
       examples: ['causal'],
     }).optional(),
+    align: DatasetAlign.meta({
+      description:
+        'The time of a command. time (the default): when the robot got it. seen: when the picture that its operator saw was captured, so that a row has the action that was taken on seeing its picture; of commands that name no picture, as time.',
+      examples: ['time'],
+    }).optional(),
     unfinished: z
       .boolean()
       .meta({
@@ -123,6 +129,7 @@ export const DatasetExportView = z
     }),
     gaps: DatasetGaps.meta({ examples: ['leave_out'] }),
     alignment: DatasetAlignment.meta({ examples: ['causal'] }),
+    align: DatasetAlign.meta({ examples: ['time'] }),
     left_out: LeftOut,
     error: z
       .string()

@@ -115,6 +115,7 @@ export function createDatasetExports(
             cameras: request.cameras ? jsonb(request.cameras) : null,
             ...(request.gaps && { gaps: request.gaps }),
             ...(request.alignment && { alignment: request.alignment }),
+            ...(request.align && { align: request.align }),
             left_out: jsonb(leftOut),
             episode_ids: jsonb(episodes.map(({ id }) => id)),
             state: jsonb(initialState),

@@ -133,6 +133,11 @@ export function datasetCard(input: CardInput): string {
     '* `complementary_info.is_success_known`: false in the rows of an episode whose result is unknown; its `next.success` says nothing\n',
     '## Times\n',
     `${rowText(plan)} Frames and samples have the time at which the robot made them, where it says so, else that of their arrival at the platform; commands that at which the platform sent them to the robot.\n`,
+    ...(plan.align === 'seen'
+      ? [
+          '* A command that names the picture by which its operator drove has the time at which that picture was captured.',
+        ]
+      : []),
     '* Commands hold until the next one. Their speeds hold for at most 250 ms and are then 0, or the value nearest to 0 that the field allows.',
     '* Before the first command, a field that is no speed is the one of the same name in the telemetry.',
     plan.alignment === 'nearest'

@@ -10,7 +10,7 @@ import {
   type VectorFeature,
 } from './features.ts'
 import { createFeatureInference } from './infer-features.ts'
-import { messageData } from './slot-values.ts'
+import { messageContent } from './slot-values.ts'
 
 type Source = VectorFeature['source']
 const SOURCES: readonly Source[] = ['telemetry', 'control']
@@ -44,7 +44,7 @@ async function inferFrom(
     endTime: endNs,
   })
   for await (const { data } of messages) {
-    inference.add(messageData(data)?.data)
+    inference.add(messageContent(data)?.data)
     if (++count >= INFERRED_FROM) break
   }
   const features = inference.features()

@@ -4,6 +4,7 @@ import type { FrameFormat } from './frame-format.ts'
 import type { PictureSize } from './picture-size.ts'
 import type { Alignment } from './resampler.ts'
 import { evenRows, type FrameRun, firstDecodable, followingRun, leadingRun } from './row-clock.ts'
+import type { Align } from './seen-clock.ts'
 
 /** How the dataset stores the pictures of a camera: as recorded (`mux`), transcoded, or as JPEG pictures in the rows (`images`). */
 export type CameraMode = 'mux' | 'transcode' | 'images'
@@ -22,6 +23,7 @@ export interface CameraPlan {
 export interface DatasetPlan extends FeatureSet {
   readonly fps: number
   readonly alignment: Alignment
+  readonly align: Align
   readonly cameras: readonly CameraPlan[]
   /** The camera whose frames are the rows; undefined for rows at even times. */
   readonly leadCamera: string | undefined

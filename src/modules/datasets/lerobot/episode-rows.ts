@@ -11,7 +11,8 @@ import {
 } from './episode-scan.ts'
 import type { VectorFeature } from './features.ts'
 import { type Alignment, Resampler, type ResamplingCounts, type Row, type TimedMessage } from './resampler.ts'
-import { messageData } from './slot-values.ts'
+import { type Align, SeenClock } from './seen-clock.ts'
+import { messageContent } from './slot-values.ts'
 
 /** How long before an episode the telemetry may be from that its first row has. */
 const LOOKBACK_MS = 5_000
@@ -32,8 +33,20 @@ async function* byTime(messages: AsyncIterable<Arrived>): AsyncGenerator<TimedMe
   yield* held
 }
 
-/** Reads commands with the times at which the robot got them, and samples with those at which the robot made them. */
-async function* readValues(reader: McapFileReader, period: EpisodePeriod): AsyncGenerator<Arrived> {
+/** Returns the pictures that the operator saw, with their times from the start of an episode. */
+function picturesOf(seen: unknown, period: EpisodePeriod): ReadonlyMap<string, number> {
+  if (typeof seen !== 'object' || seen === null) return new Map()
+  const startMs = Number(period.startNs) / 1_000_000
+  const times = Object.entries(seen).filter((entry): entry is [string, number] => Number.isFinite(entry[1]))
+  return new Map(times.map(([camera, ms]) => [camera, ms - startMs]))
+}
+
+/** Reads commands with the times at which the robot got them, or as `align` says, and samples with those at which the robot made them. */
+async function* readValues(
+  reader: McapFileReader,
+  period: EpisodePeriod,
+  align: SeenClock | undefined,
+): AsyncGenerator<Arrived> {
   const endMs = durationMsOf(period) + LOOKAHEAD_MS
   const messages = reader.readMessages({
     topics: [...valueTopics],
@@ -44,22 +57,34 @@ async function* readValues(reader: McapFileReader, period: EpisodePeriod): Async
   for await (const message of messages) {
     const isControl = reader.channelsById.get(message.channelId)?.topic === recordingTopics.control
     const arrivedMs = offsetMs(period, message.logTime)
-    const atMs = isControl ? arrivedMs : madeMs(period, message)
+    const content = messageContent(message.data)
+    const commandMs = () => align?.commandMs(picturesOf(content?.seen, period), arrivedMs) ?? arrivedMs
+    const atMs = isControl ? commandMs() : madeMs(period, message)
     const source = isControl ? 'control' : 'telemetry'
-    if (atMs <= endMs) yield { source, atMs, arrivedMs, content: messageData(message.data) }
+    if (atMs <= endMs) yield { source, atMs, arrivedMs, content }
   }
+}
+
+/** The part of the plan of a dataset that decides over the values of its rows. */
+interface RowPlan {
+  readonly vectors: readonly VectorFeature[]
+  readonly alignment: Alignment
+  readonly align: Align
+  readonly leadCamera: string | undefined
+  readonly cameras: readonly { readonly name: string }[]
 }
 
 /** Reads the rows of an episode, in order. */
 export async function* readRows(
   reader: McapFileReader,
   period: EpisodePeriod,
-  vectors: readonly VectorFeature[],
+  plan: RowPlan,
   rowTimes: Float64Array,
   counts: ResamplingCounts,
-  alignment: Alignment,
 ): AsyncGenerator<Row> {
+  const { vectors, alignment, align, leadCamera, cameras } = plan
   const resampler = new Resampler(vectors, rowTimes, counts, alignment)
-  for await (const message of byTime(readValues(reader, period))) yield* resampler.add(message)
+  const clock = align === 'seen' ? new SeenClock(leadCamera ?? cameras[0]?.name) : undefined
+  for await (const message of byTime(readValues(reader, period, clock))) yield* resampler.add(message)
   yield* resampler.end()
 }

@@ -62,7 +62,7 @@ export async function writeRows(
     key: camera.key,
     pictures: picturesOf(context, reader, camera),
   }))
-  const rows = readRows(reader, periodOf(episode), plan.vectors, layout.rowTimes, counts, plan.alignment)
+  const rows = readRows(reader, periodOf(episode), plan, layout.rowTimes, counts)
   try {
     let row = 0
     for await (const values of rows) {

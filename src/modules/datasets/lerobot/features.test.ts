@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { declaredFeatures, slotName } from './features.ts'
 import { createFeatureInference } from './infer-features.ts'
-import { messageData, readSlot } from './slot-values.ts'
+import { messageContent, readSlot } from './slot-values.ts'
 
 const numbers = (maxItems: number) => ({ type: 'array', items: { type: 'number' }, maxItems })
 
@@ -73,8 +73,8 @@ test('hostile messages give bounded features without a slash, and finite numbers
   )
   const deep = `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`
   const inference = createFeatureInference('telemetry')
-  inference.add(messageData(Buffer.from(`{"data":${deep}}`))?.data)
+  inference.add(messageContent(Buffer.from(`{"data":${deep}}`))?.data)
   expect(inference.features().vectors).toEqual([])
-  expect(messageData(Buffer.from([0xff, 0xfe, 0]))).toBeUndefined()
-  expect(messageData(Buffer.from('{"data_base64":"AAAA"}'))).toBeUndefined()
+  expect(messageContent(Buffer.from([0xff, 0xfe, 0]))).toBeUndefined()
+  expect(messageContent(Buffer.from('{"data_base64":"AAAA"}'))).toBeUndefined()
 })

@@ -5,11 +5,13 @@ import { createRecordings, type EpisodeInput, periodOf } from './dataset-input.t
 import { type CameraScans, cameraKey, type DatasetPlan } from './dataset-plan.ts'
 import { durationMsOf, scanCameras } from './episode-scan.ts'
 import type { Alignment } from './resampler.ts'
+import type { Align } from './seen-clock.ts'
 import type { DatasetStore } from './stored-file.ts'
 
 export interface PlanInput {
   readonly fps: number
   readonly alignment: Alignment
+  readonly align: Align
   readonly episodes: readonly EpisodeInput[]
   /** The cameras that all recordings have, or that the user chose. */
   readonly cameras: readonly string[]
@@ -40,7 +42,7 @@ export async function planDataset(input: PlanInput, deps: PlanDeps): Promise<Dat
 
 /** Returns the plan, or the name of a camera that has no pictures in an episode. */
 async function tryPlan(
-  { fps, alignment, episodes, cameras, isChosen }: PlanInput,
+  { fps, alignment, align, episodes, cameras, isChosen }: PlanInput,
   { store, tools, progress, keep }: PlanDeps,
 ): Promise<Omit<DatasetPlan, 'leftOut'> | string> {
   const openRecording = createRecordings(store)
@@ -59,7 +61,7 @@ async function tryPlan(
       )
     progress(index + 1)
   }
-  const plan = { fps, alignment, ...features.result(), ...choice.result(tools) }
+  const plan = { fps, alignment, align, ...features.result(), ...choice.result(tools) }
   if (plan.vectors.length === 0 && plan.cameras.length === 0)
     throw new ExportProblem('The episodes have no numbers and no pictures that a dataset could hold.')
   return plan

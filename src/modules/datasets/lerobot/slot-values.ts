@@ -28,8 +28,15 @@ export function readSlot(data: unknown, { path, kind, choices }: NumberSlot): Sl
   return INVALID
 }
 
-/** Returns the data of a message of `/control` or `/telemetry`; undefined for binary data and for damaged messages. */
-export function messageData(bytes: Uint8Array): { readonly data: unknown } | undefined {
+/** The content of a message of `/control` or `/telemetry`. */
+export interface MessageContent {
+  readonly data: unknown
+  /** When the pictures that the operator saw were captured, in Unix milliseconds, by their cameras. */
+  readonly seen?: unknown
+}
+
+/** Reads a message of `/control` or `/telemetry`. Returns undefined for binary data and for damaged messages. */
+export function messageContent(bytes: Uint8Array): MessageContent | undefined {
   let message: unknown
   try {
     message = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
@@ -37,5 +44,5 @@ export function messageData(bytes: Uint8Array): { readonly data: unknown } | und
     return undefined
   }
   if (typeof message !== 'object' || message === null || !('data' in message)) return undefined
-  return { data: message.data }
+  return { data: message.data, ...('seen' in message && { seen: message.seen }) }
 }

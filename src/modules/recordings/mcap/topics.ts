@@ -24,6 +24,10 @@ const controlFields = {
   ttl_ms: z.number().int().optional().meta({ description: 'Rest of its lifetime, in milliseconds' }),
   speed_scale: z.number().optional(),
   age_ms: z.number().optional().meta({ description: 'Age of the command at the gateway, in milliseconds' }),
+  seen: z.record(z.string(), z.number()).optional().meta({
+    description:
+      'When the newest picture of each camera that the operator saw was captured, in Unix milliseconds',
+  }),
   ...payload,
 }
 const ControlMessage = z.object(controlFields)

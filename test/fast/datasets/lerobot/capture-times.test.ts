@@ -62,3 +62,34 @@ test('rows have the pictures that were captured by their time', async () => {
   const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex')
   expect(shown.map((row) => row.md5)).toEqual(pictures.slice(10, 20).map(md5))
 })
+
+test('commands have the times of the pictures that their operators saw, if the export is aligned by them', async () => {
+  // Each command tells the time of the picture that it answers, 400 to 500 ms later.
+  const answers = timesAt(20, 4_000).map((atMs) => {
+    const pictureMs = Math.floor((atMs - 400) / 100) * 100
+    return { atMs, data: { answers_ms: Math.max(0, pictureMs) }, seen: { front: pictureMs, rear: 0 } }
+  })
+  const picture = await jpegFrame(7)
+  const frames = timesAt(10, 4_000).map((atMs) => ({ atMs, data: picture }))
+  const rowsOf = async (align: 'time' | 'seen') => {
+    await using dataset = await writeDataset({
+      recording: {
+        startMs: START_MS,
+        control: answers,
+        cameras: [{ name: 'front', format: 'jpeg', frames }],
+      },
+      episodes: [[1_000, 2_000]],
+      cameras: ['front'],
+      fps: 10,
+      align,
+      tools: { ffmpeg: false, decoder: false },
+    })
+    const rows = await duckdb(`select action, frame_index from '${dataset.path(DATA)}' order by index`)
+    return rows.map(({ action, frame_index }) => [1_000 + Number(frame_index) * 100, Number(action)])
+  }
+  for (const [rowMs = 0, answersMs = 0] of await rowsOf('time'))
+    expect(rowMs - answersMs).toBeGreaterThan(390)
+  const aligned = await rowsOf('seen')
+  expect(aligned).toHaveLength(10)
+  for (const [rowMs, answersMs] of aligned) expect(answersMs).toBe(rowMs)
+})
