@@ -30,7 +30,10 @@ function declareRos(command: Command, action: CreateAction): void {
     )
     .option('--url <address>', 'its address, such as ws://robot.local:9090')
     .option('--out <file>', 'the file to write, with schemas beside it', CONFIG)
-    .option('--urdf <file>', "the robot's URDF, for the limits of its joints (default: its robot_description)")
+    .option(
+      '--urdf <file>',
+      "the robot's URDF, for the limits of its joints (default: its robot_description)",
+    )
     .option('--force', 'replace files')
     .action(action(init))
   command

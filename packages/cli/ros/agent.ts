@@ -8,7 +8,7 @@ import {
 } from '@wheelhouse/sdk'
 import { z } from 'zod'
 import { CameraPublisher } from './camera.ts'
-import { goalPose, MalformedCommand } from './commands.ts'
+import { goalPose, MalformedCommand, measuredCommand } from './commands.ts'
 import type { RobotConfig } from './config.ts'
 import { LogLines } from './log-lines.ts'
 import { MotionWatch } from './motion-watch.ts'
@@ -146,6 +146,7 @@ export class RosAgent {
       ...(PeerConnection !== undefined && { PeerConnection }),
       ...(watchdogMarginMs !== undefined && { watchdogMarginMs }),
       controlSchema: 'platform',
+      measured: () => measuredCommand(this.#config.control, this.#motion.jointPositions(performance.now())),
       heartbeat: () => (this.#charge === undefined ? {} : { battery: this.#charge }),
       onControl: (control) => this.#control(control),
       onInvalidControl: (_, problem) => this.#report('warn', `a command was not obeyed: ${problem}`),
@@ -318,7 +319,8 @@ export class RosAgent {
       const isOwed = this.#unanswered?.isSent === false
       if (count > HALTS && !isLatched && !isOwed) return clearInterval(this.#halting)
       this.#cancelGoal()
-      const outlets = count > HALTS && !isOwed ? this.#outlets.filter(({ isPosition }) => !isPosition) : this.#outlets
+      const outlets =
+        count > HALTS && !isOwed ? this.#outlets.filter(({ isPosition }) => !isPosition) : this.#outlets
       // All must be tried, whatever the first one does.
       const sent = outlets.map((outlet) => outlet.halt(measured))
       if (this.#source.isUp && this.#goal === undefined) this.#halted(sent, count)

@@ -56,6 +56,27 @@ export function haltOf(
   return entry.type === 'trajectory_msgs/JointTrajectory' ? { joint_names: names, points: [] } : undefined
 }
 
+/** Returns the measured positions of joints in the form of a command: where motion begins after a halt. */
+export function measuredCommand(
+  entries: readonly ControlEntry[],
+  measured: ReadonlyMap<string, number>,
+): unknown {
+  const command: Record<string, unknown> = {}
+  for (const [name, field] of entries.flatMap(({ joints }) => Object.entries(joints ?? {}))) {
+    const position = measured.get(name)
+    if (position === undefined) continue
+    const path = field.split('.')
+    let target = command
+    for (const [index, key] of path.slice(0, -1).entries()) {
+      // A number in the path is the place in an array.
+      target[key] ??= /^\d+$/.test(path[index + 1] ?? '') ? [] : {}
+      target = target[key] as Record<string, unknown>
+    }
+    target[path.at(-1) ?? ''] = position
+  }
+  return command
+}
+
 /** Returns a time as all dialects of ROS read it: each ignores the names of the others. */
 export function rosTime(ms: number): RosMessage {
   const sec = Math.floor(ms / 1_000)

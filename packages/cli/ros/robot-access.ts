@@ -44,7 +44,10 @@ export async function accessOf(cli: Context, config: string, code: string | unde
   const stored = (await read(path))[key]
   if (stored) return stored
   const next = 'Take a pairing code from the page of the robot in the console and add --code CODE'
-  throw new Failure('usage', `The robot of ${config} is not paired. ${next}, or set CONTROL_URL and ROBOT_TOKEN.`)
+  throw new Failure(
+    'usage',
+    `The robot of ${config} is not paired. ${next}, or set CONTROL_URL and ROBOT_TOKEN.`,
+  )
 }
 
 async function store(cli: Context, path: string, key: string, access: RobotAccess): Promise<void> {
