@@ -284,7 +284,7 @@ export function parseConfig(source: string, path: string): RobotConfig {
     const [at, message] = describe(issue)
     return `${path}:${lineOf(document, lines, at)}: ${[settingAt(at), message].join(' ').trim()}`
   })
-  throw new Failure('usage', problems.join('\n'))
+  throw new Failure('usage', problems.join('; '))
 }
 
 /** Returns where an issue is, and what is wrong there. */

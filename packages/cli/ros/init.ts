@@ -96,7 +96,7 @@ async function find(cli: Context, { from, url }: InitOptions) {
   }
   const next =
     'Start roscore, foxglove_bridge or rosbridge_server, or name its address with --from and --url.'
-  throw new Failure('unreachable', `No ROS was found.\n${failures.join('\n')}\n${next}`)
+  throw new Failure('unreachable', `No ROS was found. ${failures.join('; ')}. ${next}`)
 }
 
 const addressOf = ({ env }: Context, type: SourceType): string =>

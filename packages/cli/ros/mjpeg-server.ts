@@ -42,6 +42,7 @@ export class MjpegServer {
       'Content-Type': 'multipart/x-mixed-replace; boundary=picture',
       'Cache-Control': 'no-store',
     })
+    response.flushHeaders() // also before the first picture
     this.#viewers.add(response)
     response.on('error', () => {}) // `close` follows
     response.on('close', () => this.#viewers.delete(response))

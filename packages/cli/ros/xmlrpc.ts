@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   Deserializer,
@@ -31,28 +31,34 @@ export async function callRos(
   params: readonly string[] | readonly (string | string[][])[],
   timeoutMs: number,
 ): Promise<unknown> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'text/xml' },
-    body: serializeMethodCall(method, [...params] as XmlRpcValue[]),
-    signal: AbortSignal.timeout(timeoutMs),
-  }).catch((cause: Error) => {
-    // The reason is in the cause: "fetch failed" helps nobody.
-    const reason = cause.cause instanceof Error ? cause.cause.message : cause.message
-    throw new Error(`${url} does not answer (${reason})`, { cause })
-  })
-  const text = await readText(response.body ?? [], MAX_RESPONSE_BYTES)
+  const text = await post(url, serializeMethodCall(method, [...params] as XmlRpcValue[]), timeoutMs)
   const [code, message, value] = Answer.parse(await new Deserializer().deserializeMethodResponse(text))
   if (code !== SUCCESS) throw new Error(`${method} failed: ${message}`)
   return value
+}
+
+/** Sends a request on a connection of its own: a kept one would be dead when its node starts again. */
+function post(url: string, body: string, timeoutMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: Error) => reject(new Error(`${url} does not answer (${cause.message})`, { cause }))
+    const sent = request(url, {
+      method: 'POST',
+      agent: false,
+      headers: { 'Content-Type': 'text/xml', 'Content-Length': Buffer.byteLength(body) },
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    sent.on('error', fail)
+    sent.on('response', (response) => readText(response, MAX_RESPONSE_BYTES).then(resolve, fail))
+    sent.end(body)
+  })
 }
 
 type Methods = Readonly<Record<string, (params: readonly unknown[]) => XmlRpcValue>>
 
 /** Serves the methods that a node offers to the master and to other nodes. A method returns the value of its answer. */
 export async function serveRos(host: string, methods: Methods) {
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
-    answer(request, methods).then(
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (call, response) => {
+    answer(call, methods).then(
       (body) => response.writeHead(200, { 'Content-Type': 'text/xml' }).end(body),
       () => response.writeHead(400).end(),
     )
@@ -72,15 +78,15 @@ export async function serveRos(host: string, methods: Methods) {
 /** The master and the nodes that publish or subscribe. */
 const MAX_CONNECTIONS = 256
 
-async function answer(request: IncomingMessage, methods: Methods): Promise<string> {
-  const text = await readText(request, MAX_REQUEST_BYTES)
+async function answer(call: IncomingMessage, methods: Methods): Promise<string> {
+  const text = await readText(call, MAX_REQUEST_BYTES)
   const [name, params] = await new Deserializer().deserializeMethodCall(text)
   const method = Object.hasOwn(methods, name) ? methods[name] : undefined
   if (!method) return serializeFault(new XmlRpcFault(`no method ${name}`, -32601))
   return serializeMethodResponse([SUCCESS, '', method(params)])
 }
 
-async function readText(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxBytes: number) {
+async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of body) {
