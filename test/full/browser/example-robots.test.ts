@@ -196,7 +196,7 @@ describe.each(Object.entries(exampleRobots))('%s', (_name, startRobot) => {
 })
 
 // Browsers do not report why an upgrade was rejected.
-test.each(['examples/python/robot.py', 'examples/rosbridge/robot-bridge.ts'])(
+test.each(['examples/python/robot.py', 'wheelhouse ros run'])(
   '%s retries after 503 but not after 401',
   async (name) => {
     const gateway = await ScriptedRobotGateway.start()

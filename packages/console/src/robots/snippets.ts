@@ -20,9 +20,11 @@ robot = json.load(sys.stdin)
 print("export CONTROL_URL=" + shlex.quote(robot["control_url"]), "ROBOT_TOKEN=" + shlex.quote(robot["robot_token"]))')"
 `
 
-/** Returns commands that connect a robot with rosbridge_server, in a copy of the platform's repository. */
+/** Returns commands that connect a robot with ROS, with the command line from the platform at `origin`. */
 export const rosCommand = (origin: string, code: string): string => `\
-${pairShell(origin, code)}npx node examples/rosbridge/run-robot-bridge.ts
+npm install --global --allow-remote=root ${origin}/downloads/wheelhouse-cli.tgz
+wheelhouse ros init
+wheelhouse ros run --server ${origin} --code ${code}
 `
 
 export const raspberryCommand = (origin: string, code: string): string => `\

@@ -25,11 +25,11 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'docs/protocol-hub.md',
     'docs/protocol-schemas.md',
     'docs/protocol-data-channel.md',
+    'docs/ros.md',
     'docs/video.md',
     'packages/sdk/README.md',
     'examples/python/README.md',
     'examples/browser/README.md',
-    'examples/rosbridge/README.md',
     'packages/protocol/README.md',
   ],
   Integrate: [
