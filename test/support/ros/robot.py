@@ -1,6 +1,6 @@
 """A base with two driven wheels for ROS 1, whose wheels turn until the next command: it obeys /cmd_vel without a timeout.
 
-Publishes /odom (50 Hz), /battery_state (2 Hz) and, for every new command, a line of its log.
+Publishes /odom (50 Hz), /scan (10 Hz), /battery_state (2 Hz), /camera/image_raw (10 Hz) and, for every new command, a line of its log.
 """
 
 import math
@@ -8,15 +8,17 @@ import math
 import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import BatteryState, LaserScan
+from sensor_msgs.msg import BatteryState, Image, LaserScan
 
 STEP_S = 0.02
+WIDTH, HEIGHT = 320, 240
 ACCELERATION_MPS2 = 2.0
 
 rospy.init_node("base", anonymous=True)
 odometry = rospy.Publisher("/odom", Odometry, queue_size=1)
 battery = rospy.Publisher("/battery_state", BatteryState, queue_size=1)
 scan = rospy.Publisher("/scan", LaserScan, queue_size=1)
+camera = rospy.Publisher("/camera/image_raw", Image, queue_size=1)
 command = Twist()
 
 
@@ -54,6 +56,15 @@ while not rospy.is_shutdown():
         scan.publish(
             LaserScan(angle_min=-math.pi, angle_increment=math.pi / 180, range_min=0.1, range_max=10.0, ranges=ranges)
         )
+    if steps % 5 == 0:
+        picture = Image(width=WIDTH, height=HEIGHT, encoding="bgr8", step=3 * WIDTH)
+        picture.header.stamp = rospy.Time.now()
+        # A bar that moves shows that the picture is live.
+        row = bytearray(b"\x40\x80\x20" * WIDTH)
+        bar = steps % WIDTH
+        row[3 * bar : 3 * bar + 3] = b"\xff\xff\xff"
+        picture.data = bytes(row) * HEIGHT
+        camera.publish(picture)
     if steps % 25 == 0:
         battery.publish(BatteryState(percentage=0.72, voltage=float("nan")))
     steps += 1

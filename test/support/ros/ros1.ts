@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,18 +11,15 @@ import { findProgram } from '../programs/installed-programs.ts'
 import { waitFor } from '../world/wait.ts'
 
 const ROBOT = fileURLToPath(new URL('robot.py', import.meta.url))
-const IMAGE_PUBLISHER = '/usr/lib/image_publisher/image_publisher'
 /** The Python of Debian, which has rospy. */
 const PYTHON = '/usr/bin/python3'
 const KEPT_CHARACTERS = 8_000
 
 /** Installs ROS 1 if possible. Returns the reason why it is missing; undefined if it is there. */
 export async function ros1IsMissing(): Promise<string | undefined> {
-  const isThere = () => findProgram('roscore') !== undefined && existsSync(IMAGE_PUBLISHER)
-  if (!isThere()) await installOnDebian('ros-base', 'python3-rospy', 'ros-image-publisher')
-  return isThere()
-    ? undefined
-    : 'ROS 1 is not installed (Debian: ros-base, python3-rospy, ros-image-publisher)'
+  const isThere = () => findProgram('roscore') !== undefined && existsSync(PYTHON)
+  if (!isThere()) await installOnDebian('ros-base', 'python3-rospy')
+  return isThere() ? undefined : 'ROS 1 is not installed (Debian: ros-base, python3-rospy)'
 }
 
 /** A robot with ROS 1: a master, a base with odometry, a lidar, a battery and a log, and a camera. */
@@ -43,8 +40,6 @@ export async function startRos1Robot(): Promise<Ros1Robot> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-ros-'))
-  const picture = join(folder, 'picture.ppm')
-  await writeFile(picture, testPicture(320, 240))
   let output = ''
   let running: ChildProcess[] = []
   const env = {
@@ -90,7 +85,6 @@ export async function startRos1Robot(): Promise<Ros1Robot> {
           throw new Error(`roscore has not started: ${output}`)
       })
       run(PYTHON, '-B', ROBOT)
-      run(IMAGE_PUBLISHER, picture, '_publish_rate:=10', '__name:=camera')
       await waitFor(async () => {
         const state = await (await fetch(url, { method: 'POST', body: systemState })).text()
         for (const topic of ['/cmd_vel', '/odom', '/camera/image_raw'])
@@ -132,13 +126,3 @@ logs:
 cameras:
   - { name: front, topic: /camera/image_raw, type: sensor_msgs/Image, fps: 10 }
 `
-
-/** Returns a picture as PPM, with colours that change from left to right and from top to bottom. */
-function testPicture(width: number, height: number): Buffer {
-  const pixels = Buffer.alloc(width * height * 3)
-  for (let at = 0; at < pixels.length; at += 3) {
-    const [x, y] = [(at / 3) % width, Math.floor(at / 3 / width)]
-    pixels.set([(x * 255) / width, (y * 255) / height, 128], at)
-  }
-  return Buffer.concat([Buffer.from(`P6\n${width} ${height}\n255\n`), pixels])
-}
