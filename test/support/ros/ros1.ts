@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
+import { childrenOf, sendTo } from '../processes/process-table.ts'
 import { installOnDebian } from '../programs/debian.ts'
 import { findProgram } from '../programs/installed-programs.ts'
 import { waitFor } from '../world/wait.ts'
@@ -51,8 +52,7 @@ export async function startRos1Robot(): Promise<Ros1Robot> {
   }
 
   function run(program: string, ...args: string[]): void {
-    // A group of its own, because roscore starts further programs.
-    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     child.on('error', (cause) => {
       output += `${cause.message}\n`
     })
@@ -63,14 +63,12 @@ export async function startRos1Robot(): Promise<Ros1Robot> {
     running.push(child)
   }
 
-  const killGroup = (child: ChildProcess) => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-    } catch {
-      // it has ended
-    }
+  // The master and the log are children of roscore, in groups of their own.
+  const killTree = ({ pid }: ChildProcess) => {
+    if (pid === undefined) return
+    for (const each of [...childrenOf(pid), pid]) sendTo(each, 'SIGKILL')
   }
-  const killAtExit = () => running.forEach(killGroup)
+  const killAtExit = () => running.forEach(killTree)
   process.once('exit', killAtExit)
 
   const robot: Ros1Robot = {
@@ -94,7 +92,7 @@ export async function startRos1Robot(): Promise<Ros1Robot> {
     async kill() {
       const ended = running.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
       const exits = ended.map((child) => once(child, 'exit'))
-      running.forEach(killGroup)
+      running.forEach(killTree)
       running = []
       await Promise.all(exits)
     },
