@@ -78,7 +78,7 @@ export function measuredCommand(
 }
 
 /** Returns a time as all dialects of ROS read it: each ignores the names of the others. */
-export function rosTime(ms: number): RosMessage {
+function rosTime(ms: number): RosMessage {
   const sec = Math.floor(ms / 1_000)
   const nanosec = Math.floor((ms - sec * 1_000) * 1e6)
   return { sec, nsec: nanosec, nanosec, secs: sec, nsecs: nanosec }

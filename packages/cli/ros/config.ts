@@ -16,7 +16,7 @@ const MAX_PROBLEMS = 10
 /** Rays of a lidar scan in telemetry: two for each degree. */
 const MAX_RAYS = 720
 
-export const driveTypes = [
+const driveTypes = [
   'geometry_msgs/Twist',
   'geometry_msgs/TwistStamped',
   'sensor_msgs/Joy',
@@ -37,13 +37,13 @@ export const telemetryTypes = [
   'std_msgs/Bool',
   'std_msgs/String',
 ] as const
-export const logTypes = [
+const logTypes = [
   'rosgraph_msgs/Log',
   'rcl_interfaces/Log',
   'diagnostic_msgs/DiagnosticArray',
 ] as const
-export const cameraTypes = ['sensor_msgs/CompressedImage', 'sensor_msgs/Image'] as const
-export const TWIST_FIELDS = [
+const cameraTypes = ['sensor_msgs/CompressedImage', 'sensor_msgs/Image'] as const
+const TWIST_FIELDS = [
   'linear.x',
   'linear.y',
   'linear.z',

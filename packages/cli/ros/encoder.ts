@@ -134,7 +134,7 @@ const START_CODE = Buffer.from([0, 0, 0, 1])
  * Reads the frames of a stream of FLV, which says how long each frame is: without the length, a frame would end only with the
  * beginning of the next one. Puts the parameter sets before each keyframe.
  */
-export class FlvReader {
+class FlvReader {
   readonly #onFrame: (frame: Uint8Array, isKeyframe: boolean) => void
   #buffer: Buffer = Buffer.alloc(0)
   #skip = FLV_HEADER_BYTES

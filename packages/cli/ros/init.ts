@@ -28,7 +28,7 @@ interface InitOptions {
 }
 
 /** What a robot offers. */
-export interface RobotOffer {
+interface RobotOffer {
   readonly source: { readonly type: SourceType; readonly url: string }
   readonly topics: readonly RosTopic[]
   /** The limits of its joints, where a URDF says them. */
@@ -167,7 +167,7 @@ function jointsOfUrdf(xml: string | undefined, report: (problem: string) => void
 }
 
 /** Returns the text of a robot.yaml. Written as text, because its comments explain it. */
-export function configText({ source, topics, joints }: RobotOffer): string {
+function configText({ source, topics, joints }: RobotOffer): string {
   const typed = (type: string) => topics.filter((topic) => topic.type === type).slice(0, MAX_WRITTEN_ENTRIES)
   const spell = (type: string) => (source.type === 'foxglove' ? ros2Type(type) : type)
   const entry = (fields: Record<string, unknown>) =>

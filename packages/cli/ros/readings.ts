@@ -101,7 +101,7 @@ export function poseOf({ position: [x, y], rotation: [qx, qy, qz, qw] }: Transfo
 }
 
 /** Returns the transform that does `inner`, then `outer`. */
-export function compose(outer: Transform, inner: Transform): Transform {
+function compose(outer: Transform, inner: Transform): Transform {
   const [ax, ay, az, aw] = outer.rotation
   const [bx, by, bz, bw] = inner.rotation
   const [x, y, z] = inner.position

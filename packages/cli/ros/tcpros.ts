@@ -4,7 +4,7 @@ import { MAX_ROS_MESSAGE_BYTES } from './source.ts'
 // is a header of `key=value` fields.
 
 /** A header contains the text of the message definition. */
-export const MAX_HEADER_BYTES = 256 * 1024
+const MAX_HEADER_BYTES = 256 * 1024
 
 /** Returns the frames of a stream. Holds at most one incomplete frame. */
 export class FrameReader {
