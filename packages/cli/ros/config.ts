@@ -37,20 +37,9 @@ export const telemetryTypes = [
   'std_msgs/Bool',
   'std_msgs/String',
 ] as const
-const logTypes = [
-  'rosgraph_msgs/Log',
-  'rcl_interfaces/Log',
-  'diagnostic_msgs/DiagnosticArray',
-] as const
+const logTypes = ['rosgraph_msgs/Log', 'rcl_interfaces/Log', 'diagnostic_msgs/DiagnosticArray'] as const
 const cameraTypes = ['sensor_msgs/CompressedImage', 'sensor_msgs/Image'] as const
-const TWIST_FIELDS = [
-  'linear.x',
-  'linear.y',
-  'linear.z',
-  'angular.x',
-  'angular.y',
-  'angular.z',
-] as const
+const TWIST_FIELDS = ['linear.x', 'linear.y', 'linear.z', 'angular.x', 'angular.y', 'angular.z'] as const
 
 const number = (min: number, max: number, what = 'must be') => {
   const error = `${what} from ${min} to ${max}`
