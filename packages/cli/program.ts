@@ -61,6 +61,7 @@ const COMMANDS: readonly (readonly [usage: string, description: string, load: ()
     'test a robot or an operator program of yours against the protocol; needs no platform',
     () => import('./conformance.ts'),
   ],
+  ['ros', 'connect a robot with ROS, without code', () => import('./ros.ts')],
   ['episodes', 'episodes of an open session, for datasets', () => import('./episodes.ts')],
   [
     'recordings',

@@ -27,7 +27,7 @@ export type {
 export * from './backoff.ts'
 export type { CameraOptions, CameraState } from './camera/camera-options.ts'
 export type { CameraCodec } from './camera/packetizer.ts'
-export { PublishedCamera } from './camera/published-camera.ts'
+export { canPublishCameras, PublishedCamera } from './camera/published-camera.ts'
 export { type Congestion, type CongestionCause, NO_CONGESTION } from './congestion.ts'
 export type { ConnectionState, LinkEnd, LinkPhase } from './connection-lifecycle.ts'
 export * from './differential-drive.ts'

@@ -6,6 +6,9 @@ import { safeCallback } from '../safe-callback.ts'
 import { CameraConnection } from './camera-connection.ts'
 import type { CameraOptions, CameraState } from './camera-options.ts'
 
+/** Returns whether cameras can be published: the package `node-datachannel` is installed, and this is the main thread. */
+export const canPublishCameras = async (): Promise<boolean> => (await loadMediaLibrary()) !== undefined
+
 /** Delays between attempts. */
 const RETRY = { baseMs: 250, maxMs: 5_000 }
 

@@ -3,12 +3,9 @@ import type { DriveState, DropReason } from '@wheelhouse/protocol'
 import { ObserverLink, OperatorLink, SimulatedRobot, ticketsOf } from '@wheelhouse/sdk'
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, test } from 'vitest'
-import { RobotBridge } from '../../../examples/rosbridge/robot-bridge.ts'
-import { bridgeSession } from '../../../examples/rosbridge/session-bridge.ts'
 import { serveFolder, sharedChromium } from '../../support/browser/chromium.ts'
-import { exampleRobots, type Sample } from '../../support/examples/example-robots.ts'
-import { FakeRosbridge } from '../../support/examples/fake-rosbridge.ts'
-import { connectRoslib, Topic } from '../../support/examples/roslib.ts'
+import { exampleRobots } from '../../support/examples/example-robots.ts'
+import type { Sample } from '../../support/examples/scripted-robot-gateway.ts'
 import { performAction, start, tolerateLatency } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -271,77 +268,5 @@ describe('examples/browser/drive.html', () => {
     await second.click('#connect button[type=submit]')
     await shows(second, '#connection', 'ended: enter a new ticket')
     await shows(page, '#connection', 'connected')
-  })
-})
-
-describe('examples/rosbridge', () => {
-  async function bridged(world: World, operator: TestUser, id: string) {
-    const bridge = await bridgeSession({ port: 0, getTicket: ticketOf(world, operator, id, 'control') })
-    cleanups.push(() => bridge.close())
-    const ros = await connectRoslib(bridge.port)
-    cleanups.push(() => ros.close())
-    const topic = (name: string, messageType: string) => new Topic({ ros, name, messageType })
-    const received = { x: Number.NaN, state: {} as Record<string, unknown> }
-    topic('/odom', 'nav_msgs/Odometry').subscribe((message) => {
-      received.x = (message as { pose: { pose: { position: { x: number } } } }).pose.pose.position.x
-    })
-    topic('/state', 'std_msgs/String').subscribe(({ data }) => {
-      received.state = JSON.parse(data as string)
-    })
-    await eventually(() => expect(received.state).toMatchObject({ status: 'ACTIVE', robot_connected: true }))
-    const cmdVel = topic('/cmd_vel', 'geometry_msgs/Twist')
-    const controls = { on: true }
-    const twist = { linear: { x: 0.5, y: 0, z: 0 }, angular: { x: 0, y: 0, z: 0 } }
-    const timer = setInterval(() => controls.on && cmdVel.publish(twist), 40)
-    cleanups.push(() => clearInterval(timer))
-    return { ros, received, controls, topic }
-  }
-
-  test('roslib drives and stops a robot that uses the SDK', async () => {
-    const fixture = await actors(await openWorld())
-    const robot = await simulatedRobot(fixture.access)
-    const id = await begin(fixture)
-    const { received, controls, topic } = await bridged(fixture.world, fixture.operator, id)
-    await eventually(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
-    const [fromX] = [received.x]
-    await eventually(() => expect(received.x).toBeGreaterThan(fromX + 0.05))
-    controls.on = false
-    await eventually(() => expect(received.state.stop).toMatchObject({ reason: 'deadman' }))
-    controls.on = true
-    await eventually(() => expect(robot.state.leftMps).toBeGreaterThan(0.3))
-    topic('/stop', 'std_msgs/String').publish({ data: 'smoke' })
-    await eventually(() =>
-      expect(received.state.stop).toMatchObject({ reason: 'smoke', latched: true, recorded: true }),
-    )
-    await eventually(() => expect(robot.state.leftMps).toBe(0))
-  })
-
-  test('roslib drives a robot behind rosbridge_server, and the robot stops when the operator disconnects', async () => {
-    const fixture = await actors(await openWorld())
-    const base = await FakeRosbridge.start()
-    cleanups.push(() => base[Symbol.asyncDispose]())
-    const robot = new RobotBridge({ ...fixture.access, rosbridgeUrl: base.url, reconnect: quick })
-    cleanups.push(() => robot.close())
-    const id = await begin(fixture)
-    const { ros, received } = await bridged(fixture.world, fixture.operator, id)
-    await eventually(() => expect(base.twists.at(-1)?.linear.x).toBe(0.5))
-    await eventually(() => expect(received.x).toBeGreaterThan(0.05))
-    ros.close()
-    await eventually(() => expect(base.twists.at(-1)?.linear.x).toBe(0))
-  })
-
-  test('a robot goes offline with its rosbridge and comes back online with it', async () => {
-    const fixture = await actors(await openWorld())
-    let base = await FakeRosbridge.start()
-    cleanups.push(() => base[Symbol.asyncDispose]())
-    const robot = new RobotBridge({ ...fixture.access, rosbridgeUrl: base.url, reconnect: quick })
-    cleanups.push(() => robot.close())
-    const status = async () => (await fixture.owner.get('/api/client/robots')).body[0].status
-    await eventually(async () => expect(await status()).toBe('AVAILABLE'))
-    const { port } = base
-    await base[Symbol.asyncDispose]()
-    await eventually(async () => expect(await status()).toBe('OFFLINE'))
-    base = await FakeRosbridge.start(port)
-    await eventually(async () => expect(await status()).toBe('AVAILABLE'))
   })
 })

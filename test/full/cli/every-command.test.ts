@@ -9,6 +9,7 @@ import { type CliUser, CTRL_C, createCliUser, ENTER, endCommands } from '../../s
 import { ok, silence, startReceiver, status, verify } from '../../support/network/webhook-receiver.ts'
 import { timesAt } from '../../support/recordings/mcap-fixtures.ts'
 import { recordEpisodes } from '../../support/recordings/recorded-episodes.ts'
+import { startRosbridge } from '../../support/ros/fake-ros.ts'
 import { datasetsOf, episodeFrame } from '../../support/world/episodes.ts'
 import { addQueue, quietQueue } from '../../support/world/jobs.ts'
 import { start } from '../../support/world/session-fixtures.ts'
@@ -754,6 +755,32 @@ describe.concurrent('in a terminal and with --json:', () => {
     screen.type(CTRL_C)
     await screen.done(130)
     expect(await readFile(file, 'utf8')).toBe(made.stdout)
+  })
+
+  test('robots with ROS', async () => {
+    await using ros = await startRosbridge()
+    const client = await world.client()
+    const owner = await atCommandLine(world, client)
+    const given = ['Ros', '--type', 'testbot', '--hardware-id', 'ros-1', '--json']
+    const made = await program(owner, 'robots register', given, '').done()
+    const env = { CONTROL_URL: made.json.control_url, ROBOT_TOKEN: made.json.robot_token }
+    const asRobot = await atCommandLine(world, client, env)
+    const file = join(asRobot.configHome, 'robot.yaml')
+    const from = ['--from', 'rosbridge', '--url', ros.url, '--out', file]
+    expect(await json(asRobot, 'ros init', ...from)).toMatchObject({
+      topics: 7,
+      files: [file, expect.any(String), expect.any(String)],
+    })
+    expect((await result(asRobot, 'ros init', from, 2)).stderr).toContain('add --force')
+    expect(await shown(asRobot, 'ros init', ...from, '--force')).toContain(`Wrote ${file} for 7 topics`)
+    const agent = program(asRobot, 'ros run', [file])
+    await agent.expectText('platform: online')
+    agent.signal('SIGINT')
+    await agent.done(130)
+    const screen = terminal(asRobot, 'ros run', file)
+    await screen.shows('ROS is connected')
+    screen.type(CTRL_C)
+    await screen.done(130)
   })
 
   test('MCP, and completion', async () => {

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { RobotBridge } from '../../../examples/rosbridge/robot-bridge.ts'
+import { RosAgent } from '../../../packages/cli/ros/agent.ts'
+import { parseConfig } from '../../../packages/cli/ros/config.ts'
+import { loadSource } from '../../../packages/cli/ros/sources.ts'
 import { serveFolder, sharedChromium } from '../browser/chromium.ts'
 import { python } from '../programs/external-programs.ts'
+import { startRosbridge } from '../ros/fake-ros.ts'
 import { WAIT_LIMIT_MS } from '../wait-limit.ts'
 import { waitFor } from '../world/wait.ts'
-import { FakeRosbridge } from './fake-rosbridge.ts'
 
 const folder = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url))
 /** Where the programs in Python find the package `wheelhouse`. */
@@ -20,18 +22,11 @@ interface ExampleRobot extends AsyncDisposable {
 type DestinationFactory = (origin?: string) => Promise<{ url: string; token: string }>
 type StartRobot = (location: DestinationFactory) => Promise<ExampleRobot>
 
-/** Telemetry of the example robots. */
-export interface Sample {
-  readonly pose: { readonly x_m: number; readonly y_m: number; readonly heading_rad: number }
-  readonly velocity: { readonly linear_mps: number; readonly angular_radps: number }
-  readonly standing: boolean
-}
-
-/** Starts the robots of `examples/`, by name. */
+/** Starts the robots of `examples/`, and one with ROS, by name. */
 export const exampleRobots: Record<string, StartRobot> = {
   'examples/python/robot.py': (location) => startPythonRobot(location),
   'examples/browser/robot.html': startPageRobot,
-  'examples/rosbridge/robot-bridge.ts': startBridgedRobot,
+  'wheelhouse ros run': startRosRobot,
 }
 
 export interface PythonRobot extends ExampleRobot {
@@ -108,22 +103,35 @@ async function startPageRobot(location: DestinationFactory): Promise<ExampleRobo
   }
 }
 
-async function startBridgedRobot(location: DestinationFactory): Promise<ExampleRobot> {
+async function startRosRobot(location: DestinationFactory): Promise<ExampleRobot> {
   const { url, token } = await location()
-  const ros = await FakeRosbridge.start()
+  const ros = await startRosbridge()
   const ended = Promise.withResolvers<string>()
-  const bridge = new RobotBridge({
+  const agent = new RosAgent({
     url,
     token,
-    rosbridgeUrl: ros.url,
-    telemetryHz: 25,
+    config: parseConfig(settingsFor(ros.url), 'robot.yaml'),
+    createSource: await loadSource('rosbridge'),
+    reconnect: { baseMs: 20, maxMs: 100 },
+    onLine: () => {},
     onClosed: (end) => ended.resolve(end.reason),
   })
+  agent.start()
   return {
     gaveUp: () => ended.promise,
     async [Symbol.asyncDispose]() {
-      await bridge.close()
+      await agent.close()
       await ros[Symbol.asyncDispose]()
     },
   }
 }
+
+const settingsFor = (url: string) => `
+source: { type: rosbridge, url: "${url}" }
+control:
+  - topic: /cmd_vel
+    type: geometry_msgs/Twist
+    fields: { linear.x: linear_mps, angular.z: angular_radps }
+telemetry:
+  - { topic: /odom, type: nav_msgs/Odometry, rate_hz: 25 }
+`

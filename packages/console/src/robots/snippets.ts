@@ -12,17 +12,11 @@ export const pairingCommand = (origin: string): string =>
 export const exchangeCommand = (origin: string, code: string): string =>
   `curl -fsS ${origin}/api/pairing -H 'Content-Type: application/json' -d '{"code":"${code}"}'`
 
-/** Sets CONTROL_URL and ROBOT_TOKEN in the shell with a pairing code. Needs Python 3, which ROS and Raspberry Pi OS have. */
-const pairShell = (origin: string, code: string): string => `\
-eval "$(${exchangeCommand(origin, code)} | python3 -c '
-import json, shlex, sys
-robot = json.load(sys.stdin)
-print("export CONTROL_URL=" + shlex.quote(robot["control_url"]), "ROBOT_TOKEN=" + shlex.quote(robot["robot_token"]))')"
-`
-
-/** Returns commands that connect a robot with rosbridge_server, in a copy of the platform's repository. */
+/** Returns commands that connect a robot with ROS, with the command line from the platform at `origin`. */
 export const rosCommand = (origin: string, code: string): string => `\
-${pairShell(origin, code)}npx node examples/rosbridge/run-robot-bridge.ts
+npm install --global --allow-remote=root ${origin}/downloads/wheelhouse-cli.tgz
+wheelhouse ros init
+wheelhouse ros run --server ${origin} --code ${code}
 `
 
 /** Returns commands that install the package for Python from the platform at `origin` into a folder of its own, as Debian requires. */

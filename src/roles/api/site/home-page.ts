@@ -63,7 +63,7 @@ alt="The cockpit: the picture of a robot with its speed, its battery, the age of
 <li><b>0.3 cores</b><span>forward a camera to <a href="/docs/video#cost">100 viewers</a>, 0.4 ms later at the median.</span></li></ul>
 <section class="band"><h2>From the first heartbeat to training data</h2><ol class="steps">
 <li><h3>Connect</h3><p>A robot opens one WebSocket and speaks JSON. There is an <a href="/docs/packages/sdk">SDK for TypeScript</a>,
-a <a href="/docs/packages/python">package for Python</a> and a <a href="/docs/examples/rosbridge">bridge to ROS</a>.</p></li>
+a <a href="/docs/packages/python">package for Python</a>, and <a href="/docs/ros">a robot with ROS</a> needs no code.</p></li>
 <li><h3>Drive</h3><p>By keyboard, gamepad or thumb. Old commands expire, silence halts the robot, and a stop stays latched until
 someone with the authority clears it.</p></li>
 <li><h3>Learn</h3><p>A <a href="/docs/recordings">recorded session</a> is one MCAP file with its gaps listed. Replay it here, open it

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { parseConfig } from './config.ts'
+
+const source = 'source: { type: ros1, url: http://localhost:11311 }\n'
+const base = `${source}control:
+  - topic: /cmd_vel
+    type: geometry_msgs/msg/Twist
+    fields: { linear.x: linear_mps, angular.z: angular_radps }
+`
+
+test('types of ROS 2 are those of ROS 1, and settings have defaults', () => {
+  const { control, stop } = parseConfig(base, 'robot.yaml')
+  expect(control[0]).toMatchObject({ type: 'geometry_msgs/Twist', rate_hz: 50, frame_id: 'base_link' })
+  expect(stop).toEqual({ linear_mps: 0.01, angular_radps: 0.02, joint_radps: 0.02 })
+})
+
+test.each([
+  ['no source', 'control: []', 'robot.yaml:1: source must be a group of settings'],
+  ['a rate', `${base}    rate_hz: 900`, 'robot.yaml:6: control[0].rate_hz must be from 5 to 200'],
+  ['an unknown setting', `${base}    colour: red`, 'robot.yaml:6: control[0].colour is not a known setting'],
+  [
+    'another type',
+    base.replace('geometry_msgs/msg/Twist', 'std_msgs/String'),
+    'robot.yaml:4: control[0].type must be one of geometry_msgs/Twist',
+  ],
+  [
+    'no fields',
+    base.replace(/ {4}fields.*\n/, ''),
+    'robot.yaml:3: control[0] needs fields for geometry_msgs/Twist',
+  ],
+  [
+    'joints of a base',
+    `${base}    joints: { a: b }`,
+    'control[0].joints is not a setting of geometry_msgs/Twist',
+  ],
+  ['a text for a list', `${source}telemetry: all`, 'robot.yaml:2: telemetry must be a list'],
+  [
+    'a topic twice',
+    `${base}${base.split('\n').slice(2).join('\n')}`,
+    'control[1] repeats the topic /cmd_vel',
+  ],
+  [
+    'a field twice',
+    `${source}telemetry:\n  - { topic: /a, type: nav_msgs/Odometry }\n  - { topic: /b, type: tf2_msgs/TFMessage }`,
+    'repeats the field pose',
+  ],
+  [
+    'an unmeasured stop',
+    `${base}stop: { halted_by: [/odom] }`,
+    'stop.halted_by[0] must be a topic of telemetry',
+  ],
+  [
+    'a goal without an end',
+    `${base}goal: { topic: /goal_pose }`,
+    'goal needs cancel_topic or cancel_service',
+  ],
+  ['aliases', `a: &a 1\nb: *a`, 'aliases (*name) are not supported'],
+  ['a key twice', `${source}${source}`, 'robot.yaml:2: Map keys must be unique'],
+  ['no YAML', 'control: [', 'robot.yaml:1: '],
+  ['an empty file', '', 'source must be a group of settings'],
+])('%s is refused with its line', (_name, text, message) => {
+  expect(() => parseConfig(text, 'robot.yaml')).toThrow(message)
+})

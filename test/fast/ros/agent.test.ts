@@ -1,0 +1,353 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { RosAgent } from '../../../packages/cli/ros/agent.ts'
+import { parseConfig } from '../../../packages/cli/ros/config.ts'
+import { loadSource } from '../../../packages/cli/ros/sources.ts'
+import { ScriptedRobotGateway } from '../../support/examples/scripted-robot-gateway.ts'
+import { type FakeRos, odometry, startFoxglove, startRosbridge } from '../../support/ros/fake-ros.ts'
+import { waitFor } from '../../support/world/wait.ts'
+
+// The agent between a scripted gateway and stand-ins for the bridges of ROS.
+
+const SESSION = '2c1f0a52-6d5c-4a87-9a0e-0f6c5d1b7e11'
+const session = { session_id: SESSION, status: 'ACTIVE', operator_name: 'Ada' }
+const forward = { linear_mps: 0.5, angular_radps: -0.2 }
+
+const opened: AsyncDisposable[] = []
+afterEach(async () => {
+  for (const item of opened.splice(0).reverse()) await item[Symbol.asyncDispose]()
+})
+
+const BASE = `
+control:
+  - topic: /cmd_vel
+    type: geometry_msgs/Twist
+    fields: { linear.x: linear_mps, angular.z: angular_radps }
+telemetry:
+  - { topic: /odom, type: nav_msgs/Odometry, rate_hz: 50 }
+  - { topic: /scan, type: sensor_msgs/LaserScan }
+  - { topic: /battery_state, type: sensor_msgs/BatteryState }
+logs:
+  - { topic: /rosout, type: rcl_interfaces/Log }
+goal:
+  topic: /goal_pose
+  cancel_service: /navigate_to_pose/_action/cancel_goal
+`
+
+interface Setup {
+  readonly ros: FakeRos
+  readonly settings?: string
+  readonly welcome?: Record<string, unknown>
+}
+
+/** Connects the agent to both sides. Everything ends after the test. */
+async function connect({ ros, settings = BASE, welcome = { session } }: Setup) {
+  const gateway = await ScriptedRobotGateway.start()
+  opened.push(gateway)
+  gateway.welcome = welcome
+  const config = parseConfig(`source: { type: ${ros.type}, url: "${ros.url}" }\n${settings}`, 'robot.yaml')
+  const lines: string[] = []
+  const agent = new RosAgent({
+    url: gateway.url,
+    token: 'a.token',
+    config,
+    createSource: await loadSource(ros.type),
+    reconnect: { baseMs: 20, maxMs: 100 },
+    PeerConnection: null,
+    onLine: (level, line) => void lines.push(`${level}: ${line}`),
+  })
+  const close = () => agent.close()
+  opened.push({ [Symbol.asyncDispose]: close })
+  agent.start()
+  await waitFor(() => expect(gateway.sockets).toHaveLength(1))
+  return { gateway, agent, lines, close }
+}
+
+/** Returns a control frame. */
+const control = (seq: number, data: unknown = forward) => ({
+  type: 'control',
+  session_id: SESSION,
+  seq,
+  ttl_ms: 60_000,
+  t: performance.now(),
+  data,
+})
+
+/** Sends a command repeatedly, so that no deadman halts the robot, until the returned function is called. */
+function keepSending(gateway: ScriptedRobotGateway, data: unknown = forward, from = 1) {
+  let seq = from - 1
+  const timer = setInterval(() => gateway.send(control(++seq, data)), 20)
+  opened.push({ [Symbol.asyncDispose]: async () => clearInterval(timer) })
+  return () => {
+    clearInterval(timer)
+    return seq
+  }
+}
+
+const speedOf = (ros: FakeRos): number => ros.published('/cmd_vel').at(-1)?.linear.x
+const moves = (ros: FakeRos) => waitFor(() => expect(speedOf(ros)).toBe(0.5))
+const halts = (ros: FakeRos) => waitFor(() => expect(speedOf(ros)).toBe(0))
+const acks = (gateway: ScriptedRobotGateway) => gateway.all('ack').map(({ seq }) => seq as number)
+
+async function start(startRos: (port?: number) => Promise<FakeRos>, port?: number): Promise<FakeRos> {
+  const ros = await startRos(port)
+  opened.push(ros)
+  return ros
+}
+
+describe.each([
+  ['rosbridge', startRosbridge],
+  ['foxglove_bridge', (port?: number) => startFoxglove(port, 'foxglove.sdk.v1')],
+  ['an older foxglove_bridge', (port?: number) => startFoxglove(port, 'foxglove.websocket.v1')],
+])('a robot behind %s', (_name, startRos) => {
+  test('obeys and acknowledges commands, and sends telemetry', async () => {
+    const ros = await start(startRos)
+    const { gateway } = await connect({ ros })
+    await gateway.telemetry(({ standing }) => standing)
+    keepSending(gateway)
+    await moves(ros)
+    expect(ros.published('/cmd_vel').at(-1)).toEqual({
+      linear: { x: 0.5, y: 0, z: 0 },
+      angular: { x: 0, y: 0, z: -0.2 },
+    })
+    await waitFor(() => expect(acks(gateway).length).toBeGreaterThan(2))
+    const sample = await gateway.telemetry(({ pose }) => pose.x_m > 0.05)
+    expect(sample).toMatchObject({ velocity: { linear_mps: 0.5 }, standing: false })
+  })
+
+  test('halts when commands cease, and does not answer that as a stop', async () => {
+    const ros = await start(startRos)
+    const { gateway } = await connect({ ros })
+    const stop = keepSending(gateway)
+    await moves(ros)
+    stop()
+    await halts(ros)
+    await gateway.telemetry(({ standing }) => standing)
+    expect(gateway.all('stopped')).toEqual([])
+  })
+
+  test('answers a stop when the measurements say that it has halted, not before', async () => {
+    const ros = await start(startRos)
+    const { gateway } = await connect({ ros })
+    keepSending(gateway)
+    await moves(ros)
+    ros.odometry = false
+    gateway.send({ type: 'stop', reason: 'smoke', latched: true })
+    await halts(ros)
+    // It still rolls.
+    const zeros = ros.published('/cmd_vel').length
+    await waitFor(() => {
+      ros.send('/odom', odometry(1, 0.3))
+      expect(ros.published('/cmd_vel').length, 'zeros are repeated').toBeGreaterThan(zeros + 12)
+    })
+    expect(gateway.all('stopped')).toEqual([])
+    ros.odometry = true
+    await waitFor(() => expect(gateway.all('stopped')).toEqual([{ type: 'stopped', reason: 'smoke' }]))
+    expect(speedOf(ros), 'commands do not pass the latched stop').toBe(0)
+  })
+
+  test('is online while ROS is gone, obeys nothing, and answers a stop when ROS has come back', async () => {
+    const ros = await start(startRos)
+    const { gateway, lines } = await connect({ ros })
+    const stop = keepSending(gateway)
+    await moves(ros)
+    await ros[Symbol.asyncDispose]()
+    await waitFor(() =>
+      expect(gateway.all('log').at(-1)).toMatchObject({
+        level: 'error',
+        message: expect.stringContaining('ROS is not reachable'),
+      }),
+    )
+    const seq = Math.max(...acks(gateway))
+    const beats = gateway.all('heartbeat').length
+    await waitFor(() => expect(gateway.all('heartbeat').length).toBeGreaterThan(beats + 2))
+    expect(Math.max(...acks(gateway)), 'no command is acknowledged').toBe(seq)
+    gateway.send({ type: 'stop', reason: 'smoke', latched: true })
+    stop()
+    expect(gateway.sockets, 'the robot stays online').toHaveLength(1)
+    expect(lines.filter((line) => line.includes('not reachable'))).toHaveLength(1)
+    expect(gateway.all('stopped')).toEqual([])
+    const samples = gateway.all('telemetry').length
+    const again = await start(startRos, ros.port)
+    await halts(again)
+    await waitFor(() => expect(gateway.all('stopped')).toEqual([{ type: 'stopped', reason: 'smoke' }]))
+    await waitFor(() => expect(gateway.all('telemetry').length).toBeGreaterThan(samples))
+  })
+
+  test('halts when the platform is gone, and both connect again', async () => {
+    const ros = await start(startRos)
+    const { gateway } = await connect({ ros })
+    const stop = keepSending(gateway)
+    await moves(ros)
+    stop()
+    gateway.sockets.at(-1)!.terminate()
+    await halts(ros)
+    await waitFor(() => expect(gateway.sockets).toHaveLength(2))
+    ros.disconnect()
+    await waitFor(() => expect(ros.subscribed()).toContain('/odom'))
+    keepSending(gateway)
+    await moves(ros)
+  })
+
+  test('sends only finite numbers, the charge, and warnings of its log', async () => {
+    const ros = await start(startRos)
+    const { gateway } = await connect({ ros })
+    await waitFor(() =>
+      expect(ros.subscribed()).toEqual(expect.arrayContaining(['/scan', '/battery_state', '/rosout'])),
+    )
+    const ranges = [Number.NaN, Number.POSITIVE_INFINITY, 1.5, 0.01, 99]
+    await waitFor(() => {
+      ros.send('/battery_state', { percentage: 0.5, voltage: Number.NaN })
+      ros.send('/scan', { angle_min: -1, angle_increment: 0.5, range_min: 0.1, range_max: 10, ranges })
+      const { data } = gateway.all('telemetry').at(-1) as unknown as { data: Record<string, unknown> }
+      expect(data).toMatchObject({
+        battery: 0.5,
+        scan: { angle_min_rad: -1, angle_increment_rad: 0.5, range_max_m: 10, ranges_m: [0, 0, 1.5, 0, 0] },
+      })
+    })
+    await waitFor(() => expect(gateway.all('heartbeat').at(-1)).toMatchObject({ battery: 0.5 }))
+    ros.send('/rosout', { level: 20, name: 'base', msg: 'ready' })
+    ros.send('/rosout', { level: 30, name: 'base', msg: 'hot' })
+    await waitFor(() =>
+      expect(gateway.all('log').at(-1)).toMatchObject({ level: 'warn', message: 'base: hot' }),
+    )
+    expect(JSON.stringify(gateway.all('log'))).not.toContain('ready')
+  })
+
+  test('pursues a goal while commands name it, and cancels it for a command without one and for a stop', async () => {
+    const ros = await start(startRos)
+    const { gateway } = await connect({ ros })
+    await gateway.telemetry(({ standing }) => standing)
+    const cancels = () => ros.calls.filter(({ service }) => service.endsWith('cancel_goal')).length
+    const goal = { frame: 'map', x: 2, y: -1, heading: Math.PI }
+    let stop = keepSending(gateway, { goal })
+    await waitFor(() => expect(acks(gateway).length).toBeGreaterThan(5))
+    expect(ros.published('/goal_pose'), 'it is sent once').toHaveLength(1)
+    expect(ros.published('/goal_pose')[0].pose).toMatchObject({
+      position: { x: 2, y: -1, z: 0 },
+      orientation: { z: 1 },
+    })
+    expect(cancels()).toBe(0)
+    const seq = stop()
+    stop = keepSending(gateway, forward, seq + 1)
+    await waitFor(() => expect(cancels()).toBe(1))
+    await moves(ros)
+    const next = stop()
+    keepSending(gateway, { goal }, next + 1)
+    await waitFor(() => expect(ros.published('/goal_pose')).toHaveLength(2))
+    gateway.send({ type: 'stop', reason: 'smoke', latched: true })
+    await waitFor(() => expect(cancels()).toBe(2))
+    await waitFor(() => expect(gateway.all('stopped')).toHaveLength(1))
+  })
+
+  test('halts on a command that it cannot read, and does not acknowledge it', async () => {
+    const ros = await start(startRos)
+    const { gateway, lines } = await connect({ ros })
+    const stop = keepSending(gateway)
+    await moves(ros)
+    const seq = stop()
+    gateway.send(control(seq + 1, { linear_mps: 'fast' }))
+    await halts(ros)
+    await waitFor(() => expect(lines.join()).toContain('linear_mps is not a usable number'))
+    expect(acks(gateway)).not.toContain(seq + 1)
+  })
+})
+
+test('a robot without measurements answers a stop when it has got the zeros', async () => {
+  const ros = await start(startRosbridge)
+  const settings = BASE.replace(/telemetry:[\s\S]*logs:/, 'logs:')
+  const { gateway } = await connect({ ros, settings })
+  keepSending(gateway)
+  await moves(ros)
+  gateway.send({ type: 'stop', reason: 'smoke', latched: true })
+  await waitFor(() => expect(gateway.all('stopped')).toHaveLength(1))
+  expect(speedOf(ros)).toBe(0)
+})
+
+test('a robot obeys no command of another session, or of a paused one', async () => {
+  const ros = await start(startRosbridge)
+  const { gateway } = await connect({ ros, welcome: { session: { ...session, status: 'PAUSED' } } })
+  await gateway.telemetry(({ standing }) => standing)
+  gateway.send(control(1))
+  gateway.send({ type: 'session', ...session })
+  gateway.send({ ...control(2), session_id: '99999999-6d5c-4a87-9a0e-0f6c5d1b7e11' })
+  gateway.send(control(3))
+  await waitFor(() => expect(acks(gateway)).toContain(3))
+  expect(acks(gateway)).toEqual([3])
+})
+
+describe('an arm', () => {
+  const arm = (type: string, more = '') => `
+control:
+  - { topic: /arm, type: ${type}, joints: { shoulder: joints.shoulder, elbow: joints.elbow }${more} }
+telemetry:
+  - { topic: /joint_states, type: sensor_msgs/JointState, rate_hz: 50 }
+`
+  const state = (shoulder: number, elbow = 0.1) => ({
+    name: ['elbow', 'shoulder'],
+    position: [elbow, shoulder],
+  })
+
+  test('holds its measured position on a stop, and answers when its joints have halted', async () => {
+    const ros = await start(startFoxglove)
+    const { gateway } = await connect({ ros, settings: arm('trajectory_msgs/JointTrajectory') })
+    await waitFor(() => expect(ros.subscribed()).toContain('/joint_states'))
+    let shoulder = 0
+    let speed = 0.1
+    const timer = setInterval(() => {
+      shoulder += speed
+      ros.send('/joint_states', state(shoulder))
+    }, 25)
+    opened.push({ [Symbol.asyncDispose]: async () => clearInterval(timer) })
+    keepSending(gateway, { joints: { shoulder: 1, elbow: 2 } })
+    await waitFor(() =>
+      expect(ros.published('/arm').at(-1)).toMatchObject({ joint_names: ['shoulder', 'elbow'] }),
+    )
+    expect([...ros.published('/arm').at(-1).points[0].positions]).toEqual([1, 2])
+    gateway.send({ type: 'stop', reason: 'smoke', latched: true })
+    await waitFor(() => expect(ros.published('/arm').at(-1).points[0].positions[1]).toBe(0.1))
+    expect(gateway.all('stopped'), 'it still moves').toEqual([])
+    speed = 0
+    await waitFor(() => expect(gateway.all('stopped')).toHaveLength(1))
+  })
+
+  test('gets an empty trajectory where its position is unknown', async () => {
+    const ros = await start(startRosbridge)
+    const { gateway } = await connect({ ros, settings: arm('trajectory_msgs/JointTrajectory') })
+    keepSending(gateway, { joints: { shoulder: 1, elbow: 2 } })
+    await waitFor(() => expect(ros.published('/arm').length).toBeGreaterThan(0))
+    gateway.send({ type: 'stop', reason: 'smoke', latched: true })
+    await waitFor(() => expect(ros.published('/arm').at(-1).points).toEqual([]))
+    expect(gateway.all('stopped'), 'nobody knows whether it has halted').toEqual([])
+  })
+
+  test('with speeds gets zeros for the duration of a latched stop', async () => {
+    const ros = await start(startRosbridge)
+    const { gateway } = await connect({
+      ros,
+      settings: arm('std_msgs/Float64MultiArray', ', mode: velocity'),
+    })
+    keepSending(gateway, { joints: { shoulder: 1, elbow: 2 } })
+    await waitFor(() => expect(ros.published('/arm').at(-1)).toEqual({ data: [1, 2] }))
+    gateway.send({ type: 'stop', reason: 'smoke', latched: true })
+    const zeros = () => ros.published('/arm').filter(({ data }) => data.every((value: number) => value === 0))
+    await waitFor(() => expect(zeros().length).toBeGreaterThan(12))
+  })
+})
+
+test('without node-datachannel a camera is served as MJPEG', async () => {
+  const { MjpegServer } = await import('../../../packages/cli/ros/mjpeg-server.ts')
+  const server = new MjpegServer()
+  opened.push({ [Symbol.asyncDispose]: async () => server.close() })
+  const address = await server.listen('127.0.0.1', 0)
+  const response = await fetch(address)
+  expect(response.headers.get('content-type')).toContain('multipart/x-mixed-replace')
+  const reader = response.body!.getReader()
+  let received = ''
+  await waitFor(async () => {
+    server.send(Uint8Array.of(0xff, 0xd8, 0x41, 0x42))
+    received += Buffer.from((await reader.read()).value ?? []).toString('latin1')
+    expect(received).toContain('Content-Length: 4\r\n\r\n\u00ff\u00d8AB')
+  })
+  await reader.cancel()
+  expect((await fetch(address, { method: 'POST' })).status).toBe(405)
+})
