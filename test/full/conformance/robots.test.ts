@@ -43,7 +43,7 @@ test.each([
     'examples/browser/robot.html',
     ['order', 'binary', 'motion-rate', 'clutch', 'retry-after', 'refused-for-good'],
   ],
-  ['examples/rosbridge/robot-bridge.ts', ['binary', 'motion-rate', 'clutch']],
+  ['wheelhouse ros run', ['binary', 'motion-rate', 'clutch']],
 ])('%s keeps every rule', async (name, untested) => {
   const verdicts = await testDrivingRobot({ launcher: launchHere(name) })
   expect(failuresOf(verdicts)).toEqual([])

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { PYTHONPATH } from '../examples/example-robots.ts'
 import { python } from '../programs/external-programs.ts'
 import { binaryControl } from './run-kit.ts'
 
@@ -17,7 +18,13 @@ export const robotPrograms: Readonly<
     untested: ['motion-rate', 'clutch'],
   },
   'examples/python/robot.py': {
-    command: async () => [await python(['websockets', 'aiortc']), '-B', path('examples/python/robot.py')],
+    command: async () => [
+      'env',
+      `PYTHONPATH=${PYTHONPATH}`,
+      await python(['websockets', 'aiortc']),
+      '-B',
+      path('examples/python/robot.py'),
+    ],
     binaryControl,
     untested: ['motion-rate', 'clutch'],
   },
