@@ -112,7 +112,6 @@ async function startRosRobot(location: DestinationFactory): Promise<ExampleRobot
     token,
     config: parseConfig(settingsFor(ros.url), 'robot.yaml'),
     createSource: await loadSource('rosbridge'),
-    reconnect: { baseMs: 20, maxMs: 100 },
     onLine: () => {},
     onClosed: (end) => ended.resolve(end.reason),
   })
