@@ -1,4 +1,6 @@
 import { fileURLToPath } from 'node:url'
+import type { RobotSettings } from '../../../packages/cli/conformance/robot-bench.ts'
+import { armControlSchema } from '../../../tools/demo/arm/simulated-arm.ts'
 import { PYTHONPATH } from '../examples/example-robots.ts'
 import { python } from '../programs/external-programs.ts'
 import { binaryControl } from './run-kit.ts'
@@ -9,7 +11,7 @@ const path = (file: string) => fileURLToPath(new URL(`../../../${file}`, import.
 export const robotPrograms: Readonly<
   Record<
     string,
-    { command: () => Promise<readonly string[]>; binaryControl?: Uint8Array; untested: readonly string[] }
+    Partial<RobotSettings> & { command: () => Promise<readonly string[]>; untested: readonly string[] }
   >
 > = {
   'SimulatedRobot of the SDK': {
@@ -27,6 +29,13 @@ export const robotPrograms: Readonly<
     ],
     binaryControl,
     untested: ['motion-rate', 'clutch'],
+  },
+  'SimulatedArm of the demo': {
+    command: async () => [process.execPath, path('test/support/conformance/simulated-arm.ts')],
+    controls: [0.8, -0.8].map((j1) => ({ joints: { j1 }, clutch: true })),
+    still: { clutch: false },
+    controlSchema: armControlSchema,
+    untested: ['limits', 'limits-welcome', 'binary'],
   },
   'examples/node/robot.js': {
     command: async () => [process.execPath, path('examples/node/robot.js')],

@@ -1,7 +1,7 @@
 import { DEFAULT_MOTION } from '../../../packages/cli/conformance/motion.ts'
 import { launchCommand } from '../../../packages/cli/conformance/program-under-test.ts'
 import type { RobotSettings } from '../../../packages/cli/conformance/robot-bench.ts'
-import { robotRules, testRobot } from '../../../packages/cli/conformance/robot-rules.ts'
+import { testRobot } from '../../../packages/cli/conformance/robot-rules.ts'
 import type { Selection, Verdict } from '../../../packages/cli/conformance/rule.ts'
 
 /** The program of a robot that drives, and what differs from the defaults. */
@@ -33,9 +33,6 @@ export async function testDrivingRobot(
 
 /** A binary command: two 32-bit floats, 0.5 and 0. */
 export const binaryControl: Uint8Array = Buffer.from('3f00000000000000', 'hex')
-
-/** The rules of `--quick`. */
-export const quickRules = robotRules.filter(({ quick }) => quick).map(({ id }) => id)
 
 /** Returns the rules that failed, with what was measured. */
 export const failuresOf = (verdicts: readonly Verdict[]): string[] =>
