@@ -112,7 +112,8 @@ export function controlSchemaOfUrdf(xml: string): ControlSchema {
 
 /**
  * Returns a telemetry schema for the joints of a URDF document: `joints` with the position of each, in the units and limits of
- * `controlSchemaOfUrdf`. A sample may contain more, such as joints that follow another one.
+ * `controlSchemaOfUrdf`. A sample may contain more, such as joints that follow another one. Widen limits beyond which a joint can be
+ * measured, because `RobotLink` with `telemetrySchema` sends no sample that the schema refuses.
  * @throws UrdfError, also if the schema would be larger than a schema may be
  */
 export function telemetrySchemaOfUrdf(xml: string): TelemetrySchema {
