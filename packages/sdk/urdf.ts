@@ -1,11 +1,11 @@
-import { ControlSchema } from '@wheelhouse/protocol'
+import { ControlSchema, TelemetrySchema } from '@wheelhouse/protocol'
 import { SaxesParser } from 'saxes'
 
 /** Largest URDF document. */
 export const MAX_URDF_CHARS = 4 * 1024 * 1024
 /** Most movable joints of a robot, so that they fit into a control schema beside other fields. */
 export const MAX_URDF_JOINTS = 100
-/** A name that a control schema can have. */
+/** A name that a field of a schema can have. */
 const FIELD_NAME = /^\p{L}[\p{L}\p{M}\p{N}_./-]{0,63}$/u
 
 /** A movable joint of a URDF document. */
@@ -19,13 +19,14 @@ export interface UrdfJoint {
   readonly velocity?: number
 }
 
-/** A document that is no URDF, or has limits that are none. */
+/** A document that is no URDF, has limits that are none, or joints for which there is no schema. */
 export class UrdfError extends Error {
   override readonly name = 'UrdfError'
 }
 
 /**
  * Reads the movable joints of a URDF document in their order. Fixed joints, and joints that follow another one (`mimic`), do not count.
+ * The names of the others must be unique, and names that a schema can have.
  * @throws UrdfError with the line of the first problem
  */
 export function readUrdf(xml: string): UrdfJoint[] {
@@ -44,6 +45,8 @@ export function readUrdf(xml: string): UrdfJoint[] {
   }
   parser.on('error', ({ message }) => fail(message.replace(/^\d+:\d+: /, '')))
   parser.on('opentag', ({ name, attributes }) => {
+    if (name.startsWith('xacro:'))
+      fail('this is a xacro file. Expand it first: xacro robot.urdf.xacro > robot.urdf')
     open.push(name)
     if (open.length === 1 && name !== 'robot') fail('a URDF begins with <robot>')
     if (open.length === 2 && name === 'joint')
@@ -58,6 +61,11 @@ export function readUrdf(xml: string): UrdfJoint[] {
     const { name, type, limit = {}, mimics } = joint
     joint = undefined
     if ((type !== 'revolute' && type !== 'continuous' && type !== 'prismatic') || mimics) return
+    if (!FIELD_NAME.test(name))
+      fail(
+        `the joint ${JSON.stringify(name.slice(0, 80))} needs a name of up to 64 letters, digits, _, ., / and - that begins with a letter`,
+      )
+    if (joints.some((other) => other.name === name)) fail(`two joints have the name ${name}`)
     if (joints.length === MAX_URDF_JOINTS) fail(`more than ${MAX_URDF_JOINTS} movable joints`)
     const bounded = type !== 'continuous'
     // The URDF specification gives a missing bound the value 0.
@@ -81,30 +89,14 @@ export function readUrdf(xml: string): UrdfJoint[] {
 
 /**
  * Returns a control schema for the joints of a URDF document: `joints` with a position for each, within its limits and no faster than its
- * velocity, and `clutch`, without which they hold. Joints without a name that a schema can have are an error.
- * @throws UrdfError
+ * velocity, and `clutch`, without which they hold.
+ * @throws UrdfError, also if the schema would be larger than a schema may be
  */
 export function controlSchemaOfUrdf(xml: string): ControlSchema {
-  const joints = readUrdf(xml)
-  if (joints.length === 0) throw new UrdfError('the URDF has no movable joint')
-  const unnamed = joints.find(({ name }) => !FIELD_NAME.test(name))
-  if (unnamed)
-    throw new UrdfError(
-      `the joint ${JSON.stringify(unnamed.name)} needs a name of letters, digits, _, ., / and -`,
-    )
-  const properties = Object.fromEntries(
-    joints.map(({ name, type, lower, upper, velocity }) => [
-      name,
-      {
-        type: 'number' as const,
-        ...(lower !== undefined && { minimum: lower }),
-        ...(upper !== undefined && { maximum: upper }),
-        'x-unit': type === 'prismatic' ? 'm' : 'rad',
-        ...(velocity !== undefined && { 'x-max-rate': velocity }),
-      },
-    ]),
-  )
-  return ControlSchema.parse({
+  const properties = propertiesOf(readUrdf(xml), ({ velocity }) => ({
+    ...(velocity !== undefined && { 'x-max-rate': velocity }),
+  }))
+  return checked(ControlSchema, {
     type: 'object',
     properties: {
       clutch: {
@@ -116,4 +108,42 @@ export function controlSchemaOfUrdf(xml: string): ControlSchema {
       joints: { type: 'object', properties, additionalProperties: false },
     },
   })
+}
+
+/**
+ * Returns a telemetry schema for the joints of a URDF document: `joints` with the position of each, in the units and limits of
+ * `controlSchemaOfUrdf`. A sample may contain more, such as joints that follow another one. Widen limits beyond which a joint can be
+ * measured, because `RobotLink` with `telemetrySchema` sends no sample that the schema refuses.
+ * @throws UrdfError, also if the schema would be larger than a schema may be
+ */
+export function telemetrySchemaOfUrdf(xml: string): TelemetrySchema {
+  const properties = propertiesOf(readUrdf(xml))
+  return checked(TelemetrySchema, {
+    type: 'object',
+    properties: { joints: { type: 'object', 'x-kind': 'joints', properties } },
+  })
+}
+
+/** Returns the field of each joint: its position, with what `more` says about it. */
+function propertiesOf(joints: readonly UrdfJoint[], more: (joint: UrdfJoint) => object = () => ({})) {
+  if (joints.length === 0) throw new UrdfError('the URDF has no movable joint')
+  return Object.fromEntries(
+    joints.map((joint) => [
+      joint.name,
+      {
+        type: 'number',
+        ...(joint.lower !== undefined && { minimum: joint.lower }),
+        ...(joint.upper !== undefined && { maximum: joint.upper }),
+        'x-unit': joint.type === 'prismatic' ? 'm' : 'rad',
+        ...more(joint),
+      },
+    ]),
+  )
+}
+
+/** Returns the schema as the platform would accept it. Long names can make it larger than a schema may be. */
+function checked<S extends typeof ControlSchema | typeof TelemetrySchema>(kind: S, schema: object) {
+  const { data, error } = kind.safeParse(schema)
+  if (data === undefined) throw new UrdfError(`the schema of its joints ${error?.issues[0]?.message}`)
+  return data as ReturnType<S['parse']>
 }

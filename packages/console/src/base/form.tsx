@@ -106,7 +106,7 @@ export function FormFooter({ change, explained = false }: { change: Change; expl
   )
 }
 
-/** Returns the reference to a form whose first wrong field gets the focus when the platform has rejected its values. */
+/** Returns the reference to a form whose first wrong field gets the focus when its values were rejected. */
 export function useFocusOnError(error: unknown) {
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {

@@ -1,5 +1,6 @@
 import {
   Button,
+  FileButton,
   Group,
   JsonInput,
   type JsonInputProps,
@@ -15,15 +16,16 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { RecordingMode } from '@wheelhouse/protocol'
 import { ApiError } from '@wheelhouse/sdk'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { DialogButtons, type FieldOf, Form, FormFooter, useFields, useFocusOnError } from '../base/form.tsx'
 import { LinkAnchor } from '../base/links.tsx'
+import { messageOf } from '../base/message-of.ts'
 import { Sections } from '../base/sections.tsx'
-import { Problem } from '../base/states.tsx'
+import { Note, Problem } from '../base/states.tsx'
 import { keys } from '../platform/queries.ts'
 import { useWrite } from '../platform/rest.ts'
 import { recordedLabel } from '../recording/recording-texts.ts'
@@ -144,11 +146,29 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
     { stores: robotKey(robot.id), refresh: [keys.robots] },
   )
   const hideSaved = () => save.isSuccess && save.reset()
-  const { values, field, errors, change } = useFields(() => valuesOf(robot), save.error, hideSaved)
-  const form = useFocusOnError(save.error)
+  const hideNotes = () => {
+    hideSaved()
+    urdf.reset()
+  }
+  const { values, setValues, field, errors, change } = useFields(() => valuesOf(robot), save.error, hideNotes)
+  const urdf = useMutation({
+    mutationFn: async (file: File) => (await import('./urdf-file.ts')).readUrdfFile(file),
+    networkMode: 'always', // the file does not leave the browser
+    onSuccess: ({ control, telemetry }) => {
+      hideSaved()
+      setValues((old) => ({
+        ...old,
+        control_schema: schemaText(control),
+        ...(old.telemetry_schema.trim() === '' && { telemetry_schema: schemaText(telemetry) }),
+      }))
+    },
+  })
+  const form = useFocusOnError(save.error ?? urdf.error)
   const submit = () => {
     const schemas = [values.control_schema, values.telemetry_schema]
-    if (schemas.every((text) => schemaProblem(text) === undefined)) save.mutate(values)
+    if (schemas.some((text) => schemaProblem(text) !== undefined)) return
+    urdf.reset()
+    save.mutate(values)
   }
   const general = (
     <>
@@ -227,10 +247,16 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
     <details open={errors?.control_schema || errors?.telemetry_schema ? true : undefined}>
       <summary>{t('robots.settings.schemas')}</summary>
       <Stack pt="sm">
+        <UrdfButton
+          onChoose={urdf.mutate}
+          isReading={urdf.isPending}
+          read={urdf.isSuccess ? urdf.variables : undefined}
+        />
         <SchemaField
           label={t('robots.fields.controlSchema')}
           description={t('robots.fields.controlSchemaNote')}
           {...field('control_schema')}
+          error={urdf.error ? messageOf(urdf.error) : errors?.control_schema}
         />
         <Switch
           label={t('robots.fields.strictControl')}
@@ -275,6 +301,34 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
       />
       <FormFooter change={save} explained={errors !== undefined} />
     </Form>
+  )
+}
+
+/** Offers to make the schemas of a URDF. `read` is the file of which the fields were filled. */
+function UrdfButton(props: { onChoose: (file: File) => void; isReading: boolean; read: File | undefined }) {
+  const reset = useRef<() => void>(null)
+  const choose = (file: File | null) => {
+    if (file) props.onChoose(file)
+    reset.current?.() // so that the same file can be chosen again after it was corrected
+  }
+  return (
+    <Group>
+      <FileButton
+        accept=".urdf,.xml"
+        onChange={choose}
+        resetRef={reset}
+        inputProps={{ 'aria-label': t('robots.urdf.file') }}
+      >
+        {(button) => (
+          <Button {...button} variant="default" loading={props.isReading}>
+            {t('robots.urdf.choose')}
+          </Button>
+        )}
+      </FileButton>
+      <Note role="status">
+        {props.read ? t('robots.urdf.filled', { file: props.read.name }) : t('robots.urdf.note')}
+      </Note>
+    </Group>
   )
 }
 

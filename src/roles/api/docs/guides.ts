@@ -19,6 +19,7 @@ export interface Guide {
 const sections: Readonly<Record<string, readonly string[]>> = {
   Start: ['README.md', 'docs/demo.md', 'docs/console.md', 'docs/glossary.md'],
   Connect: [
+    'docs/robots.md',
     'docs/protocol.md',
     'docs/protocol-robot.md',
     'docs/protocol-operator.md',
