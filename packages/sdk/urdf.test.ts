@@ -32,7 +32,7 @@ test('they become a control schema with positions, rates and a clutch', () => {
     type: 'object',
     properties: {
       shoulder_pan: { type: 'number', minimum: -1.5, maximum: 1.5, 'x-unit': 'rad', 'x-max-rate': 3.14 },
-      wrist: { type: 'number', 'x-unit': 'rad' },
+      wrist: { type: 'number', 'x-unit': 'rad', 'x-max-rate': 0.5 },
       lift: { type: 'number', minimum: 0, maximum: 0.4, 'x-unit': 'm', 'x-max-rate': 0.1 },
     },
     additionalProperties: false,

@@ -8,6 +8,9 @@ export const MAX_URDF_JOINTS = 100
 /** A name that a field of a schema can have. */
 const FIELD_NAME = /^\p{L}[\p{L}\p{M}\p{N}_./-]{0,63}$/u
 
+/** The rates of joints without a velocity, in radians or metres per second: what is not known must not be fast. */
+const SLOW = { revolute: 0.5, continuous: 0.5, prismatic: 0.05 } as const
+
 /** A movable joint of a URDF document. */
 export interface UrdfJoint {
   readonly name: string
@@ -89,12 +92,12 @@ export function readUrdf(xml: string): UrdfJoint[] {
 
 /**
  * Returns a control schema for the joints of a URDF document: `joints` with a position for each, within its limits and no faster than its
- * velocity, and `clutch`, without which they hold.
+ * velocity (slowly, if it has none), and `clutch`, without which they hold.
  * @throws UrdfError, also if the schema would be larger than a schema may be
  */
 export function controlSchemaOfUrdf(xml: string): ControlSchema {
-  const properties = propertiesOf(readUrdf(xml), ({ velocity }) => ({
-    ...(velocity !== undefined && { 'x-max-rate': velocity }),
+  const properties = propertiesOf(readUrdf(xml), ({ type, velocity = SLOW[type] }) => ({
+    'x-max-rate': velocity,
   }))
   return checked(ControlSchema, {
     type: 'object',

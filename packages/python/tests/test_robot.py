@@ -266,15 +266,17 @@ class LeaderTest(unittest.TestCase):
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         follower = module.Follower("http://hub", "t", "s")
-        follower.telemetry = {"joints": [1.0]}
-        readings = iter([([5.0], False), ([5.0], True), ([5.2], True), ([9.0], False), ([9.0], True), ([8.9], True)])
-        follower.leader = type("Leader", (), {"read": lambda self: next(readings)})()
+        follower.telemetry = {"joints": {"a": 1.0}}
+        follower.limits = {"a": {"minimum": -1, "maximum": 1.15}}
+        angles = [(5.0, False), (5.0, True), (5.2, True), (9.0, False), (9.0, True), (8.9, True)]
+        readings = iter([({"a": angle}, engaged) for angle, engaged in angles])
+        follower.leader = type("Leader", (), {"read": lambda self, names: next(readings)})()
         commands = []
         for _ in range(6):
             commands.append(follower.command())
             if commands[-1]["clutch"]:
                 follower.telemetry = {"joints": commands[-1]["joints"]}
-        self.assertEqual([round(command["joints"][0], 6) for command in commands], [1.0, 1.0, 1.2, 1.2, 1.2, 1.1])
+        self.assertEqual([round(command["joints"]["a"], 6) for command in commands], [1.0, 1.0, 1.15, 1.15, 1.15, 1.05])
         self.assertEqual([command["clutch"] for command in commands], [False, True, True, False, True, True])
 
 
