@@ -165,8 +165,8 @@ export function createArmView(arm: SimulatedArm, { isWrist = false, width = 1_28
   const camera = (): Camera => {
     if (!isWrist) return overview
     const { wrist, tool, toolDirection, fingerDirection } = arm.state.pose
-    const outwards = cross(fingerDirection, toolDirection)
-    return cameraAt(add(wrist, scale(outwards, 0.07)), add(tool, scale(toolDirection, 0.02)), outwards)
+    const forwards = cross(toolDirection, fingerDirection)
+    return cameraAt(add(wrist, scale(forwards, -0.07)), add(tool, scale(toolDirection, 0.02)), forwards)
   }
   return {
     width,
@@ -238,10 +238,7 @@ function drawFace({ pixels, width, height, focal, eye }: Canvas, { corners, colo
       left = Math.min(left, x)
       right = Math.max(right, x)
     }
-    pixels.fill(
-      paint,
-      y * width + Math.max(0, Math.round(left)),
-      y * width + Math.min(width, Math.round(right)),
-    )
+    const [start, end] = [Math.max(0, Math.round(left)), Math.min(width, Math.round(right))]
+    if (start < end) pixels.fill(paint, y * width + start, y * width + end)
   }
 }
