@@ -166,7 +166,7 @@ export function createArmView(arm: SimulatedArm, { isWrist = false, width = 1_28
     if (!isWrist) return overview
     const { wrist, tool, toolDirection, fingerDirection } = arm.state.pose
     const forwards = cross(toolDirection, fingerDirection)
-    return cameraAt(add(wrist, scale(forwards, -0.07)), add(tool, scale(toolDirection, 0.02)), forwards)
+    return cameraAt(add(wrist, scale(forwards, 0.07)), add(tool, scale(toolDirection, 0.02)), forwards)
   }
   return {
     width,
