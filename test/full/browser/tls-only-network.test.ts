@@ -50,19 +50,21 @@ test.runIf(await isTlsOnlyNetworkAllowed())(
       await using browser = await openConsole(world.baseUrl, chrome)
       await using fixture = await openCockpit({ ...world, gatewayUrl: network.gatewayUrl }, browser)
       const { page, operator, robot, sessionId } = fixture
-      await using _camera = await startPython(cameraProgram, {
+      await using camera = await startPython(cameraProgram, {
         args: ['front'],
+        namespace: network.namespace,
         env: {
-          WHIP_URL: `http://127.0.0.1:${network.env.PORT}/api/robots/${fixture.robotId}/whip`,
+          WHIP_URL: `${network.env.BASE_URL}/api/robots/${fixture.robotId}/whip`,
           ROBOT_TOKEN: fixture.robotToken,
+          SSL_CERT_FILE: network.authority,
         },
       })
       await page.addInitScript(COLLECT_PEERS)
       await page.reload()
       const isLive = () =>
         waitFor(async () => {
-          expect(await page.evaluate(RELAY_PROTOCOLS), network.output()).toContain('tls')
-          expect(await page.getByTestId('latency').textContent()).toContain('LIVE')
+          expect(await page.evaluate(RELAY_PROTOCOLS), `${network.output()}\n${camera.output()}`).toContain('tls')
+          expect(await page.getByTestId('latency').textContent()).toContain('Live')
         })
       await isLive()
       await page.keyboard.down('ArrowUp')
