@@ -9,7 +9,7 @@ import { waitFor } from '../../support/world/wait.ts'
 import { createWorld } from '../../support/world/world.ts'
 
 const LOCAL = '127.0.0.1'
-const PASSWORD = 'a password of 24 letters'
+const PASSWORD = 'aPasswordOf24Characters0'
 const sdpOf = (ufrag: string, password = PASSWORD) =>
   `v=0\r\na=ice-ufrag:${ufrag}\r\na=ice-pwd:${password}\r\n`
 
@@ -20,8 +20,8 @@ afterEach(() => {
 })
 
 /** Opens a socket that keeps what arrives. */
-async function openSocket() {
-  const socket = createSocket('udp4').bind(0, LOCAL)
+async function openSocket(port = 0) {
+  const socket = createSocket('udp4').bind(port, LOCAL)
   await once(socket, 'listening')
   sockets.push(socket)
   const received: { text: string; port: number }[] = []
@@ -80,7 +80,7 @@ test('nothing else is let in, and nothing is answered', async () => {
   leave()
   const stranger = await openSocket()
   for (const packet of [
-    request('abcd', { password: 'another password' }),
+    request('abcd', { password: 'anotherPasswordOf24Chars' }),
     request('else'),
     request('gone'),
     request('abcd', { tieBreaker: 1n }),
@@ -104,7 +104,7 @@ test('at a known address, a request that is not authentic is not signed', async 
   const client = await openSocket()
   client.send(request('abcd'), door.port)
   await waitFor(() => expect(media.received).toHaveLength(1))
-  client.send(request('abcd', { password: 'another password' }), door.port)
+  client.send(request('abcd', { password: 'anotherPasswordOf24Chars' }), door.port)
   client.send(Buffer.from('after it'), door.port)
   await waitFor(() => expect(media.texts().slice(1)).toEqual([hex(Buffer.from('after it'))]))
 })
@@ -149,18 +149,19 @@ test('a path ends after 30 seconds without a packet of the peer', async () => {
   expect(door.paths).toBe(0)
 })
 
-test('while no peer has the port behind the door, a path ends, and the next request opens another', async () => {
-  const { door, errors } = await openDoor()
-  const [media] = sockets.splice(0, 1)
+test('while nobody has the port behind the door, packets are lost without an error, and the next ones pass', async () => {
+  const { door, media, errors } = await openDoor()
   door.admit(sdpOf('abcd'))
-  media!.close()
+  sockets.shift()!.close()
   const client = await openSocket()
   client.send(request('abcd'), door.port)
+  client.send(Buffer.from('a packet'), door.port)
+  const next = await openSocket(media.port)
   await waitFor(() => {
     client.send(request('abcd'), door.port)
-    expect(errors).toHaveLength(0)
-    expect(door.paths).toBeLessThan(2)
+    expect(next.received).not.toEqual([])
   })
+  expect(errors).toEqual([])
 })
 
 test('a port in use is reported', async () => {

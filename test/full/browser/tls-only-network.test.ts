@@ -63,7 +63,9 @@ test.runIf(await isTlsOnlyNetworkAllowed())(
       await page.reload()
       const isLive = () =>
         waitFor(async () => {
-          expect(await page.evaluate(RELAY_PROTOCOLS), `${network.output()}\n${camera.output()}`).toContain('tls')
+          expect(await page.evaluate(RELAY_PROTOCOLS), `${network.output()}\n${camera.output()}`).toContain(
+            'tls',
+          )
           expect(await page.getByTestId('latency').textContent()).toContain('Live')
         })
       await isLive()
