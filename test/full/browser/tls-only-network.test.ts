@@ -12,7 +12,8 @@ import { startPython } from '../../support/video/python-programs.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld } from '../../support/world/world.ts'
 
-const cameraProgram = fileURLToPath(new URL('../../../examples/python/camera.py', import.meta.url))
+const example = (name: string) =>
+  fileURLToPath(new URL(`../../../examples/python/${name}.py`, import.meta.url))
 
 /** The protocol over which each video of the page reaches its TURN server. */
 const RELAY_PROTOCOLS = `Promise.all(window.peers.map(async (peer) => {
@@ -50,7 +51,7 @@ test.runIf(await isTlsOnlyNetworkAllowed())(
       await using browser = await openConsole(world.baseUrl, chrome)
       await using fixture = await openCockpit({ ...world, gatewayUrl: network.gatewayUrl }, browser)
       const { page, operator, robot, sessionId } = fixture
-      await using camera = await startPython(cameraProgram, {
+      await using camera = await startPython(example('camera'), {
         args: ['front'],
         namespace: network.namespace,
         env: {
@@ -59,14 +60,30 @@ test.runIf(await isTlsOnlyNetworkAllowed())(
           SSL_CERT_FILE: network.authority,
         },
       })
+      const rover = await world.robot(fixture.owner)
+      await using roverProgram = await startPython(example('robot'), {
+        namespace: network.namespace,
+        env: {
+          CONTROL_URL: `${network.env.GATEWAY_URL}/robots/${rover.id}/control`,
+          ROBOT_TOKEN: rover.token,
+          SSL_CERT_FILE: network.authority,
+        },
+      })
+      const isOnline = (sinceMs: number) =>
+        waitFor(async () => {
+          const { last_heartbeat } = (await fixture.owner.get(`/api/client/robots/${rover.id}`)).body
+          expect(Date.parse(last_heartbeat), roverProgram.output()).toBeGreaterThan(sinceMs)
+        })
+      await isOnline(0)
       await page.addInitScript(COLLECT_PEERS)
       await page.reload()
+      const state = () => page.getByTestId('latency').textContent()
       const isLive = () =>
         waitFor(async () => {
           expect(await page.evaluate(RELAY_PROTOCOLS), `${network.output()}\n${camera.output()}`).toContain(
             'tls',
           )
-          expect(await page.getByTestId('latency').textContent()).toContain('Live')
+          expect(await state()).toContain('Live')
         })
       await isLive()
       await page.keyboard.down('ArrowUp')
@@ -75,7 +92,12 @@ test.runIf(await isTlsOnlyNetworkAllowed())(
       await fixture.expectHalted()
 
       await network.changeAddress()
+      await waitFor(async () => expect(await state()).not.toContain('Live'))
+      const changedMs = Date.now()
       await isLive()
+      await isOnline(changedMs)
+      // The camera has connected a second time, which it can over the TURN server only.
+      expect(camera.output()).toMatch(/camera front connected[^]*camera front connected/)
       const { xM } = robot.state
       await waitFor(async () => {
         await page.keyboard.down('ArrowUp')

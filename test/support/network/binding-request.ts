@@ -22,7 +22,7 @@ export const attribute = (type: number, value: Buffer): Buffer => {
 }
 
 /** Returns a message of STUN with a body, as if the body had `more` bytes more. */
-export function message(body: Buffer, more = 0, transactionId = Buffer.alloc(12, 7)): Buffer {
+export function message(body: Buffer, more = 0, transactionId: Buffer = Buffer.alloc(12, 7)): Buffer {
   const header = Buffer.alloc(8)
   header.writeUInt16BE(0x0001, 0)
   header.writeUInt16BE(body.length + more, 2)
