@@ -97,7 +97,7 @@ test.runIf(await isTlsOnlyNetworkAllowed())(
       await isLive()
       await isOnline(changedMs)
       // The camera has connected a second time, which it can over the TURN server only.
-      expect(camera.output()).toMatch(/camera front connected[^]*camera front connected/)
+      expect(camera.output()).toMatch(/camera front connected[\s\S]*camera front connected/)
       const { xM } = robot.state
       await waitFor(async () => {
         await page.keyboard.down('ArrowUp')
