@@ -255,6 +255,10 @@ export function loadConfig(source: Record<string, string | undefined> = environm
     recorder: { port: ports.RECORDER_PORT, url: env.RECORDER_URL },
     media: {
       port: ports.MEDIA_UDP_PORT,
+      /** Undefined if no TURN server is reached over TCP or TLS. */
+      relayPort: env.TURN_URLS.some((url) => /^turns:|transport=tcp$/.test(url))
+        ? env.MEDIA_RELAY_PORT
+        : undefined,
       publicAddress: env.MEDIA_UDP_ADDRESS,
       maxBitsPerSecond: env.MEDIA_MAX_KBPS * 1_000,
     },

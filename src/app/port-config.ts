@@ -9,6 +9,8 @@ export const portVariables = {
   GATEWAY_PORT: port.optional(),
   /** UDP port of the cameras. */
   MEDIA_UDP_PORT: port.optional(),
+  /** UDP port of the browsers that TURN servers relay over TCP or TLS. */
+  MEDIA_RELAY_PORT: port.default(0),
   /** TCP port of the recorder, for gateways and media roles. */
   RECORDER_PORT: port.optional(),
   WORKER_PORT: port.optional(),

@@ -46,7 +46,7 @@ class Response:
     url: str
     """The address of the response, after redirects."""
     headers: Mapping[str, str]
-    """Names in lower case."""
+    """Names in lower case. Several headers of one name are joined with commas (RFC 9110, section 5.3)."""
     content: bytes
 
 
@@ -66,7 +66,8 @@ def send_request(
             body = answer.read(MAX_RESPONSE_BYTES + 1)
             if len(body) > MAX_RESPONSE_BYTES:
                 raise ApiError(0, "too_large", f"the response of {method} {url} has more than {MAX_RESPONSE_BYTES} bytes")
-            return Response(answer.status, answer.url, {name.lower(): value for name, value in answer.headers.items()}, body)
+            fields = {name.lower(): ", ".join(answer.headers.get_all(name, [])) for name in answer.headers}
+            return Response(answer.status, answer.url, fields, body)
     except urllib.error.HTTPError as refusal:
         raise _refusal(refusal) from None
     except (OSError, ValueError, EOFError) as error:

@@ -29,6 +29,10 @@ NTP_EPOCH_S = 2_208_988_800
 """Seconds from 1900, where the time of NTP begins, to 1970."""
 CONNECT_LIMIT_S = 15.0
 """An attempt that lasted longer has been a success: the next one follows soon."""
+ATTEMPT_LIMIT_S = 10.0
+"""An attempt that is not connected after this time ends, and the next one uses a TURN server. The platform gives it up at the same time."""
+CLOSE_LIMIT_S = 1.0
+"""Longest wait for the end of a connection, whose TURN server may not be reached any more."""
 REQUEST_LIMIT_S = 10.0
 """Longest time of a request."""
 SILENT_S = 1.1
@@ -41,6 +45,7 @@ ADDRESS_POLL_S = 0.25
 _FINAL_STATUSES = frozenset({400, 401, 403, 404})
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _MONO = "gray"
+_TURN_LINK = re.compile(r"<(turns?:[^>]+)>([^<]*)")
 
 
 class Camera:
@@ -86,6 +91,8 @@ class Camera:
         self._closed = threading.Event()
         self._newest: tuple[Any, float] | None = None
         self._fresh: asyncio.Event | None = None
+        self._relays = Relays()
+        self._closings: set[asyncio.Future[None]] = set()
         self._threads = [threading.Thread(target=self._run, name=f"wheelhouse-camera-{name}", daemon=True)]
         if source is not None:
             read = self._call_source if callable(source) else self._read_source
@@ -192,6 +199,8 @@ class Camera:
                     return
             except Exception as error:  # whatever the library raises
                 self._report(error)
+                if self.state != "connected":
+                    self._relays.failed()
             if time.monotonic() - began_s > CONNECT_LIMIT_S:
                 backoff.reset()
             self._change("offline")
@@ -212,7 +221,9 @@ class Camera:
     async def _publish(self, url: str, token: str) -> None:
         """Publishes until the connection fails or the camera is closed."""
         assert self._ending is not None
-        peer = self._aiortc.RTCPeerConnection(self._aiortc.RTCConfiguration(iceServers=[]))
+        relay = self._relays.current
+        servers = [self._aiortc.RTCIceServer(*relay)] if relay else []
+        peer = self._aiortc.RTCPeerConnection(self._aiortc.RTCConfiguration(iceServers=servers))
         over = asyncio.Event()
 
         def changed() -> None:
@@ -227,22 +238,32 @@ class Camera:
         try:
             track = self._create_track()
             _report_captures(peer.addTrack(track), track)
-            await peer.setLocalDescription(await peer.createOffer())
+            await asyncio.wait_for(peer.setLocalDescription(await peer.createOffer()), ATTEMPT_LIMIT_S)
             offer = peer.localDescription.sdp.encode()
             answer = await asyncio.to_thread(send_request, "POST", url, content=offer, headers=headers, limit_s=REQUEST_LIMIT_S)
             resource = urllib.parse.urljoin(url, answer.headers.get("location", ""))
+            self._relays.update(answer.headers.get("link", ""))
             await peer.setRemoteDescription(self._aiortc.RTCSessionDescription(answer.content.decode(), "answer"))
             waits = [asyncio.ensure_future(wait) for wait in (over.wait(), self._ending.wait(), _end_when_silent(peer))]
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             for wait in waits:
                 wait.cancel()
+            if self.state != "connected" and not self._ending.is_set():
+                raise WheelhouseError(f"no connection for the video in {ATTEMPT_LIMIT_S:.0f} s; the next attempt takes another way")
         finally:
-            await peer.close()
+            await self._close(peer)
             if resource is not None:
                 try:
                     await asyncio.to_thread(send_request, "DELETE", resource, headers=headers, limit_s=REQUEST_LIMIT_S)
                 except ApiError as error:
                     logger.debug("camera %s: %s", self.name, error)  # the platform removes a camera that has gone
+
+    async def _close(self, peer: Any) -> None:
+        """Closes a connection; in the background after the limit. The library gives up after a minute."""
+        closing = asyncio.ensure_future(peer.close())
+        self._closings.add(closing)
+        closing.add_done_callback(self._closings.discard)
+        await asyncio.wait({closing}, timeout=CLOSE_LIMIT_S)
 
     async def _next(self) -> tuple[Any, float]:
         assert self._fresh is not None
@@ -300,11 +321,42 @@ def _report_captures(sender: Any, track: Any) -> None:
     sender._send_rtcp = send_rtcp
 
 
+class Relays:
+    """The ways to the platform: directly at first, then over each of its TURN servers, one at a time because aiortc uses one only."""
+
+    def __init__(self) -> None:
+        self._servers: list[tuple[str, str, str]] = []
+        self._choice = 0
+
+    @property
+    def current(self) -> tuple[str, str, str] | None:
+        """The address, the user name and the credential of the TURN server to use; None for none."""
+        return self._servers[self._choice - 1] if 0 < self._choice <= len(self._servers) else None
+
+    def update(self, links: str) -> None:
+        """Takes the servers with their newest credentials from the Link headers of an answer (RFC 9725, section 4.6)."""
+        self._servers = turn_servers_of(links)
+
+    def failed(self) -> None:
+        """Chooses the next way. The one that works is kept."""
+        self._choice = (self._choice + 1) % (len(self._servers) + 1)
+
+
+def turn_servers_of(links: str) -> list[tuple[str, str, str]]:
+    """Returns the address, the user name and the credential of each TURN server in Link headers."""
+    servers = []
+    for url, parameters in _TURN_LINK.findall(links):
+        name, credential = re.search(r'username="([^"]*)"', parameters), re.search(r'credential="([^"]*)"', parameters)
+        if name and credential and re.search(r'rel="?ice-server\b', parameters):
+            servers.append((url, name[1], credential[1]))
+    return servers
+
+
 async def _end_when_silent(peer: Any) -> None:
     """Returns when the platform no longer reports: ICE notices its end after half a minute only."""
     reports: list[Any] = []
     changed_s = time.monotonic()
-    while not reports or time.monotonic() - changed_s <= SILENT_S:
+    while time.monotonic() - changed_s <= (SILENT_S if reports else ATTEMPT_LIMIT_S):
         await asyncio.sleep(CHECK_S)
         stats = (await peer.getStats()).values()
         newest = [item.timestamp for item in stats if item.type == "remote-inbound-rtp"]

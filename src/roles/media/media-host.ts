@@ -146,8 +146,8 @@ export function createMediaHost(deps: {
     else {
       retryAtMs = performance.now() + RETRY_MS
       log.warn(
-        { port: settings.port, reason: message.message },
-        'cannot open the UDP port of the video: stop the other program that uses it, or set MEDIA_UDP_PORT',
+        { port: settings.port, relayPort: settings.relayPort, reason: message.message },
+        'cannot open a UDP port of the video: stop the other program that uses it, or set MEDIA_UDP_PORT or MEDIA_RELAY_PORT',
       )
     }
   }

@@ -152,6 +152,17 @@ describe('docker-compose.yml', () => {
     expect(new Set(udpPorts).size).toBe(2)
   })
 
+  test('publishes both UDP ports of each media process with the numbers that it announces', () => {
+    const udpPorts = ['media-1', 'media-2'].flatMap((name) => {
+      const { port, relayPort, publicAddress } = loadConfig(environmentOf(name, production)).media
+      const published = services[name]!.ports.map((entry) => filledIn(entry, {}))
+      expect(published).toEqual([port, relayPort].map((number) => `127.0.0.1:${number}:${number}/udp`))
+      expect(publicAddress).toBe('127.0.0.1')
+      return [port, relayPort]
+    })
+    expect(new Set(udpPorts).size).toBe(4)
+  })
+
   test('gives each recorder its address inside the network, and the storage', () => {
     const recorders = ours.filter(([name]) => name.startsWith('recorder'))
     expect(recorders).toHaveLength(2)

@@ -38,6 +38,9 @@ export async function isTlsOnlyNetworkAllowed(): Promise<boolean> {
     await mkdir(etc, { recursive: true })
     await writeFile(`${etc}/hosts`, `127.0.0.1 localhost\n${SERVER} ${GATEWAY}\n`)
     for (const device of ['lo', 'eth0']) await ip('-n', namespace, 'link', 'set', device, 'up')
+    // As in real networks; what is not the proxy's port 443 is unreachable all the same.
+    await ip('-n', namespace, 'route', 'add', 'default', 'via', SERVER)
+    await ip('-n', namespace, 'route', 'add', 'unreachable', MEDIA)
     return true
   } catch {
     await deleteNetwork()

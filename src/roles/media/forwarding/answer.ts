@@ -18,6 +18,23 @@ export function withRoundTripFeedback(answer: string, offer: string): string {
   return write(session)
 }
 
+/** Foundation, component, protocol, priority and address of an IPv4 candidate (RFC 8839, section 5.1). */
+const IPV4_CANDIDATE = /^a=candidate:\S+ \S+ \S+ \d+ ([\d.]+) /
+
+/** Adds, for each IPv4 address among the candidates, the port of the relay door, after and below all others. */
+export function withRelayCandidates(answer: string, port: number): string {
+  const lines = answer.split('\r\n')
+  const candidates = lines.filter((line) => line.startsWith('a=candidate:'))
+  const lowest = Math.min(...candidates.map((line) => Number(line.split(' ')[3])))
+  const addresses = new Set(candidates.flatMap((line) => IPV4_CANDIDATE.exec(line)?.[1] ?? []))
+  const added = [...addresses].map((address, index) => {
+    // A foundation of its own: clients check the candidates of one foundation one after the other.
+    return `a=candidate:relayed${index} 1 UDP ${lowest - 1 - index} ${address} ${port} typ host`
+  })
+  const last = lines.findLastIndex((line) => line.startsWith('a=candidate:'))
+  return lines.toSpliced(last + 1, 0, ...added).join('\r\n')
+}
+
 /** Accepts the layers and the header extensions of a publisher's video. */
 export function withLayersAndExtensions(answer: string, { mid, layers, extensions }: OfferedMedia): string {
   const { captureTime, layer } = extensions

@@ -8,6 +8,8 @@ export interface MediaSettings {
   readonly bindAddress: string | undefined
   /** The UDP port of all peers; 0 for a free one. */
   readonly port: number
+  /** The UDP port of browsers that TURN servers relay over TCP or TLS; 0 for a free one, undefined for none. */
+  readonly relayPort: number | undefined
   /** The IP address that clients use, if it is not an address of this machine. */
   readonly publicAddress: string | undefined
   /** Highest bitrate of a publisher's video in bits per second. */

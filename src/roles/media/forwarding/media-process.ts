@@ -1,5 +1,3 @@
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
 import { createLog } from '../../../core/log.ts'
 import { connectToParent } from '../../../core/process/child-link.ts'
 import { createGuard } from '../../../core/process/guard.ts'
@@ -7,22 +5,7 @@ import type { UnsentGap } from '../../../modules/recordings/transport/index.ts'
 import type { CameraRecordings } from './camera-recordings.ts'
 import { Cameras } from './cameras.ts'
 import type { FromMediaProcess, MediaSettings, ToMediaProcess } from './media-messages.ts'
-
-/**
- * Returns the UDP port to use. Port 0 becomes a free one.
- * @throws if the port is in use: the library would not report it.
- */
-async function openUdpPort({
-  bindAddress,
-  port,
-}: Pick<MediaSettings, 'bindAddress' | 'port'>): Promise<number> {
-  const socket = createSocket({ type: bindAddress?.includes(':') ? 'udp6' : 'udp4', reuseAddr: false })
-  socket.bind({ port, ...(bindAddress && { address: bindAddress }), exclusive: true })
-  await once(socket, 'listening')
-  const chosen = socket.address().port
-  socket.close()
-  return chosen
-}
+import { openUdpSocket, RelayDoor } from './relay-door.ts'
 
 // The forwarding process: it has the WebRTC connections of one media role. A separate process, because the library ends its process
 // with an abort when it is used wrongly, and because forwarding must not delay anything else. `createMediaHost` starts it.
@@ -39,13 +22,28 @@ const settings: MediaSettings = JSON.parse(process.argv[2] ?? '{}')
 const log = createLog({ level: 'warn', pretty: process.stdout.isTTY === true })
 const guard = createGuard({ role: 'media-forwarding', log, count: () => {} })
 
-const port = await openUdpPort(settings).catch(async (cause: unknown) => {
+/**
+ * Returns the UDP port to use, of which port 0 becomes a free one, and the door for relayed browsers.
+ * @throws if a port is in use: the library would not report it.
+ */
+async function openPorts({ bindAddress, port: wanted, relayPort }: MediaSettings) {
+  const socket = await openUdpSocket({ bindAddress, port: wanted })
+  const { port } = socket.address()
+  // The door is for IPv4: TURN servers relay to the addresses of the answer with it.
+  const hasDoor = relayPort !== undefined && !bindAddress?.includes(':')
+  const door = hasDoor ? await openUdpSocket({ bindAddress, port: relayPort }) : undefined
+  socket.close()
+  const relayDoor = door && new RelayDoor(door, { port, address: bindAddress ?? '127.0.0.1' }, guard)
+  return { port, relayDoor }
+}
+
+const { port, relayDoor } = await openPorts(settings).catch(async (cause: unknown) => {
   process.send?.({ type: 'failed', message: String(cause) } satisfies FromMediaProcess, () => process.exit(1))
   return await new Promise<never>(() => {}) // the callback ends the process
 })
 const postToParent = connectToParent<FromMediaProcess, ToMediaProcess>({ name: 'media', guard, onMessage })
 const nowMs = () => performance.timeOrigin + performance.now()
-const environment = { settings: { ...settings, port }, guard, log, nowMs }
+const environment = { settings: { ...settings, port }, relayDoor, guard, log, nowMs }
 const cameras = new Cameras(environment, post)
 
 function onMessage(message: ToMediaProcess): unknown {

@@ -2,7 +2,9 @@ import { PeerConnection } from 'node-datachannel'
 import type { Log } from '../../../core/log.ts'
 import type { Guard } from '../../../core/process/guard.ts'
 import { answerWithCandidates } from '../../../core/webrtc/session-description.ts'
+import { withRelayCandidates } from './answer.ts'
 import type { MediaSettings } from './media-messages.ts'
+import type { RelayDoor } from './relay-door.ts'
 
 /** A peer that is not connected after this time is closed. */
 const CONNECT_LIMIT_MS = 10_000
@@ -16,6 +18,8 @@ export interface PeerEvents {
 /** The parts of the process that every peer uses. */
 export interface PeerEnvironment {
   readonly settings: MediaSettings
+  /** Undefined without TURN servers over TCP or TLS. */
+  readonly relayDoor: RelayDoor | undefined
   readonly guard: Guard
   readonly log: Log
   /** Unix time in milliseconds, with fractions. */
@@ -27,11 +31,12 @@ export class PeerLink {
   readonly #events: PeerEvents
   readonly #connection: PeerConnection
   readonly #timer: NodeJS.Timeout
+  #leaveDoor: (() => void) | undefined
   #closed = false
 
   /** Creates the connection. `manual` leaves the answer to the caller, which adds its tracks before. */
   constructor(id: number, environment: PeerEnvironment, events: PeerEvents, { manual }: { manual: boolean }) {
-    const { settings, guard } = environment
+    const { settings, relayDoor, guard } = environment
     this.#events = events
     this.#connection = new PeerConnection(`peer-${id}`, {
       iceServers: [],
@@ -46,7 +51,10 @@ export class PeerLink {
     )
     const onCandidates = guard.handler('media:candidates', (state: string) => {
       const answer = state === 'complete' && !this.#closed ? this.#connection.localDescription() : null
-      if (answer) events.answered(answerWithCandidates(answer.sdp, settings))
+      if (!answer) return
+      const sdp = answerWithCandidates(answer.sdp, settings)
+      this.#leaveDoor = relayDoor?.admit(sdp)
+      events.answered(relayDoor ? withRelayCandidates(sdp, relayDoor.port) : sdp)
     })
     const onState = guard.handler('media:state', (state: string) => {
       if (state === 'connected') clearTimeout(this.#timer)
@@ -71,6 +79,7 @@ export class PeerLink {
     if (this.#closed) return
     this.#closed = true
     clearTimeout(this.#timer)
+    this.#leaveDoor?.()
     this.#connection.close()
     this.#events.closed(reason)
   }
