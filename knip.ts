@@ -17,7 +17,7 @@ const config: KnipConfig = ({ production }) => ({
         'tools/scripts/*.mjs',
         // Started by path, as separate processes.
         'test/support/{gallery,runner/rerun}/main.ts',
-        'test/support/conformance/{simulated,wrong}-{robot,operator}.ts',
+        'test/support/conformance/{simulated,wrong}-{arm,robot,operator}.ts',
         'test/support/database/repeat-query.ts',
         'test/support/network/datagrams.ts',
         'test/support/processes/probe.ts',
