@@ -21,10 +21,10 @@ class Leader:
 
 
 class Follower(Operator):
-    leader, limits, offsets, goal = Leader(), {}, None, None
+    leader, travel, offsets, goal = Leader(), {}, None, None
 
     def within(self, name, angle):
-        limit = self.limits.get(name, {})
+        limit = self.travel.get(name, {})
         return min(max(angle, limit.get("minimum", -math.inf)), limit.get("maximum", math.inf))
 
     def command(self):
@@ -40,7 +40,7 @@ class Follower(Operator):
 async def main(session_id):
     api = Api(os.environ["WHEELHOUSE_URL"], os.environ["WHEELHOUSE_API_KEY"])
     async with Follower(api, session_id=session_id) as follower:
-        follower.limits = api.get_session(id=session_id)["control_schema"]["properties"]["joints"]["properties"]
+        follower.travel = api.get_session(id=session_id)["control_schema"]["properties"]["joints"]["properties"]
         await follower.wait_for(lambda: follower.telemetry is not None)
         await follower.drive(follower.command, rate_hz=50)
 

@@ -83,8 +83,8 @@ class OperatorTest(unittest.IsolatedAsyncioTestCase):
         self.operator.handle("limits", {"speed_scale": 0.5, "reason": "latency"})
         self.assertEqual(self.operator.control({"linear_mps": 1.0}, ttl_ms=100), 1)
         self.assertIn('"speed_scale":0.5,"data":{"linear_mps":0.5},"ttl_ms":100', self.connection.frames[0])
-        self.assertEqual(self.operator.control({"linear": "fast"}), 2)
-        self.assertIn('"data":{"linear":"fast"}', self.connection.frames[1])
+        self.assertEqual(self.operator.control({"linear": "fast"}, seen={"front": 1_795_167_060_000}), 2)
+        self.assertIn('"data":{"linear":"fast"},"seen":{"front":1795167060000}', self.connection.frames[1])
         self.assertNotIn("speed_scale", self.connection.frames[1])
 
     async def test_after_a_stop_no_command_follows(self) -> None:

@@ -267,7 +267,7 @@ class LeaderTest(unittest.TestCase):
         spec.loader.exec_module(module)
         follower = module.Follower("http://hub", "t", "s")
         follower.telemetry = {"joints": {"a": 1.0}}
-        follower.limits = {"a": {"minimum": -1, "maximum": 1.15}}
+        follower.travel = {"a": {"minimum": -1, "maximum": 1.15}}
         angles = [(5.0, False), (5.0, True), (5.2, True), (9.0, False), (9.0, True), (8.9, True)]
         readings = iter([({"a": angle}, engaged) for angle, engaged in angles])
         follower.leader = type("Leader", (), {"read": lambda self, names: next(readings)})()

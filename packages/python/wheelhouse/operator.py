@@ -8,7 +8,7 @@ import logging
 import struct
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -371,11 +371,19 @@ class Operator(Observer):
     def on_dropped(self, seq: int, why: str) -> None:
         """Takes the number of a command that did not reach the robot, and the reason."""
 
-    def control(self, data: Any, *, ttl_ms: int | None = None, video_age_ms: float | None | bool = False) -> int | None:
+    def control(
+        self,
+        data: Any,
+        *,
+        ttl_ms: int | None = None,
+        video_age_ms: float | None | bool = False,
+        seen: Mapping[str, float] | None = None,
+    ) -> int | None:
         """Sends one command of any JSON value, slowed down to the allowed speed.
 
         `ttl_ms`: its greatest age when the robot obeys it, by default the gateway's deadman. `video_age_ms`: how old the picture is by which
-        the operator drives, None if that is unknown, False without a picture. Returns its number; None if it was not sent: the link is
+        the operator drives, None if that is unknown, False without a picture. `seen`: of each camera, when its newest shown frame was captured,
+        in Unix milliseconds of the platform's clock, which its sender reports have. Returns its number; None if it was not sent: the link is
         offline, has too many unsent bytes, or a stop is pending. Raises FrameError for data that cannot be sent.
         """
         scale = self.limits.speed_scale
@@ -384,6 +392,8 @@ class Operator(Observer):
             fields = {"speed_scale": scale, "data": limit_speed(data, 1.0, scale, None)}
         if video_age_ms is not False:
             fields["video_age_ms"] = max(0, round(video_age_ms)) if is_finite(video_age_ms) and video_age_ms is not None else None
+        if seen:
+            fields["seen"] = dict(seen)
         if _checked(ttl_ms) is not None:
             fields["ttl_ms"] = ttl_ms
         seq = self._seq + 1

@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { createGuard } from '../../../src/core/process/guard.ts'
 import { openUdpSocket, RelayDoor } from '../../../src/roles/media/forwarding/relay-door.ts'
 import { bindingRequest } from '../../support/network/binding-request.ts'
+import type { TestViewer } from '../../support/video/test-viewer.ts'
 import { openVideoFixture, withMedia } from '../../support/video/video-fixture.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld } from '../../support/world/world.ts'
@@ -192,6 +193,9 @@ async function openRelay(target: number, { ufrag, password }: { ufrag: string; p
   return { port: front.address().port, requests: () => requests }
 }
 
+const hasFailed = ({ state }: TestViewer) =>
+  state === 'failed' || state === 'closed' || state === 'disconnected'
+
 test.each([
   ['that listens on one address', LOCAL],
   ['that listens on all addresses', '0.0.0.0'],
@@ -207,32 +211,36 @@ test.each([
   })
   await using fixture = await openVideoFixture(world)
   await fixture.isLive()
-  const viewer = fixture.viewer()
-  const answer = await viewer.request({
-    url: fixture.url,
-    token: await fixture.ticketOf(fixture.operator, 'control'),
-  })
-  const candidates = answer.split('\r\n').filter((line) => line.startsWith('a=candidate:'))
-  const priorityOf = (line: string) => Number(line.split(' ')[3])
-  const relayed = candidates.filter((line) => line.startsWith('a=candidate:relayed'))
-  const direct = candidates.filter((line) => !relayed.includes(line))
-  const ipv4 = direct.filter((line) => /^\S+ \S+ \S+ \d+ [\d.]+ /.test(line))
-  expect(relayed.map((line) => line.split(' ')[4])).toEqual(ipv4.map((line) => line.split(' ')[4]))
-  expect(Math.max(...relayed.map(priorityOf))).toBeLessThan(Math.min(...direct.map(priorityOf)))
+  // On a busy machine an attempt may take longer than it may; another one follows, as from every viewer.
+  await waitFor(async () => {
+    const viewer = fixture.viewer()
+    const answer = await viewer.request({
+      url: fixture.url,
+      token: await fixture.ticketOf(fixture.operator, 'control'),
+    })
+    const candidates = answer.split('\r\n').filter((line) => line.startsWith('a=candidate:'))
+    const priorityOf = (line: string) => Number(line.split(' ')[3])
+    const relayed = candidates.filter((line) => line.startsWith('a=candidate:relayed'))
+    const direct = candidates.filter((line) => !relayed.includes(line))
+    const ipv4 = direct.filter((line) => /^\S+ \S+ \S+ \d+ [\d.]+ /.test(line))
+    expect(relayed.map((line) => line.split(' ')[4])).toEqual(ipv4.map((line) => line.split(' ')[4]))
+    expect(Math.max(...relayed.map(priorityOf))).toBeLessThan(Math.min(...direct.map(priorityOf)))
 
-  const attributeOf = (name: string) => new RegExp(`^a=${name}:(\\S+)`, 'm').exec(answer)![1]!
-  const relay = await openRelay(Number(relayed[0]!.split(' ')[5]), {
-    ufrag: attributeOf('ice-ufrag'),
-    password: attributeOf('ice-pwd'),
+    const attributeOf = (name: string) => new RegExp(`^a=${name}:(\\S+)`, 'm').exec(answer)![1]!
+    const relay = await openRelay(Number(relayed[0]!.split(' ')[5]), {
+      ufrag: attributeOf('ice-ufrag'),
+      password: attributeOf('ice-pwd'),
+    })
+    const only = `a=candidate:1 1 UDP 2113929471 ${LOCAL} ${relay.port} typ host`
+    viewer.accept(
+      answer
+        .split('\r\n')
+        .filter((line) => line === relayed[0] || !line.startsWith('a=candidate:'))
+        .map((line) => (line === relayed[0] ? only : line))
+        .join('\r\n'),
+    )
+    await waitFor(() => expect(viewer.packets.length > 10 || hasFailed(viewer)).toBe(true))
+    expect(viewer.packets.length).toBeGreaterThan(10)
+    expect(relay.requests()).toBeGreaterThan(0)
   })
-  const only = `a=candidate:1 1 UDP 2113929471 ${LOCAL} ${relay.port} typ host`
-  viewer.accept(
-    answer
-      .split('\r\n')
-      .filter((line) => line === relayed[0] || !line.startsWith('a=candidate:'))
-      .map((line) => (line === relayed[0] ? only : line))
-      .join('\r\n'),
-  )
-  await waitFor(() => expect(viewer.packets.length).toBeGreaterThan(10))
-  expect(relay.requests()).toBeGreaterThan(0)
 })
