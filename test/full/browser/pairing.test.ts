@@ -33,7 +33,7 @@ test('a phone opens the address of the QR code and becomes the robot, which the 
   await pairing.getByText(`curl -fsS ${world.baseUrl}/api/pairing`).waitFor()
   await pairing.getByText('Waiting for Pocket to connect…').waitFor()
   for (const [tab, command] of [
-    ['ROS 2', 'run-robot-bridge.ts'],
+    ['ROS', 'wheelhouse ros run'],
     ['Docker', 'docker run --rm -it'],
     ['Raspberry Pi', `--index-url ${world.baseUrl}/downloads/simple/`],
     ['Simulated', `curl -fsS ${world.baseUrl}/connect/robot.mjs`],
