@@ -147,7 +147,10 @@ export function createControlRelay(deps: {
       if (!stream.deadmanScheduled) stream.startDeadman(scheduleDeadmanCheck(deadmanMs, controlSession))
       const limited = limit(controlSession, judged, ageMs, nowMs)
       if (robot.ordered.sendControl(limited, clockMs())) onControlSent(controlSession, limited, ageMs)
-      else bufferControl(controlSession, stamp, limited, nowMs - ageMs)
+      else {
+        controlSession.motionLimiter?.undo()
+        bufferControl(controlSession, stamp, limited, nowMs - ageMs)
+      }
     },
 
     /** Notes how old the operator's picture is: binary control frames do not contain it. */

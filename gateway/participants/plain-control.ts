@@ -1,10 +1,10 @@
-import { MAX_FRAME_DEPTH, MAX_SEEN_CAMERAS, MAX_TTL_MS } from '@wheelhouse/protocol'
+import { CAMERA_NAME, MAX_CAMERAS, MAX_FRAME_DEPTH, MAX_TTL_MS } from '@wheelhouse/protocol'
 
 /** A camera of `seen` with its time. */
-const SEEN = '"[a-z0-9][a-z0-9_-]{0,31}": ?(?:0|[1-9]\\d{0,14})(?:\\.\\d{1,20})?'
+const SEEN = `"${CAMERA_NAME.source.slice(1, -1)}": ?(?:0|[1-9]\\d{0,14})(?:\\.\\d{1,20})?`
 /** The beginning of a control frame with its fields in the documented order, with or without a space between them. */
 const HEADER = new RegExp(
-  `\\{"type": ?"control", ?"seq": ?(0|[1-9]\\d{0,15}), ?"t": ?(-?(?:0|[1-9]\\d{0,15})(?:\\.\\d{1,20})?), ?(?:"ttl_ms": ?([1-9]\\d{0,4}), ?)?(?:"video_age_ms": ?(null|(?:0|[1-9]\\d{0,8})(?:\\.\\d{1,20})?), ?)?(?:"seen": ?(\\{${SEEN}(?:, ?${SEEN}){0,${MAX_SEEN_CAMERAS - 1}}\\}), ?)?"data": ?`,
+  `\\{"type": ?"control", ?"seq": ?(0|[1-9]\\d{0,15}), ?"t": ?(-?(?:0|[1-9]\\d{0,15})(?:\\.\\d{1,20})?), ?(?:"ttl_ms": ?([1-9]\\d{0,4}), ?)?(?:"video_age_ms": ?(null|(?:0|[1-9]\\d{0,8})(?:\\.\\d{1,20})?), ?)?(?:"seen": ?(\\{${SEEN}(?:, ?${SEEN}){0,${MAX_CAMERAS - 1}}\\}), ?)?"data": ?`,
   'y',
 )
 

@@ -1,49 +1,11 @@
-import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { findProgram, requireProgram } from '../../test/support/programs/installed-programs.ts'
+import { requireProgram } from '../../test/support/programs/installed-programs.ts'
 import { createNode, type ManagedNode } from './node.ts'
 import type { Ports } from './ports.ts'
 import { answersOk } from './roles.ts'
 import { launch, tailOf } from './spawn.ts'
 
 const CONFIGURATION = fileURLToPath(new URL('../../tools/haproxy.cfg', import.meta.url))
-
-const run = promisify(execFile)
-
-/**
- * Returns the file with the cluster's certificate for `localhost` and its key, which is made once; undefined without openssl. Nobody has
- * signed it: clients must trust it, or ignore errors of certificates.
- */
-export async function createCertificate(dataDir: string): Promise<string | undefined> {
-  const file = join(dataDir, 'tls.pem')
-  if (existsSync(file)) return file
-  const program = findProgram('openssl')
-  if (!program) return undefined
-  const [key, certificate] = [join(dataDir, 'tls.key'), join(dataDir, 'tls.crt')]
-  const algorithm = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
-  await run(program, [
-    'req',
-    '-x509',
-    ...algorithm,
-    '-days',
-    '365',
-    ...names,
-    '-keyout',
-    key,
-    '-out',
-    certificate,
-  ])
-  await writeFile(`${file}.new`, `${await readFile(certificate, 'utf8')}${await readFile(key, 'utf8')}`, {
-    mode: 0o600,
-  })
-  await Promise.all([rm(key), rename(`${file}.new`, file)])
-  return file
-}
 
 /** Creates the proxy in front of a cluster: HAProxy, with the configuration that docker-compose.yml uses too. */
 export function createProxy(options: {

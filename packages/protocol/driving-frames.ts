@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CAMERA_NAME } from './camera-name.ts'
+import { CAMERA_NAME, MAX_CAMERAS } from './camera-name.ts'
 import { ChannelAnswer, ChannelAvailable, ChannelOffer, ChannelRefused } from './data-channel.ts'
 import { RobotLogLevel } from './robot-log.ts'
 import { LimitsFrame, SpeedScale } from './speed-limits.ts'
@@ -40,16 +40,13 @@ export type DropReason = z.infer<typeof DropReason>
 /** How old the operator's picture is, in milliseconds; null for no picture, or one of unknown age. */
 const videoAgeMs = z.number().min(0).nullable()
 
-/** Most cameras of a robot. */
-export const MAX_SEEN_CAMERAS = 8
-
 /**
  * The pictures by which the operator drives: of each camera, when its newest frame that is shown was captured, in Unix milliseconds of the
  * platform's clock, which the sender reports of its stream have.
  */
 export const SeenPictures = z
   .record(z.string().regex(CAMERA_NAME), z.number().min(0))
-  .refine((seen) => Object.keys(seen).length <= MAX_SEEN_CAMERAS, `has at most ${MAX_SEEN_CAMERAS} cameras`)
+  .refine((seen) => Object.keys(seen).length <= MAX_CAMERAS, `has at most ${MAX_CAMERAS} cameras`)
 export type SeenPictures = z.infer<typeof SeenPictures>
 
 /** A control frame of an operator. The gateway relays it, or answers `dropped` with the reason. */

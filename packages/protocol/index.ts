@@ -1,6 +1,6 @@
 export * from './binary-frames.ts'
 export { UNWATCHED_BITS_PER_SECOND } from './camera-bitrate.ts'
-export { CAMERA_NAME } from './camera-name.ts'
+export { CAMERA_NAME, MAX_CAMERAS } from './camera-name.ts'
 export * from './channel-health.ts'
 export * from './close-codes.ts'
 export * from './control-schema.ts'

@@ -17,8 +17,10 @@ export interface LimitedField {
  */
 export class MotionLimiter {
   readonly #fields: readonly LimitedField[]
-  readonly #references: Reference[]
+  #references: readonly Reference[]
   #atMs = Number.NEGATIVE_INFINITY
+  /** As they were before the last command. */
+  #before: { readonly references: readonly Reference[]; readonly atMs: number } | undefined
 
   constructor(fields: readonly LimitedField[]) {
     this.#fields = fields
@@ -30,9 +32,17 @@ export class MotionLimiter {
    * @param measured the robot's present positions, in the form of a command: they become the references
    */
   reset(measured?: unknown): void {
-    for (const [index, { path }] of this.#fields.entries())
-      this.#references[index] = readReference(valueAt(measured, path))
+    this.#references = this.#fields.map(({ path }) => readReference(valueAt(measured, path)))
     this.#atMs = Number.NEGATIVE_INFINITY
+    this.#before = undefined
+  }
+
+  /** Takes the last command back, because it did not reach the robot: values that it never had are no references. */
+  undo(): void {
+    if (!this.#before) return
+    this.#references = this.#before.references
+    this.#atMs = this.#before.atMs
+    this.#before = undefined
   }
 
   /**
@@ -43,18 +53,19 @@ export class MotionLimiter {
    */
   limit(data: unknown, atMs: number, speedScale: number): unknown {
     const stepS = Math.min(MAX_GAP_S, Math.max(0, (atMs - this.#atMs) / 1_000)) * speedScale
+    this.#before = { references: this.#references, atMs: this.#atMs }
     this.#atMs = atMs
     let limited = data
-    for (const [index, { path, maxRate, clutches }] of this.#fields.entries()) {
-      const reference = this.#references[index]
+    this.#references = this.#fields.map(({ path, maxRate, clutches }, index) => {
+      const reference = this.#before?.references[index]
       const engaged = clutches.every((clutch) => valueAt(data, clutch) === true)
       const step = engaged ? maxRate * stepS : 0
       limited = changeAt(limited, path, (value) => {
         if (reference === undefined) return engaged ? value : REMOVED
         return stepTowards(value, reference, step)
       })
-      this.#references[index] = merge(readReference(valueAt(limited, path)), reference)
-    }
+      return merge(readReference(valueAt(limited, path)), reference)
+    })
     return limited
   }
 }

@@ -194,11 +194,15 @@ export class OperatorLink extends SessionLink {
 
   /** Returns what a command says of the pictures by which the operator drives. */
   #pictureFields(): { video_age_ms?: number | null; seen?: SeenPictures } {
-    const offsetMs = this.latency?.clockOffsetMs
-    const captured = offsetMs === undefined ? [] : Object.entries(this.#options.seenPictures?.() ?? {})
-    if (captured.length === 0) return this.#videoAge.fields()
-    const seen = captured.map(([camera, ms]) => [camera, Math.round(ms + (offsetMs ?? 0))])
-    return { ...this.#videoAge.fields(), seen: Object.fromEntries(seen) }
+    const age = this.#videoAge.fields()
+    const { seenPictures } = this.#options
+    if (!seenPictures || !this.latency) return age
+    const { clockOffsetMs } = this.latency
+    const seen = Object.entries(seenPictures()).map(([camera, ms]) => [
+      camera,
+      Math.round(ms + clockOffsetMs),
+    ])
+    return seen.length === 0 ? age : { ...age, seen: Object.fromEntries(seen) }
   }
 
   #reportVideoAge(): void {

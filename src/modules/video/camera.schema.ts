@@ -1,7 +1,9 @@
-import { CAMERA_NAME, exampleIds, idOf } from '@wheelhouse/protocol'
+import { CAMERA_NAME, exampleIds, idOf, MAX_CAMERAS } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line } from '../../core/http/fields.ts'
-import { MAX_CAMERAS, STREAM_URL_CAMERA } from './camera-name.ts'
+
+/** The name of the camera at the robot's `stream_url`. Robots cannot publish under it. */
+export const STREAM_URL_CAMERA = 'stream-url'
 
 const name = z
   .string()

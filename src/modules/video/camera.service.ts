@@ -1,8 +1,8 @@
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
 import type { CameraList, CameraView, UpdateCamera } from './camera.schema.ts'
+import { STREAM_URL_CAMERA } from './camera.schema.ts'
 import type { CameraStore } from './camera.store.ts'
-import { STREAM_URL_CAMERA } from './camera-name.ts'
 import { iceServersFor, type TurnSettings } from './ice-servers.ts'
 
 export interface SeenSession {

@@ -1,8 +1,8 @@
+import { MAX_CAMERAS } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { uniqueViolation } from '../../core/errors/errors.ts'
 import type { ViewerPermissions } from '../../core/events/media-topics.ts'
-import { MAX_CAMERAS } from './camera-name.ts'
 
 /** A media role without renewals for this time is gone. */
 const NODE_TIMEOUT_SECONDS = 6

@@ -100,6 +100,25 @@ describe('under a simulated clock, with a budget of 100 ms', () => {
     expect(received()).toEqual([UNKNOWN, { linear: 0.05, speed_scale: 0.05 }])
   })
 
+  test('a value of a command that the robot has never had is no reference for its rate', async () => {
+    fixture = await openSession({
+      latencyBudgetMs: null,
+      controlSchema: { type: 'object', properties: { linear: { type: 'number', 'x-max-rate': 1 } } },
+    })
+    const operator = await join()
+    await fixture.pass(1_000)
+    fixture.control(operator, { speedScale: 0.1 })
+    robot().socket.pause()
+    fixture.control(operator, { speedScale: 0.1 }) // queued: it blocks the robot
+    received()
+    for (let waiting = 0; waiting < 5; waiting++) {
+      await fixture.pass(40)
+      fixture.control(operator)
+    }
+    robot().socket.resume()
+    expect(received()).toEqual([{ linear: 0.2, speed_scale: undefined }])
+  })
+
   test('without a budget nothing is sent or changed, until the owner sets one, and again after it is removed', async () => {
     await open(null)
     const operator = await join()

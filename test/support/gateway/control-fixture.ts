@@ -1,4 +1,5 @@
 import {
+  type ControlSchema,
   decodeBinaryHeader,
   decodeOrderedFrame,
   encodeBinaryFrame,
@@ -130,6 +131,8 @@ export async function createControlFixture({
   heartbeatTimeoutMs = 1_000,
   latencyBudgetMs = LATENCY_BUDGET_MS as number | null,
   videoLimitMs = null as number | null,
+  /** Of a robot in strict mode. */
+  controlSchema = null as ControlSchema | null,
   /** Whether robots send heartbeats. */
   robotBeats = true,
   /** The clock that measures how long frames take. */
@@ -152,6 +155,7 @@ export async function createControlFixture({
     latencyLimitMs: LATENCY_LIMIT_MS,
     latencyBudgetMs,
     videoLimitMs,
+    controlSchema,
     connection: () => machines.findLast(({ welcomed, socket }) => welcomed && socket.open),
   })
   const errors: string[] = []

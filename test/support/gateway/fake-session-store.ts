@@ -1,4 +1,4 @@
-import type { SessionStatus } from '@wheelhouse/protocol'
+import type { ControlSchema, SessionStatus } from '@wheelhouse/protocol'
 import type { BusTopic, BusTopics } from '../../../src/core/events/bus.ts'
 import type { Presence } from '../../../src/modules/presence/presence.service.ts'
 import type { LinkState, OpenSession, PresenceStore } from '../../../src/modules/presence/presence.store.ts'
@@ -48,10 +48,12 @@ export function createSessionBook(parts: {
   latencyLimitMs: number
   latencyBudgetMs: number | null
   videoLimitMs: number | null
+  /** Of a robot in strict mode; null for one without. */
+  controlSchema: ControlSchema | null
   /** Incremented when the robot's connection changes: answers to earlier queries do not count. */
   connection: () => unknown
 }) {
-  const { robotId, operatorId, latencyLimitMs, connection } = parts
+  const { robotId, operatorId, latencyLimitMs, controlSchema, connection } = parts
   let { latencyBudgetMs, videoLimitMs } = parts
   const pages: Page[] = []
   let calls: Call[] = []
@@ -106,9 +108,9 @@ export function createSessionBook(parts: {
       clientId: 'owner',
       operatorGone: false,
       stopClear: 'owner' as const,
-      controlSchema: null,
+      controlSchema,
       telemetrySchema: null,
-      strictControl: false,
+      strictControl: controlSchema !== null,
       recording: 'off' as const,
     }
     const limits = { latencyLimitMs, latencyBudgetMs, videoLimitMs }

@@ -104,7 +104,6 @@ export class SimulatedArm {
   readonly scene = new ArmScene()
   #state: ArmState = { angles: readyAngles, pose: poseOf(readyAngles), openM: OPEN_M }
   #command: unknown = null
-  #openTargetM = OPEN_M
   #unanswered: string | null = null
   #speedMps = 0
   #timer: NodeJS.Timeout | undefined
@@ -165,9 +164,9 @@ export class SimulatedArm {
     const before = this.#state
     const angles = this.#turn(before.angles, seconds)
     const pose = poseOf(angles)
-    const width = numberAt(this.#command, 'gripper', 'width_m')
-    if (width !== undefined) this.#openTargetM = width
-    const wantedM = towards(before.openM, this.#openTargetM, GRIPPER_MPS * seconds)
+    // Without a command the gripper holds as well.
+    const targetM = numberAt(this.#command, 'gripper', 'width_m') ?? before.openM
+    const wantedM = towards(before.openM, targetM, GRIPPER_MPS * seconds)
     this.#state = { angles, pose, openM: this.scene.step(pose, wantedM, seconds) }
     this.#speedMps = seconds > 0 ? length(subtract(pose.tool, before.pose.tool)) / seconds : 0
     if (this.#unanswered !== null && this.#speedMps < STILL_MPS) {

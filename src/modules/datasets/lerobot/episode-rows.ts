@@ -1,5 +1,6 @@
 import { recordingTopics } from '@wheelhouse/protocol'
 import type { McapFileReader } from '../../recordings/mcap/index.ts'
+import type { DatasetPlan } from './dataset-plan.ts'
 import {
   atOffset,
   durationMsOf,
@@ -9,9 +10,8 @@ import {
   offsetMs,
   valueTopics,
 } from './episode-scan.ts'
-import type { VectorFeature } from './features.ts'
-import { type Alignment, Resampler, type ResamplingCounts, type Row, type TimedMessage } from './resampler.ts'
-import { type Align, SeenClock } from './seen-clock.ts'
+import { Resampler, type ResamplingCounts, type Row, type TimedMessage } from './resampler.ts'
+import { SeenClock } from './seen-clock.ts'
 import { messageContent } from './slot-values.ts'
 
 /** How long before an episode the telemetry may be from that its first row has. */
@@ -41,11 +41,11 @@ function picturesOf(seen: unknown, period: EpisodePeriod): ReadonlyMap<string, n
   return new Map(times.map(([camera, ms]) => [camera, ms - startMs]))
 }
 
-/** Reads commands with the times at which the robot got them, or as `align` says, and samples with those at which the robot made them. */
+/** Reads commands with the times at which the robot got them, or those of the clock, and samples with those at which the robot made them. */
 async function* readValues(
   reader: McapFileReader,
   period: EpisodePeriod,
-  align: SeenClock | undefined,
+  clock: SeenClock | undefined,
 ): AsyncGenerator<Arrived> {
   const endMs = durationMsOf(period) + LOOKAHEAD_MS
   const messages = reader.readMessages({
@@ -58,7 +58,7 @@ async function* readValues(
     const isControl = reader.channelsById.get(message.channelId)?.topic === recordingTopics.control
     const arrivedMs = offsetMs(period, message.logTime)
     const content = messageContent(message.data)
-    const commandMs = () => align?.commandMs(picturesOf(content?.seen, period), arrivedMs) ?? arrivedMs
+    const commandMs = () => clock?.commandMs(picturesOf(content?.seen, period), arrivedMs) ?? arrivedMs
     const atMs = isControl ? commandMs() : madeMs(period, message)
     const source = isControl ? 'control' : 'telemetry'
     if (atMs <= endMs) yield { source, atMs, arrivedMs, content }
@@ -66,13 +66,7 @@ async function* readValues(
 }
 
 /** The part of the plan of a dataset that decides over the values of its rows. */
-interface RowPlan {
-  readonly vectors: readonly VectorFeature[]
-  readonly alignment: Alignment
-  readonly align: Align
-  readonly leadCamera: string | undefined
-  readonly cameras: readonly { readonly name: string }[]
-}
+type RowPlan = Pick<DatasetPlan, 'vectors' | 'alignment' | 'align' | 'leadCamera' | 'cameras'>
 
 /** Reads the rows of an episode, in order. */
 export async function* readRows(
