@@ -22,8 +22,8 @@ export function withoutCandidates(sdp: string): string {
     .join('\r\n')
 }
 
-/** Candidate attributes have the address after foundation, component, protocol and priority (RFC 8839, section 5.1). */
-const IPV4_CANDIDATE = /^a=candidate:\S+ \S+ \S+ \S+ [\d.]+ /
+/** Foundation, component, protocol, priority and address of an IPv4 candidate (RFC 8839, section 5.1). */
+export const IPV4_CANDIDATE = /^a=candidate:\S+ \S+ \S+ \S+ ([\d.]+) /
 
 /**
  * Returns an answer with the candidates that clients use: the public address, if one is set, or those of this machine with IPv4

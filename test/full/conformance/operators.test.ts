@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { testOperator } from '../../../packages/cli/conformance/operator-rules.ts'
+import { operatorRules, testOperator } from '../../../packages/cli/conformance/operator-rules.ts'
 import { launchCommand } from '../../../packages/cli/conformance/program-under-test.ts'
 import type { Selection } from '../../../packages/cli/conformance/rule.ts'
 import { failuresOf, idsWith } from '../../support/conformance/run-kit.ts'
@@ -24,6 +24,7 @@ const run = (name: string, selection: Selection, mistake = '') =>
 
 /** The rules that a mistake violates. Most are one. */
 const mistakes: Readonly<Record<string, readonly string[]>> = {
+  'never drives': ['connects'],
   'uses its ticket again': ['reconnects'],
   'drives before the first state': ['first-state'],
   'sends too few commands': ['rate'],
@@ -33,6 +34,7 @@ const mistakes: Readonly<Record<string, readonly string[]>> = {
   'drives under a stop': ['stopped'],
   'drives in a paused session': ['paused'],
   'ignores limits': ['limits'],
+  'declares limits without applying them': ['limits'],
   'requests a stop once': ['stop-repeated'],
   'answers every frame': ['flood'],
   'dies of malformed text': ['survives'],
@@ -41,6 +43,8 @@ const mistakes: Readonly<Record<string, readonly string[]>> = {
   'gives up when the robot is offline': ['offline-robot'],
   'returns after 4410': ['closed-for-good'],
   'sends NaN': ['finite-numbers'],
+  'sends malformed frames': ['well-formed'],
+  'sends a frame that is too large': ['frame-limits'],
 }
 
 test('the operator of the SDK keeps every rule', async () => {
@@ -52,4 +56,9 @@ test('the operator of the SDK keeps every rule', async () => {
 test.concurrent.each(Object.entries(mistakes))('an operator program that %s', async (mistake, rules) => {
   const verdicts = await run('wrong-operator', { only: rules }, mistake)
   expect(idsWith(verdicts, 'failed'), JSON.stringify(verdicts, null, 1)).toEqual(rules)
+})
+
+test('every rule has a program that violates it', () => {
+  const violated = new Set(Object.values(mistakes).flat())
+  expect(operatorRules.map(({ id }) => id).filter((id) => !violated.has(id))).toEqual([])
 })

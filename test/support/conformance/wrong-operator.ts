@@ -35,7 +35,8 @@ function drive(): void {
   if (!mayDrive() || isStopping) return
   if (!makes('repeats its seq')) seq += 1
   const jump = makes('has a clock that jumps') && seq % 20 > 10 ? 60_000 : 0
-  const speed = 0.4 * (makes('ignores limits') ? 1 : scale)
+  const isFast = makes('ignores limits') || makes('declares limits without applying them')
+  const speed = 0.4 * (isFast ? 1 : scale)
   const frame = {
     type: 'control',
     seq,
@@ -43,7 +44,7 @@ function drive(): void {
     ...(makes('sets no lifetime') ? {} : { ttl_ms: 250 }),
     video_age_ms: 20,
     ...(scale < 1 && !makes('ignores limits') && { speed_scale: scale }),
-    data: { linear_mps: speed },
+    data: { linear_mps: makes('never drives') ? 0 : speed },
   }
   const text = JSON.stringify(frame)
   send(
@@ -85,6 +86,8 @@ async function connect(): Promise<void> {
   own.on('error', () => {})
   own.on('open', () => {
     seq = 0
+    if (makes('sends malformed frames')) send({ type: 'ping', t: 'now' })
+    if (makes('sends a frame that is too large')) send({ type: 'ping', t: 0, x: 'x'.repeat(70_000) })
   })
   own.on('close', (code) => {
     state = undefined

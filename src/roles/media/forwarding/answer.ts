@@ -1,4 +1,5 @@
 import { parse, write } from 'sdp-transform'
+import { IPV4_CANDIDATE } from '../../../core/webrtc/session-description.ts'
 import { extensionUris, type OfferedMedia } from './offer.ts'
 
 // Changes to answers of the library, for what this process does itself.
@@ -17,9 +18,6 @@ export function withRoundTripFeedback(answer: string, offer: string): string {
   }
   return write(session)
 }
-
-/** Foundation, component, protocol, priority and address of an IPv4 candidate (RFC 8839, section 5.1). */
-const IPV4_CANDIDATE = /^a=candidate:\S+ \S+ \S+ \d+ ([\d.]+) /
 
 /** Adds, for each IPv4 address among the candidates, the port of the relay door, after and below all others. */
 export function withRelayCandidates(answer: string, port: number): string {

@@ -11,6 +11,12 @@ const MAX_PATHS_OF_PEER = 8
 /** A path without packets from the peer for this time is closed. */
 const IDLE_MS = 30_000
 const EXPIRE_MS = 5_000
+/**
+ * Buffers of each socket, as large as those of the WebRTC library; the system may allow less. This thread cannot read while it forwards
+ * the packets of a keyframe, of which the default buffer of Linux holds 92.
+ */
+const MAX_BUFFER_BYTES = 1024 * 1024
+const buffers = { recvBufferSize: MAX_BUFFER_BYTES, sendBufferSize: MAX_BUFFER_BYTES }
 
 /** A peer of this process, by its ICE credentials. */
 interface AdmittedPeer {
@@ -35,7 +41,8 @@ export async function openUdpSocket({
   bindAddress,
   port,
 }: Pick<MediaSettings, 'bindAddress' | 'port'>): Promise<Socket> {
-  const socket = createSocket({ type: bindAddress?.includes(':') ? 'udp6' : 'udp4', reuseAddr: false })
+  const type = bindAddress?.includes(':') ? 'udp6' : 'udp4'
+  const socket = createSocket({ type, reuseAddr: false, ...buffers })
   socket.bind({ port, ...(bindAddress && { address: bindAddress }), exclusive: true })
   await once(socket, 'listening')
   return socket
@@ -106,7 +113,7 @@ export class RelayDoor {
   }
 
   #open(peer: AdmittedPeer, { key, first }: { key: string; first: Buffer }, from: RemoteInfo): void {
-    const socket = createSocket('udp4')
+    const socket = createSocket({ type: 'udp4', ...buffers })
     const path: RelayedPath = { key, peer, socket, receivedMs: performance.now(), first }
     this.#guard.on(socket, 'connect', 'media:relay-connect', () => {
       if (path.first) send(socket, path.first)
