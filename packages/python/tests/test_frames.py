@@ -98,6 +98,13 @@ class EpisodeOutboxTest(unittest.TestCase):
         outbox.online()
         self.assertEqual(len(self.frames), 2)
 
+    def test_a_caller_that_waits_no_longer_does_not_disturb_the_link(self) -> None:
+        outbox = EpisodeOutbox(self.send)
+        self.assertFalse(outbox.add(EPISODE).cancel())
+        outbox.acknowledged("one")
+        outbox.add({**EPISODE, "episode_id": "two"}).cancel()
+        outbox.close()
+
     def test_a_full_platform_is_asked_later_and_a_refusal_is_final(self) -> None:
         outbox = EpisodeOutbox(self.send)
         answer = outbox.add(EPISODE)

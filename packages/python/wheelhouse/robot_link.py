@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .camera import Camera
-from .control import Command, FrameAge, FrameOrder, Guard, Limits, Session, read_limits
+from .control import Command, FrameAge, FrameOrder, Guard, Limits, Session, Stop, read_limits
 from .data_channel import DataChannel, load_library
 from .episodes import EpisodeOutbox
 from .errors import CommandError, FrameError, GatewayError, WheelhouseError
@@ -50,6 +50,20 @@ _decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
 def _within(text: str, units: int) -> str:
     """Cuts a text to a number of UTF-16 code units."""
     return text.encode("utf-16-le", "surrogatepass")[: 2 * units].decode("utf-16-le", "ignore")
+
+
+def _read_interval(welcome: dict[str, Any], name: str) -> float:
+    value = welcome[name]
+    if not is_finite(value) or value <= 0:
+        raise ValueError(f"{name} is {value!r}")
+    return float(value)
+
+
+def _read_session(frame: dict[str, Any] | None) -> Session | None:
+    if frame is None:
+        return None
+    schemas = (frame.get("control_schema"), frame.get("telemetry_schema"))
+    return Session(str(frame["session_id"]), str(frame["status"]), str(frame["operator_name"]), *schemas)
 
 
 def _motion_of(rules: ControlRules | None) -> tuple[ControlRules | None, MotionLimiter]:
@@ -186,7 +200,7 @@ class RobotLink:
             self._beats.cancel()
             self._beats = None
 
-    async def _beat(self, connection: Connection, interval_s: float) -> None:
+    async def _beat(self, connection: Connection) -> None:
         seq = 0
         while True:
             seq += 1
@@ -195,7 +209,7 @@ class RobotLink:
                 frame["battery"] = self._battery
             connection.send(frame, droppable=False)
             self.episodes.tick()
-            await asyncio.sleep(interval_s)
+            await asyncio.sleep(self._beat_s)
 
     def publish_camera(self, name: str, source: Any, options: dict[str, Any]) -> Camera:
         """Starts a camera. Callable in any thread."""
@@ -236,31 +250,33 @@ class RobotLink:
                     self._on_welcome(connection, frame)
                 elif self.connection is connection:
                     self._on_frame(kind, frame)
-        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, struct.error, RecursionError) as error:
+        except Exception as error:
             if self.guard.moving:
                 self.guard.stop("unreadable_frame")
             self.report(WheelhouseError(f"unreadable frame: {error!r}"))
 
     def _on_welcome(self, connection: Connection, frame: dict[str, Any]) -> None:
+        # A welcome that cannot be read changes nothing: all that may fail comes first.
         assert self._link is not None
-        self._deadman_ms = float(frame["deadman_ms"])
-        self.guard.set_deadman((self._deadman_ms + self._margin_ms) / 1000)
-        beat_s, silence_s = float(frame["heartbeat_interval_ms"]) / 1000, float(frame["heartbeat_timeout_ms"]) / 1000
-        session, stop = frame["session"], frame["stop"]
+        deadman_ms, beat_ms, silence_ms = (_read_interval(frame, f"{name}_ms") for name in ("deadman", "heartbeat_interval", "heartbeat_timeout"))
+        session, stop = _read_session(frame["session"]), None
+        if frame["stop"] is not None:
+            stop = Stop(str(frame["stop"]["reason"]), frame["stop"]["latched"] is not False)
+        limits = Limits() if frame.get("limits") is None else read_limits(frame["limits"])
+        self._deadman_ms, self._beat_s = deadman_ms, beat_ms / 1000
+        self.guard.set_deadman((deadman_ms + self._margin_ms) / 1000)
         self.whip_url = frame.get("whip_url")
         self._age.forget()  # the way through the network may be another
         self.connection = connection
-        self._link.online(connection, silence_s)
-        self._change_session(session)
-        self._change_limits(read_limits(frame["limits"]) if frame.get("limits") else Limits())
-        if stop:
-            self.guard.stop(str(stop["reason"]), latched=stop["latched"] is not False, answer=True)
+        if stop is not None:
+            self.guard.stop(stop.reason, latched=stop.latched, answer=True)
         else:
             self.guard.clear_stop()  # a participant may have cleared it while this robot was offline
-        self._beat_s = beat_s
-        self._beats = asyncio.ensure_future(self._beat(connection, beat_s))
+        self._link.online(connection, silence_ms / 1000)
+        self._change_session(session)
+        self._change_limits(limits)
+        self._beats = asyncio.ensure_future(self._beat(connection))
         self.episodes.online()
-        self.guard.wake()
 
     def _on_frame(self, kind: Any, frame: dict[str, Any]) -> None:
         if kind == "stop" and not (isinstance(frame.get("reason"), str) and isinstance(frame.get("latched"), bool)):
@@ -275,7 +291,7 @@ class RobotLink:
         elif kind == "stop_cleared":
             self.guard.clear_stop()
         elif kind == "session":
-            self._change_session(frame)
+            self._change_session(_read_session(frame))
         elif kind == "limits":
             self._change_limits(read_limits(frame))
         elif kind == "episode_ack":
@@ -286,11 +302,7 @@ class RobotLink:
         elif kind in ("channel_available", "channel_answer", "channel_refused") and self._channel is not None:
             self._channel.on_frame(frame)
 
-    def _change_session(self, frame: dict[str, Any] | None) -> None:
-        session = None
-        if frame is not None:
-            schemas = (frame.get("control_schema"), frame.get("telemetry_schema"))
-            session = Session(str(frame["session_id"]), str(frame["status"]), str(frame["operator_name"]), *schemas)
+    def _change_session(self, session: Session | None) -> None:
         is_open = session is not None and session.status in ("ACTIVE", "PAUSED")
         is_other = (session and session.session_id) != (self.session and self.session.session_id)
         if is_other:
