@@ -2,16 +2,19 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import unittest
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
-from wheelhouse import Api, ApiError, Hub, Operator, SessionState, StopState, every_entry
+from wheelhouse import Api, ApiError, Hub, LinkEnded, Observer, Operator, SessionState, StopState, every_entry
 from wheelhouse._http import Response
 from wheelhouse.operator import _StopRequest
 from wheelhouse.rest import operations
 
+WAIT_LIMIT_S = 60.0
+"""Only ends a hang."""
 RECORDED = SessionState("PAUSED", True, StopState("x", True, True))
 RUNNING = SessionState("ACTIVE", True, None)
 
@@ -65,6 +68,8 @@ class StopRequestTest(unittest.IsolatedAsyncioTestCase):
 
 
 class FakeConnection:
+    channel = None
+
     def __init__(self) -> None:
         self.frames: list[Any] = []
 
@@ -104,6 +109,42 @@ class OperatorTest(unittest.IsolatedAsyncioTestCase):
         for ttl_ms in (0, 65_536):
             with self.assertRaises(ValueError):
                 self.operator.control({}, ttl_ms=ttl_ms)
+
+
+class TicketTest(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        self.api = Api("http://hub", "t")
+        self.told: asyncio.Queue[Any] = asyncio.Queue()
+        self.observer = Observer(self.api, session_id="s")
+        self.observer.on_error = self.told.put_nowait  # type: ignore[method-assign]
+
+    async def test_an_answer_that_is_no_ticket_is_told_and_does_not_end_the_link(self) -> None:
+        self.api.post_session_ticket = lambda **_: b"<html>"
+        connecting = asyncio.ensure_future(self.observer.connect())
+        self.assertIsInstance(await self.told.get(), TypeError)
+        self.assertFalse(connecting.done())
+        await self.observer.close()
+        with self.assertRaisesRegex(LinkEnded, "the link was closed"):
+            await connecting
+
+    async def test_the_end_of_a_link_does_not_wait_for_a_ticket(self) -> None:
+        loop, release = asyncio.get_running_loop(), threading.Event()
+        self.addCleanup(release.set)
+
+        def ticket(**_: Any) -> Any:
+            loop.call_soon_threadsafe(self.told.put_nowait, "asked")
+            release.wait(WAIT_LIMIT_S)
+            answered.append(True)
+
+        answered: list[bool] = []
+        self.api.post_session_ticket = ticket
+        connecting = asyncio.ensure_future(self.observer.connect())
+        await self.told.get()
+        await self.observer.close()
+        self.assertEqual(answered, [])
+        with self.assertRaises(LinkEnded):
+            await connecting
+        release.set()
 
 
 class HubTest(unittest.IsolatedAsyncioTestCase):

@@ -12,7 +12,8 @@ from unittest import mock
 
 from wheelhouse import EpisodeRefused, FrameError, Robot, WheelhouseError
 from wheelhouse.episodes import EpisodeOutbox
-from wheelhouse.link import Backoff, frame_text
+from wheelhouse.backoff import Backoff
+from wheelhouse.link import frame_text
 from wheelhouse.pairing import paired
 
 

@@ -27,6 +27,8 @@ LEADER = Path(__file__).parents[3] / "examples" / "python" / "leader.py"
 
 
 class FakeConnection:
+    channel = None
+
     def __init__(self) -> None:
         self.frames: list[dict[str, Any]] = []
 
@@ -89,7 +91,6 @@ class RobotTest(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(lambda: self.core._beats and self.core._beats.cancel())
 
     def reconnect(self, welcome: dict[str, Any] | None = None) -> None:
-        self.core.opened(self.connection)  # type: ignore[arg-type]
         times = {"heartbeat_interval_ms": 20, "heartbeat_timeout_ms": 1_000, "deadman_ms": 3_600_000}
         self.receive({"type": "welcome", **times, "session": SESSION, "stop": None, **(welcome or {})})
 

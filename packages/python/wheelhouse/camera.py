@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ._http import send_request
+from .backoff import Backoff
 from .errors import ApiError, WheelhouseError
-from .link import Backoff
 
 logger = logging.getLogger("wheelhouse")
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import websockets
 
+from .backoff import Backoff
 from .errors import ApiError
-from .link import Backoff
 
 logger = logging.getLogger("wheelhouse")
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ._http import REQUEST_LIMIT_S, Response, send_request
+from .backoff import Backoff
 from .errors import ApiError
-from .link import Backoff
 
 MAX_ATTEMPTS = 4
 """Most attempts of a request, with the first one."""

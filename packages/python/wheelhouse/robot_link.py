@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from .camera import Camera
 from .control import Command, FrameAge, FrameOrder, Guard, Limits, Session, Stop, read_limits
-from .data_channel import DataChannel, load_library
 from .episodes import EpisodeOutbox
 from .errors import CommandError, FrameError, GatewayError, WheelhouseError
 from .limits import ControlRules, MotionLimiter, is_finite, limit_speed
-from .link import Connection, Link, Message, frame_text, non_finite
+from .link import Connection, Link, frame_text, non_finite
 
 if TYPE_CHECKING:
     from .robot import Robot
@@ -92,6 +91,7 @@ class RobotLink:
         self.connection: Connection | None = None
         self.whip_url: str | None = None
         self._url = url
+        self._uses_data_channel = data_channel
         self._link: Link | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._margin_ms = deadman_margin_ms
@@ -112,10 +112,6 @@ class RobotLink:
         self._binary_seq = 0
         self._cameras: list[Camera] = []
         self._logged: tuple[str, float] = ("", -math.inf)
-        self._uses_data_channel = data_channel
-        self._channels: Any = None
-        """The library of data channels; None without one."""
-        self._channel: DataChannel | None = None
 
     def _defines(self, method: str) -> bool:
         return getattr(type(self.robot), method) is not getattr(self._base, method)
@@ -126,9 +122,7 @@ class RobotLink:
         if self._loop is not None:
             raise WheelhouseError("serve can be called once")
         self._loop = asyncio.get_running_loop()
-        self._link = Link(self)
-        if self._uses_data_channel:
-            self._channels = await self._loop.run_in_executor(None, load_library)
+        self._link = Link(self, data_channel=self._uses_data_channel)
         self.guard.start(self._loop)
         try:
             await self._link.run()
@@ -179,20 +173,8 @@ class RobotLink:
         """Runs a method of the robot. For the threads of the guard."""
         return self.guard.call(getattr(self.robot, method), *args)
 
-    def opened(self, connection: Connection) -> None:
-        self._order, self._last_seq = FrameOrder(), -1
-        if self._channels is not None:
-            self._channel = DataChannel(
-                self._channels,
-                lambda frame: connection.send(frame, droppable=False),
-                lambda message: self.received(connection, message),
-            )
-
     def lost(self, connection: Connection) -> None:
         self.connection = None
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
         if self.guard.moving:
             self.guard.stop("link_lost")
         self.guard.forget_answer()
@@ -237,7 +219,7 @@ class RobotLink:
 
     # Frames of the gateway
 
-    def received(self, connection: Connection, message: Message) -> None:
+    def received(self, connection: Connection, message: str | bytes) -> None:
         """Handles a message of either transport. A frame that cannot be read may have been a stop, so it halts the robot."""
         try:
             if isinstance(message, bytes):
@@ -267,6 +249,7 @@ class RobotLink:
         self.guard.set_deadman((deadman_ms + self._margin_ms) / 1000)
         self.whip_url = frame.get("whip_url")
         self._age.forget()  # the way through the network may be another
+        self._order, self._last_seq = FrameOrder(), -1
         self.connection = connection
         if stop is not None:
             self.guard.stop(stop.reason, latched=stop.latched, answer=True)
@@ -299,8 +282,8 @@ class RobotLink:
         elif kind == "error":
             self.report(GatewayError(str(frame.get("message"))))
             self.episodes.refused(frame)
-        elif kind in ("channel_available", "channel_answer", "channel_refused") and self._channel is not None:
-            self._channel.on_frame(frame)
+        elif self.connection is not None and self.connection.channel is not None:
+            self.connection.channel.on_frame(frame)
 
     def _change_session(self, session: Session | None) -> None:
         is_open = session is not None and session.status in ("ACTIVE", "PAUSED")
@@ -368,7 +351,7 @@ class RobotLink:
 
     def acknowledge(self, connection: Connection, seq: int) -> None:
         frame = {"type": "ack", "seq": seq}
-        if self.connection is connection and not (self._channel is not None and self._channel.send(frame_text(frame))):
+        if self.connection is connection and not (connection.channel is not None and connection.channel.send(frame_text(frame))):
             connection.send(frame)
 
     # What the threads of the guard call
