@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import asyncio
+import socketserver
 import threading
 import unittest
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from typing import Any
 from unittest import mock
 
 from wheelhouse import Api, ApiError, Hub, LinkEnded, Observer, Operator, SessionState, StopState, every_entry
-from wheelhouse._http import Response
+from wheelhouse._http import Response, send_request
 from wheelhouse.operator import _StopRequest
 from wheelhouse.rest import operations
 
@@ -210,6 +211,42 @@ class HubTest(unittest.IsolatedAsyncioTestCase):
             await anext(self.hub.watch("s"))
 
 
+class HttpTest(unittest.TestCase):
+    """Any answer of a server, or of what stands between, is a response or an ApiError."""
+
+    def answer_to(self, answer: bytes) -> Response:
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self) -> None:
+                self.request.recv(65_536)
+                self.request.sendall(answer)
+
+        with socketserver.TCPServer(("127.0.0.1", 0), Handler) as server:
+            serving = threading.Thread(target=server.handle_request)
+            serving.start()
+            try:
+                return send_request("GET", f"http://127.0.0.1:{server.server_address[1]}/", limit_s=WAIT_LIMIT_S)
+            finally:
+                serving.join()
+
+    def test_a_response_that_breaks_off_or_is_none_has_the_status_0(self) -> None:
+        for answer in (
+            b"",
+            b"hello\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n123",
+        ):
+            with self.subTest(answer=answer), self.assertRaises(ApiError) as raised:
+                self.answer_to(answer)
+            self.assertEqual(raised.exception.status, 0)
+        self.assertEqual(self.answer_to(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n12").content, b"12")
+
+    def test_only_digits_are_a_pause(self) -> None:
+        for text, pause_s in ((b"7", 7.0), (b"\xb2", None), (b"-1", None), (b"Fri, 01 Jan 2027 00:00:00 GMT", None)):
+            with self.subTest(text=text), self.assertRaises(ApiError) as raised:
+                self.answer_to(b"HTTP/1.1 503 Busy\r\nRetry-After: " + text + b"\r\nContent-Length: 0\r\n\r\n")
+            self.assertEqual((raised.exception.status, raised.exception.retry_after_s), (503, pause_s))
+
+
 class ApiTest(unittest.TestCase):
     def setUp(self) -> None:
         self.requests: list[tuple[str, str, Any, dict[str, str]]] = []
@@ -261,6 +298,11 @@ class ApiTest(unittest.TestCase):
             with self.assertRaises(ApiError):
                 call()
             self.assertEqual(len(self.requests), 1)
+
+    def test_a_response_that_is_no_json_is_an_error_of_the_api(self) -> None:
+        self.outcomes = [Response(200, "", {"content-type": "application/json"}, b"<html>")]
+        with self.assertRaisesRegex(ApiError, "no JSON"):
+            self.api.get_session(id="s")
 
     def test_every_operation_has_a_name_of_its_own_and_help(self) -> None:
         self.assertGreater(len(operations()), 100)
