@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import asyncio
 import socketserver
+import struct
 import threading
 import unittest
 from collections.abc import Callable
@@ -105,6 +106,18 @@ class OperatorTest(unittest.IsolatedAsyncioTestCase):
         for _ in range(2):
             self.operator.handle("ack", {"type": "ack", "seq": 1})
         self.assertEqual(acks, [(1, True), (1, False)])
+
+    async def test_a_condition_is_asked_after_a_binary_sample_too(self) -> None:
+        samples: list[bytes] = []
+        self.operator.on_binary_telemetry = samples.append  # type: ignore[method-assign]
+        self.operator._task = asyncio.ensure_future(asyncio.Event().wait())  # type: ignore[arg-type]
+        self.addCleanup(self.operator._task.cancel)
+        waiting = asyncio.ensure_future(self.operator.wait_for(lambda: bool(samples)))
+        while not self.operator._waiting:
+            await asyncio.sleep(0)
+        self.operator.received(self.connection, struct.pack(">BBHId", 2, 0, 0, 1, 0.0) + b"x")  # type: ignore[arg-type]
+        await asyncio.wait_for(waiting, WAIT_LIMIT_S)
+        self.assertEqual(samples, [b"x"])
 
     async def test_a_lifetime_out_of_range_is_refused(self) -> None:
         for ttl_ms in (0, 65_536):

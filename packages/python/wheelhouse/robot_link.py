@@ -200,7 +200,7 @@ class RobotLink:
             return None if self.whip_url is None else (self.whip_url, self.token)
 
         camera = Camera(name, source, address=address, on_error=self.report, **options)
-        self._cameras.append(camera)
+        self._cameras = [*(known for known in self._cameras if known.state != "closed"), camera]
         return camera.start()
 
     def send(self, frame: dict[str, Any] | bytes, *, droppable: bool) -> bool:
