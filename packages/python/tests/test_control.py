@@ -155,10 +155,14 @@ class GuardTest(unittest.TestCase):
         self.assertEqual([call for call in self.robot.calls if call.startswith("obey")], ["obey 3", "obey 5"])
 
     def test_a_latched_stop_refuses_commands_until_it_is_cleared(self) -> None:
-        self.guard.stop("person", latched=True)
+        self.guard.stop("person", latched=True, answer=True)
         self.guard.stop("watchdog")
+        self.until_called("stopped person")
         self.guard.command(command(1))
-        self.until_called("brake watchdog")
+        for turn in ("first", "second"):  # after the first event, the worker looks for a command
+            self.guard.event(self.robot.note, turn)
+            self.until_called(turn)
+        self.assertNotIn("obey 1", self.robot.calls)
         self.assertTrue(self.guard.in_force and self.guard.in_force.latched)
         self.guard.clear_stop()
         self.guard.command(command(2))
