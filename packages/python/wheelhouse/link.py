@@ -219,7 +219,8 @@ class Link:
     def __init__(self, handler: LinkHandler, *, data_channel: bool, max_unauthorized: int = 1) -> None:
         """After `max_unauthorized` credentials in a row that the gateway did not accept, another one would not help."""
         self._handler = handler
-        self._uses_channel, self._library = data_channel, None
+        self._uses_channel = data_channel
+        self._library: Any = None
         self._unauthorized_left = self._max_unauthorized = max_unauthorized
         self._backoff = Backoff()
         self._connection: Connection | None = None

@@ -241,9 +241,9 @@ class RobotLink:
         # A welcome that cannot be read changes nothing: all that may fail comes first.
         assert self._link is not None
         deadman_ms, beat_ms, silence_ms = (_read_interval(frame, f"{name}_ms") for name in ("deadman", "heartbeat_interval", "heartbeat_timeout"))
-        session, stop = _read_session(frame["session"]), None
-        if frame["stop"] is not None:
-            stop = Stop(str(frame["stop"]["reason"]), frame["stop"]["latched"] is not False)
+        session, stop = _read_session(frame["session"]), frame["stop"]
+        if stop is not None:
+            stop = Stop(str(stop["reason"]), stop["latched"] is not False)
         limits = Limits() if frame.get("limits") is None else read_limits(frame["limits"])
         self._deadman_ms, self._beat_s = deadman_ms, beat_ms / 1000
         self.guard.set_deadman((deadman_ms + self._margin_ms) / 1000)
