@@ -10,24 +10,10 @@ const TYPES = {
   object: 'Mapping[str, Any]',
 }
 /** Names that Python reserves. With an underscore behind, they are arguments. */
-const RESERVED = new Set([
-  'from',
-  'class',
-  'def',
-  'import',
-  'in',
-  'is',
-  'not',
-  'or',
-  'and',
-  'if',
-  'for',
-  'pass',
-  'with',
-  'global',
-  'lambda',
-])
-const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete'])
+const RESERVED = new Set(
+  `False None True and as assert async await break class continue def del elif else except finally for from global if import in is
+  lambda nonlocal not or pass raise return try while with yield`.split(/\s+/),
+)
 
 const HEAD = `from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,12 +50,12 @@ class Api:
  */
 export function restStub(document) {
   const methods = Object.values(document.paths)
-    .flatMap((item) => Object.entries(item).filter(([method]) => METHODS.has(method)))
-    .map(([, operation]) => methodOf(document, operation))
+    .flatMap((item) => Object.entries(item).filter(([, operation]) => operation.operationId))
+    .map(([method, operation]) => methodOf(document, method, operation))
   return `${HEAD}${methods.join('')}`
 }
 
-function methodOf(document, operation) {
+function methodOf(document, method, operation) {
   const name = operation.operationId.replace(/(?<=[a-z0-9])([A-Z])/g, '_$1').toLowerCase()
   const parameters = (operation.parameters ?? [])
     .map((item) => resolve(document, item))
@@ -91,7 +77,7 @@ function methodOf(document, operation) {
     return required ? `${field}: ${type}` : `${field}: ${type === 'Any' ? type : `${type} | None`} = ...`
   })
   if (contentType && !schema.properties) args.push('body: Any = ...', 'content_type: str = ...')
-  if (name.startsWith('post_')) args.push('idempotency_key: str = ...')
+  if (method === 'post') args.push('idempotency_key: str = ...')
   return `    def ${name}(self${args.length > 0 ? ', *' : ''}${args.map((arg) => `, ${arg}`).join('')}) -> Any:
         """${operation.summary.replaceAll('\\', '\\\\').replaceAll('"""', "'''")}"""
 `

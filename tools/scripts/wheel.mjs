@@ -9,7 +9,7 @@ import { restStub } from './wheel-stub.mjs'
 /** 1 January 1980, the earliest date of a zip file: date in the upper 16 bits, time in the lower ones. */
 const ZIP_EPOCH = 0x21_0000
 /** Regular file, readable by all. */
-const UNIX_MODE = 0o100644 << 16
+const UNIX_MODE = (0o100644 << 16) >>> 0
 
 /**
  * Writes the wheel of the package `wheelhouse`.
@@ -107,7 +107,7 @@ function zip(files) {
     const header = Buffer.alloc(30)
     header.writeUInt32LE(0x04034b50, 0)
     header.writeUInt16LE(20, 4) // version 2.0
-    header.writeUInt32LE(ZIP_EPOCH << 0, 10)
+    header.writeUInt32LE(ZIP_EPOCH, 10)
     header.writeUInt32LE(crc32(bytes), 14)
     header.writeUInt32LE(bytes.length, 18)
     header.writeUInt32LE(bytes.length, 22)
@@ -116,7 +116,7 @@ function zip(files) {
     entry.writeUInt32LE(0x02014b50, 0)
     entry.writeUInt16LE((3 << 8) | 20, 4) // made under Unix
     header.copy(entry, 6, 4, 28)
-    entry.writeUInt32LE(UNIX_MODE >>> 0, 38)
+    entry.writeUInt32LE(UNIX_MODE, 38)
     entry.writeUInt32LE(offset, 42)
     bodies.push(header, name, bytes)
     directory.push(entry, name)

@@ -75,9 +75,9 @@ class Measured(Robot):
         self.deadmans_ms: list[float] = []
         self.commands_ms: list[float] = []
         self.obeyed_ms = self.readable_ms = 0.0
-        opened = self._core.opened
+        welcome = self._core._on_welcome
 
-        def watch(connection: Connection) -> None:
+        def watch(connection: Connection, frame: dict[str, Any]) -> None:
             receive = connection._socket.data_received
 
             def data_received(data: bytes) -> None:
@@ -85,9 +85,9 @@ class Measured(Robot):
                 receive(data)
 
             connection._socket.data_received = data_received
-            opened(connection)
+            welcome(connection, frame)
 
-        self._core.opened = watch  # type: ignore[method-assign]
+        self._core._on_welcome = watch  # type: ignore[method-assign]
 
     def on_control(self, data: Any) -> None:
         self.obeyed_ms = time.monotonic() * 1000

@@ -1,10 +1,15 @@
-"""Which way a camera takes to the platform."""
+"""Which way a camera takes to the platform, and its end."""
 from __future__ import annotations
 
+import sys
 import unittest
+from unittest import mock
 
-from wheelhouse.camera import Relays, turn_servers_of
+from wheelhouse import ApiError
+from wheelhouse.camera import Camera, Relays, turn_servers_of
 
+WAIT_LIMIT_S = 60.0
+"""Only ends a hang."""
 LINKS = (
     '<turn:turn.example:3478?transport=udp>; rel="ice-server"; username="9:r"; credential="a+b/c="; credential-type="password", '
     '<turns:turn.example:443?transport=tcp>; rel="ice-server"; username="9:r"; credential="d"; credential-type="password"'
@@ -47,6 +52,23 @@ class TurnServers(unittest.TestCase):
         self.assertIsNone(relays.current)
         relays.failed()
         self.assertIsNone(relays.current)
+
+
+class CameraTest(unittest.TestCase):
+    def test_the_source_of_a_camera_that_was_refused_is_not_read_any_more(self) -> None:
+        errors: list[BaseException] = []
+        with mock.patch.dict(sys.modules, {"aiortc": mock.Mock(), "av": mock.Mock()}):
+            camera = Camera("front", lambda: None, address=lambda: ("http://hub", "t"), on_error=errors.append)
+
+        async def refuse(url: str, token: str) -> None:
+            raise ApiError(403, "", "not yours")
+
+        self.addCleanup(camera.close)
+        camera._publish = refuse  # type: ignore[method-assign]
+        for thread in camera.start()._threads:
+            thread.join(WAIT_LIMIT_S)
+            self.assertFalse(thread.is_alive())
+        self.assertEqual((camera.state, [type(error) for error in errors]), ("closed", [ApiError]))
 
 
 if __name__ == "__main__":

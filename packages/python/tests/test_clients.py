@@ -2,16 +2,21 @@
 from __future__ import annotations
 
 import asyncio
+import socketserver
+import struct
+import threading
 import unittest
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
-from wheelhouse import Api, ApiError, Hub, Operator, SessionState, StopState, every_entry
-from wheelhouse._http import Response
+from wheelhouse import Api, ApiError, Hub, LinkEnded, Observer, Operator, SessionState, StopState, every_entry
+from wheelhouse._http import Response, send_request
 from wheelhouse.operator import _StopRequest
 from wheelhouse.rest import operations
 
+WAIT_LIMIT_S = 60.0
+"""Only ends a hang."""
 RECORDED = SessionState("PAUSED", True, StopState("x", True, True))
 RUNNING = SessionState("ACTIVE", True, None)
 
@@ -65,6 +70,8 @@ class StopRequestTest(unittest.IsolatedAsyncioTestCase):
 
 
 class FakeConnection:
+    channel = None
+
     def __init__(self) -> None:
         self.frames: list[Any] = []
 
@@ -100,10 +107,58 @@ class OperatorTest(unittest.IsolatedAsyncioTestCase):
             self.operator.handle("ack", {"type": "ack", "seq": 1})
         self.assertEqual(acks, [(1, True), (1, False)])
 
+    async def test_a_condition_is_asked_after_a_binary_sample_too(self) -> None:
+        samples: list[bytes] = []
+        self.operator.on_binary_telemetry = samples.append  # type: ignore[method-assign]
+        self.operator._task = asyncio.ensure_future(asyncio.Event().wait())  # type: ignore[arg-type]
+        self.addCleanup(self.operator._task.cancel)
+        waiting = asyncio.ensure_future(self.operator.wait_for(lambda: bool(samples)))
+        while not self.operator._waiting:
+            await asyncio.sleep(0)
+        self.operator.received(self.connection, struct.pack(">BBHId", 2, 0, 0, 1, 0.0) + b"x")  # type: ignore[arg-type]
+        await asyncio.wait_for(waiting, WAIT_LIMIT_S)
+        self.assertEqual(samples, [b"x"])
+
     async def test_a_lifetime_out_of_range_is_refused(self) -> None:
         for ttl_ms in (0, 65_536):
             with self.assertRaises(ValueError):
                 self.operator.control({}, ttl_ms=ttl_ms)
+
+
+class TicketTest(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        self.api = Api("http://hub", "t")
+        self.told: asyncio.Queue[Any] = asyncio.Queue()
+        self.observer = Observer(self.api, session_id="s")
+        self.observer.on_error = self.told.put_nowait  # type: ignore[method-assign]
+
+    async def test_an_answer_that_is_no_ticket_is_told_and_does_not_end_the_link(self) -> None:
+        self.api.post_session_ticket = lambda **_: b"<html>"
+        connecting = asyncio.ensure_future(self.observer.connect())
+        self.assertIsInstance(await self.told.get(), TypeError)
+        self.assertFalse(connecting.done())
+        await self.observer.close()
+        with self.assertRaisesRegex(LinkEnded, "the link was closed"):
+            await connecting
+
+    async def test_the_end_of_a_link_does_not_wait_for_a_ticket(self) -> None:
+        loop, release = asyncio.get_running_loop(), threading.Event()
+        self.addCleanup(release.set)
+
+        def ticket(**_: Any) -> Any:
+            loop.call_soon_threadsafe(self.told.put_nowait, "asked")
+            release.wait(WAIT_LIMIT_S)
+            answered.append(True)
+
+        answered: list[bool] = []
+        self.api.post_session_ticket = ticket
+        connecting = asyncio.ensure_future(self.observer.connect())
+        await self.told.get()
+        await self.observer.close()
+        self.assertEqual(answered, [])
+        with self.assertRaises(LinkEnded):
+            await connecting
+        release.set()
 
 
 class HubTest(unittest.IsolatedAsyncioTestCase):
@@ -169,6 +224,42 @@ class HubTest(unittest.IsolatedAsyncioTestCase):
             await anext(self.hub.watch("s"))
 
 
+class HttpTest(unittest.TestCase):
+    """Any answer of a server, or of what stands between, is a response or an ApiError."""
+
+    def answer_to(self, answer: bytes) -> Response:
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self) -> None:
+                self.request.recv(65_536)
+                self.request.sendall(answer)
+
+        with socketserver.TCPServer(("127.0.0.1", 0), Handler) as server:
+            serving = threading.Thread(target=server.handle_request)
+            serving.start()
+            try:
+                return send_request("GET", f"http://127.0.0.1:{server.server_address[1]}/", limit_s=WAIT_LIMIT_S)
+            finally:
+                serving.join()
+
+    def test_a_response_that_breaks_off_or_is_none_has_the_status_0(self) -> None:
+        for answer in (
+            b"",
+            b"hello\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n123",
+        ):
+            with self.subTest(answer=answer), self.assertRaises(ApiError) as raised:
+                self.answer_to(answer)
+            self.assertEqual(raised.exception.status, 0)
+        self.assertEqual(self.answer_to(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n12").content, b"12")
+
+    def test_only_digits_are_a_pause(self) -> None:
+        for text, pause_s in ((b"7", 7.0), (b"\xb2", None), (b"-1", None), (b"Fri, 01 Jan 2027 00:00:00 GMT", None)):
+            with self.subTest(text=text), self.assertRaises(ApiError) as raised:
+                self.answer_to(b"HTTP/1.1 503 Busy\r\nRetry-After: " + text + b"\r\nContent-Length: 0\r\n\r\n")
+            self.assertEqual((raised.exception.status, raised.exception.retry_after_s), (503, pause_s))
+
+
 class ApiTest(unittest.TestCase):
     def setUp(self) -> None:
         self.requests: list[tuple[str, str, Any, dict[str, str]]] = []
@@ -220,6 +311,11 @@ class ApiTest(unittest.TestCase):
             with self.assertRaises(ApiError):
                 call()
             self.assertEqual(len(self.requests), 1)
+
+    def test_a_response_that_is_no_json_is_an_error_of_the_api(self) -> None:
+        self.outcomes = [Response(200, "", {"content-type": "application/json"}, b"<html>")]
+        with self.assertRaisesRegex(ApiError, "no JSON"):
+            self.api.get_session(id="s")
 
     def test_every_operation_has_a_name_of_its_own_and_help(self) -> None:
         self.assertGreater(len(operations()), 100)

@@ -155,10 +155,14 @@ class GuardTest(unittest.TestCase):
         self.assertEqual([call for call in self.robot.calls if call.startswith("obey")], ["obey 3", "obey 5"])
 
     def test_a_latched_stop_refuses_commands_until_it_is_cleared(self) -> None:
-        self.guard.stop("person", latched=True)
+        self.guard.stop("person", latched=True, answer=True)
         self.guard.stop("watchdog")
+        self.until_called("stopped person")
         self.guard.command(command(1))
-        self.until_called("brake watchdog")
+        for turn in ("first", "second"):  # after the first event, the worker looks for a command
+            self.guard.event(self.robot.note, turn)
+            self.until_called(turn)
+        self.assertNotIn("obey 1", self.robot.calls)
         self.assertTrue(self.guard.in_force and self.guard.in_force.latched)
         self.guard.clear_stop()
         self.guard.command(command(2))
@@ -208,6 +212,25 @@ class GuardTest(unittest.TestCase):
     def test_closing_waits_for_the_brake(self) -> None:
         self.guard.close("closed", WAIT_LIMIT_S)
         self.assertEqual(self.robot.calls, ["brake closed"])
+
+    def test_closing_brakes_once_more_after_a_command_that_was_being_obeyed(self) -> None:
+        for limit_s in (WAIT_LIMIT_S, 0.0):
+            with self.subTest(limit_s=limit_s):
+                robot = FakeRobot()
+                robot.guard.start(None)  # type: ignore[arg-type]
+                robot.blocks.add("obey 1")
+                robot.guard.command(command(1))
+                robot.until(lambda: "obey 1" in robot.calls)
+                closing = threading.Thread(target=robot.guard.close, args=("closed", limit_s))
+                closing.start()
+                robot.until(lambda: "brake closed" in robot.calls)
+                if limit_s == 0.0:  # the end is not waited for, and the brake follows all the same
+                    closing.join(WAIT_LIMIT_S)
+                    robot.release.set()
+                    robot.until(lambda: robot.calls.count("brake closed") == 2)
+                robot.release.set()
+                closing.join(WAIT_LIMIT_S)
+                self.assertEqual(robot.calls, ["obey 1", "brake closed", "brake closed"])
 
     def test_events_are_bounded(self) -> None:
         self.robot.blocks.add("event")

@@ -1,6 +1,7 @@
 """What is sent, and what is not: frames, episodes, credentials."""
 from __future__ import annotations
 
+import json
 import math
 import os
 import stat
@@ -12,7 +13,9 @@ from unittest import mock
 
 from wheelhouse import EpisodeRefused, FrameError, Robot, WheelhouseError
 from wheelhouse.episodes import EpisodeOutbox
-from wheelhouse.link import Backoff, frame_text
+from wheelhouse._http import Response
+from wheelhouse.backoff import Backoff
+from wheelhouse.link import frame_text
 from wheelhouse.pairing import paired
 
 
@@ -98,6 +101,13 @@ class EpisodeOutboxTest(unittest.TestCase):
         outbox.online()
         self.assertEqual(len(self.frames), 2)
 
+    def test_a_caller_that_waits_no_longer_does_not_disturb_the_link(self) -> None:
+        outbox = EpisodeOutbox(self.send)
+        self.assertFalse(outbox.add(EPISODE).cancel())
+        outbox.acknowledged("one")
+        outbox.add({**EPISODE, "episode_id": "two"}).cancel()
+        outbox.close()
+
     def test_a_full_platform_is_asked_later_and_a_refusal_is_final(self) -> None:
         outbox = EpisodeOutbox(self.send)
         answer = outbox.add(EPISODE)
@@ -131,13 +141,14 @@ class PairingTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.store = Path(folder.name, "robot.json")
         self.exchanged: list[str] = []
-        patched = mock.patch("wheelhouse.pairing.request_json", self.exchange)
+        patched = mock.patch("wheelhouse.rest.send_request", self.exchange)
         patched.start()
         self.addCleanup(patched.stop)
 
-    def exchange(self, method: str, url: str, body: dict[str, str]) -> dict[str, str]:
-        self.exchanged.append(f"{method} {url} {body['code']}")
-        return {"name": "Rover", "control_url": "ws://hub/robots/1/control", "robot_token": f"token {len(self.exchanged)}"}
+    def exchange(self, method: str, url: str, *, content: bytes, **_: Any) -> Response:
+        self.exchanged.append(f"{method} {url} {json.loads(content)['code']}")
+        answer = {"name": "Rover", "control_url": "ws://hub/robots/1/control", "robot_token": f"token {len(self.exchanged)}"}
+        return Response(200, url, {"content-type": "application/json"}, json.dumps(answer).encode())
 
     def test_a_code_is_exchanged_once_and_the_credentials_are_private(self) -> None:
         first = paired("http://hub/", "ABCD-EFGH", self.store)

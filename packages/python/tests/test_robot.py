@@ -27,6 +27,8 @@ LEADER = Path(__file__).parents[3] / "examples" / "python" / "leader.py"
 
 
 class FakeConnection:
+    channel = None
+
     def __init__(self) -> None:
         self.frames: list[dict[str, Any]] = []
 
@@ -89,7 +91,6 @@ class RobotTest(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(lambda: self.core._beats and self.core._beats.cancel())
 
     def reconnect(self, welcome: dict[str, Any] | None = None) -> None:
-        self.core.opened(self.connection)  # type: ignore[arg-type]
         times = {"heartbeat_interval_ms": 20, "heartbeat_timeout_ms": 1_000, "deadman_ms": 3_600_000}
         self.receive({"type": "welcome", **times, "session": SESSION, "stop": None, **(welcome or {})})
 
@@ -150,6 +151,22 @@ class RobotTest(unittest.IsolatedAsyncioTestCase):
         self.reconnect()
         self.control(1)
         await self.until(lambda: ("control", 1) in self.robot.calls)
+
+    async def test_a_welcome_that_cannot_be_read_does_not_let_a_robot_move(self) -> None:
+        stop = {"reason": "before", "latched": True}
+        for change in ({"limits": "x"}, {"session": {}}, {"stop": {}}, {"deadman_ms": 1e999}, {"deadman_ms": None}, {"heartbeat_interval_ms": 0}):
+            with self.subTest(change=change):
+                await self.connect({"stop": stop, **change})
+                await self.until(lambda: self.robot.errors)
+                self.assertFalse(self.robot.online)
+                self.assertIsNone(self.robot.session)
+                self.receive({"type": "session", **SESSION})
+                self.control(1)
+                self.assertFalse(self.core.guard.moving)
+
+    async def test_empty_limits_are_the_lowest(self) -> None:
+        await self.connect({"limits": {}})
+        self.assertEqual(self.robot.limits.speed_scale, 0.05)
 
     async def test_a_lost_connection_halts_a_moving_robot_without_an_answer(self) -> None:
         await self.connect()

@@ -1,4 +1,4 @@
-"""A simulated robot in one command: python3 -m wheelhouse https://hub.example ABCD-EFGH"""
+"""A simulated robot in one command: python3 -m wheelhouse https://hub.example 7KQ4M-XW9PD"""
 from __future__ import annotations
 
 import argparse

@@ -1,6 +1,7 @@
 """HTTP requests with the standard library."""
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.error
 import urllib.parse
@@ -9,13 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .backoff import retry_after_s
 from .errors import ApiError
 
 ERROR_CODE_HEADER = "Wheelhouse-Error"
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 """Largest response that is read into memory."""
 REQUEST_LIMIT_S = 30.0
-"""Longest time of one request without an answer."""
+"""Longest wait for an answer, or for more of it."""
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
@@ -66,32 +68,20 @@ def send_request(
             body = answer.read(MAX_RESPONSE_BYTES + 1)
             if len(body) > MAX_RESPONSE_BYTES:
                 raise ApiError(0, "too_large", f"the response of {method} {url} has more than {MAX_RESPONSE_BYTES} bytes")
+            if answer.length:
+                raise EOFError(f"{answer.length} bytes of it are missing")
             fields = {name.lower(): ", ".join(answer.headers.get_all(name, [])) for name in answer.headers}
             return Response(answer.status, answer.url, fields, body)
     except urllib.error.HTTPError as refusal:
         raise _refusal(refusal) from None
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, http.client.HTTPException) as error:
         raise ApiError(0, "unreachable", f"no response to {method} {url}: {getattr(error, 'reason', error)}") from error
 
 
 def _refusal(refusal: urllib.error.HTTPError) -> ApiError:
     try:
         message = str(json.loads(refusal.read(MAX_RESPONSE_BYTES))["error"])
-    except (ValueError, KeyError, TypeError, OSError):
+    except Exception:  # a proxy may answer anything
         message = str(refusal.reason)
     code = refusal.headers.get(ERROR_CODE_HEADER) or ""
-    retry_after = refusal.headers.get("Retry-After") or ""
-    return ApiError(refusal.code, code, message, retry_after_s=float(retry_after) if retry_after.isdigit() else None)
-
-
-def request_json(method: str, url: str, *, token: str | None = None, body: Any = None, limit_s: float = REQUEST_LIMIT_S) -> Any:
-    """Sends one request with a JSON body and returns the JSON of its response, None without one. Raises ApiError."""
-    headers = {"Accept": "application/json"}
-    if token is not None:
-        headers["Authorization"] = f"Bearer {token}"
-    content = None
-    if body is not None:
-        headers["Content-Type"] = "application/json"
-        content = json.dumps(body, allow_nan=False).encode()
-    answer = send_request(method, url, content=content, headers=headers, limit_s=limit_s)
-    return json.loads(answer.content) if answer.content else None
+    return ApiError(refusal.code, code, message, retry_after_s=retry_after_s(refusal.headers))

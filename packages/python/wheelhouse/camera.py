@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ._http import send_request
+from .backoff import Backoff
 from .errors import ApiError, WheelhouseError
-from .link import Backoff
 
 logger = logging.getLogger("wheelhouse")
 
@@ -178,6 +178,7 @@ class Camera:
             asyncio.run(self._publish_until_closed())
         except Exception as error:
             self._report(error)
+        self._closed.set()  # a source is not read for a camera that was refused
         self._change("closed")
 
     async def _publish_until_closed(self) -> None:

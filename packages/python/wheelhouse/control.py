@@ -218,11 +218,12 @@ class Guard:
             threading.Thread(target=run, name=f"wheelhouse-{name}", daemon=True).start()
 
     def close(self, reason: str, limit_s: float) -> None:
-        """Stops the robot, waits up to `limit_s` for the brake, and ends the threads once their callbacks return."""
+        """Stops the robot, waits up to `limit_s` until it is stopped for good, and ends the threads once their callbacks return. A command
+        that is being obeyed even longer is followed by one more brake."""
         self.stop(reason)
         until_s = time.monotonic() + limit_s
         with self._lock:
-            while (self._stop is not None or self._stopping) and time.monotonic() < until_s:
+            while (self._obeying or not self._at_rest()) and time.monotonic() < until_s:
                 self._work.wait(until_s - time.monotonic())
             self._closed = True
             self._stops.notify()
@@ -307,13 +308,13 @@ class Guard:
             succeeded, _ = self._safely(self._handler.brake, reason)
             with self._lock:
                 self._stopping = False
-                if not succeeded and self._stop is None:
+                if not succeeded and self._stop is None and not self._closed:
                     self._stop, self._stop_at_s = reason, time.monotonic() + RETRY_STOP_S
                 self._work.notify_all()
 
     def _next_stop(self) -> str | None:
         """Waits for a stop or for the deadman. Returns the reason; None at the end."""
-        while not self._closed:
+        while not self._closed or self._obeying or self._stop is not None:
             now_s, due_s = time.monotonic(), math.inf
             if self._stop is not None:
                 due_s = self._stop_at_s
@@ -386,6 +387,8 @@ class Guard:
             again, self._stop_again = self._stop_again, None
             if again is not None or not succeeded:
                 self._request_stop(again or "callback_failed")
+            self._stops.notify()
+            self._work.notify_all()  # `close` may wait
 
     def _begin(self) -> bool:
         """Returns whether the robot may obey its command now. If so, the deadman runs from now on."""

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from .backoff import Backoff
 from .errors import GatewayError
-from .link import Backoff, Message
 
 logger = logging.getLogger("wheelhouse")
 
@@ -47,13 +47,16 @@ def load_library() -> Any:
         import aiortc
     except ImportError:
         return None
+    except Exception as error:  # of its native parts: the link does without
+        logger.warning("no data channel: aiortc cannot be imported: %r", error)
+        return None
     return aiortc
 
 
 class DataChannel:
     """The data channel of one WebSocket: opens it, opens it again after failures, and knows whether it delivers. For one loop only."""
 
-    def __init__(self, library: Any, send_offer: Callable[[dict[str, Any]], bool], receive: Callable[[Message], None]) -> None:
+    def __init__(self, library: Any, send_offer: Callable[[dict[str, Any]], bool], receive: Callable[[str | bytes], None]) -> None:
         """`send_offer` sends a frame over the WebSocket, `receive` handles a message of the channel."""
         self._library, self._send_offer, self._receive = library, send_offer, receive
         self._task: asyncio.Task[None] | None = None
@@ -73,7 +76,7 @@ class DataChannel:
         elif kind == "channel_refused" and waiting and self._answer is not None:
             self._answer.set_exception(_Refused(str(frame["message"]), frame.get("retry_after_ms")))
 
-    def send(self, message: Message) -> bool | None:
+    def send(self, message: str | bytes) -> bool | None:
         """Sends a frame, which may be lost. Returns True if the channel delivers, False if that is not known, so that the frame has to use
         the WebSocket as well, and None if it was not sent."""
         channel, now_s = self._channel, time.monotonic()
@@ -129,7 +132,7 @@ class DataChannel:
         opened = asyncio.Event()
         channel.on("open", opened.set)
 
-        def on_message(message: Message) -> None:
+        def on_message(message: str | bytes) -> None:
             if self._channel is channel:  # otherwise it has ended
                 self._on_message(message)
 
@@ -142,7 +145,7 @@ class DataChannel:
         self._answered_at_s, self._silent_since_s = -math.inf, time.monotonic()
         return channel
 
-    def _on_message(self, message: Message) -> None:
+    def _on_message(self, message: str | bytes) -> None:
         kind: Any = None
         number: Any = None
         if isinstance(message, str):

@@ -22,6 +22,7 @@ class _Entry:
     def __init__(self, frame: dict[str, Any]) -> None:
         self.frame = frame
         self.answer: Future[None] = Future()
+        self.answer.set_running_or_notify_cancel()  # a caller that waits no longer does not cancel the report
         self.sent = False
         self.due_s = 0.0
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import websockets
 
+from .backoff import Backoff
 from .errors import ApiError
-from .link import Backoff
 
 logger = logging.getLogger("wheelhouse")
 
@@ -90,7 +90,7 @@ class Hub:
         if not self.connected:
             raise self._failure or ApiError(0, "not_connected", f"{command} was not sent: no connection to the hub")
         if len(self._answers) >= MAX_CALLS:
-            raise ApiError(0, "not_connected", f"{command} was not sent: too many commands wait for their answers")
+            raise ApiError(429, "", f"{command} was not sent: too many commands wait for their answers")
         self._number += 1
         number, answered = self._number, asyncio.get_running_loop().create_future()
         self._answers[number] = answered
@@ -257,7 +257,7 @@ class Hub:
                         self._failure = refusal
                         return
                     logger.info("%s", refusal)
-                except (OSError, asyncio.TimeoutError, websockets.WebSocketException, EOFError, ValueError, LookupError, TypeError) as error:
+                except Exception as error:  # whatever a server answers, or the library raises
                     logger.info("hub: %r", error)
                 if time.monotonic() - began_s > CONNECT_LIMIT_S:
                     backoff.reset()

@@ -138,7 +138,7 @@ class ControlRules:
             self._check = _check_of(schema)
             self._speeds = list(_speeds_of(schema["properties"], ()))
             self.motion = list(_motion_of(schema, (), ()))
-        except (AttributeError, KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError, OverflowError) as error:
             raise ValueError(f"this is no control schema: {error!r}") from error
 
     def problem_of(self, data: Any) -> str | None:

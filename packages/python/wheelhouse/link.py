@@ -7,15 +7,16 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import random
 import threading
 from collections import deque
 from collections.abc import Iterable
-from typing import Any, Protocol, Union
+from typing import Any, Protocol
 
 import websockets
 
-from .errors import FrameError, LinkEnded, WheelhouseError
+from .backoff import Backoff, retry_after_s
+from .data_channel import DataChannel, load_library
+from .errors import FrameError, LinkEnded
 
 MAX_FRAME_BYTES = 64 * 1024
 """Largest frame of the protocol."""
@@ -36,8 +37,6 @@ MAX_PROBLEM_DEPTH = 64
 
 FINAL_STATUSES = frozenset({403, 404})
 RECONNECT_CODES = frozenset({1006, 4008, 4009, 4408, 4500, 4503})
-
-Message = Union[str, bytes]
 
 
 def frame_text(frame: dict[str, Any]) -> str:
@@ -83,31 +82,13 @@ def non_finite(value: Any, path: str = "", depth: int = 0) -> str | None:
     return None
 
 
-class Backoff:
-    """Exponential backoff with full jitter, which spreads the reconnects of a fleet that lost its gateway."""
-
-    def __init__(self, base_s: float = 0.25, max_s: float = 10.0) -> None:
-        self._base_s, self._max_s = base_s, max_s
-        self.attempts = 0
-
-    def next_s(self, at_least_s: float = 0.0, max_s: float = math.inf) -> float:
-        """Returns the delay before the next attempt: a random one, in addition to the one that the peer asks for."""
-        ceiling_s = min(self._max_s, max_s, self._base_s * 2 ** min(self.attempts, 32))
-        self.attempts += 1
-        return at_least_s + random.uniform(0, ceiling_s)
-
-    def reset(self) -> None:
-        """Begins again with the shortest delays, after a success."""
-        self.attempts = 0
-
-
 class Connection:
     """One open WebSocket. `send` may be called in any thread and never waits."""
 
     def __init__(self, socket: Any, loop: asyncio.AbstractEventLoop) -> None:
         self._socket, self._loop = socket, loop
         self._lock = threading.Lock()
-        self._unsent: deque[Message] = deque()
+        self._unsent: deque[str | bytes] = deque()
         self._unsent_bytes = 0
         self._has_unsent = asyncio.Event()
         self._closed = False
@@ -115,6 +96,8 @@ class Connection:
         self._heard_at_s = loop.time()
         self._timer = loop.call_later(CONNECT_LIMIT_S, self._check_silence)
         self.is_online = False
+        self.channel: DataChannel | None = None
+        """Its data channel; None where this side uses none."""
 
     def online(self, silence_s: float) -> None:
         """Notes the first frame of the gateway. From now on, a silence of `silence_s` ends the connection."""
@@ -138,7 +121,7 @@ class Connection:
         """
         return self.send_message(frame if isinstance(frame, bytes) else frame_text(frame), droppable=droppable)
 
-    def send_message(self, message: Message, *, droppable: bool = True) -> bool:
+    def send_message(self, message: str | bytes, *, droppable: bool = True) -> bool:
         """Sends a frame as it is on the network; otherwise as `send`."""
         if len(message) > MAX_FRAME_BYTES:
             raise FrameError(f"the frame has {len(message)} bytes, more than {MAX_FRAME_BYTES}")
@@ -187,9 +170,9 @@ class Connection:
                 with self._lock:
                     self._unsent_bytes -= len(message)
 
-    async def read(self) -> Message:
+    async def read(self) -> str | bytes:
         """Returns the next message. Raises websockets.ConnectionClosed at the end."""
-        message: Message = await self._socket.recv()
+        message: str | bytes = await self._socket.recv()
         self.heard()
         return message
 
@@ -199,6 +182,8 @@ class Connection:
             self._closed = True
             self._unsent.clear()
         self._timer.cancel()
+        if self.channel is not None:
+            self.channel.close()
 
     async def close(self) -> None:
         """Closes the WebSocket in order, or breaks it after a second."""
@@ -212,11 +197,8 @@ class LinkHandler(Protocol):
     async def credentials(self) -> tuple[str, str]:
         """Returns the address and the credential of the next connection. Raises LinkEnded when there is none, another error to retry."""
 
-    def opened(self, connection: Connection) -> None:
-        """Takes a new connection, before its first frame."""
-
-    def received(self, connection: Connection, message: Message) -> None:
-        """Handles a message."""
+    def received(self, connection: Connection, message: str | bytes) -> None:
+        """Handles a message of the WebSocket or of its data channel."""
 
     def lost(self, connection: Connection) -> None:
         """Handles the end of a connection."""
@@ -234,9 +216,11 @@ class LinkHandler(Protocol):
 class Link:
     """Runs the connections to the gateway, one after another, and ends once."""
 
-    def __init__(self, handler: LinkHandler, *, max_unauthorized: int = 1) -> None:
+    def __init__(self, handler: LinkHandler, *, data_channel: bool, max_unauthorized: int = 1) -> None:
         """After `max_unauthorized` credentials in a row that the gateway did not accept, another one would not help."""
         self._handler = handler
+        self._uses_channel = data_channel
+        self._library: Any = None
         self._unauthorized_left = self._max_unauthorized = max_unauthorized
         self._backoff = Backoff()
         self._connection: Connection | None = None
@@ -245,6 +229,8 @@ class Link:
     async def run(self) -> None:
         """Connects and reconnects until `close`. Raises LinkEnded when another attempt would not change the answer."""
         try:
+            if self._uses_channel:
+                self._library = await asyncio.to_thread(load_library)
             while not self._closing.is_set():
                 self._handler.changed("connecting", None)
                 delay_s = await self._connect_once()
@@ -273,13 +259,12 @@ class Link:
     async def _connect_once(self) -> float:
         """Runs one connection to its end. Returns the delay until the next one, in seconds."""
         try:
-            url, credential = await self._handler.credentials()
-            socket = await self._dial(url, credential)
+            socket = await self._dial()
         except LinkEnded:
             raise
         except websockets.InvalidHandshake as refusal:
             return self._refused(refusal)
-        except (OSError, asyncio.TimeoutError, websockets.WebSocketException, EOFError, WheelhouseError) as error:
+        except Exception as error:  # whatever a server answers, or a library raises
             self._handler.report(error)
             return self._next_delay_s()
         if socket is None:
@@ -290,12 +275,13 @@ class Link:
             raise LinkEnded(f"closed with {code} {reason}".rstrip(), close_code=code)
         return self._next_delay_s()
 
-    async def _dial(self, url: str, credential: str) -> Any:
+    async def _dial(self) -> Any:
         """Opens a WebSocket; None if the link is closed meanwhile."""
-        # The credential as a subprotocol, as in browsers: the two interfaces of the library differ in their argument for headers.
-        protocols = ["wheelhouse.v1", f"bearer.{credential}"]
 
         async def open_socket() -> Any:
+            url, credential = await self._handler.credentials()
+            # The credential as a subprotocol, as in browsers: the two interfaces of the library differ in their argument for headers.
+            protocols = ["wheelhouse.v1", f"bearer.{credential}"]
             return await websockets.connect(
                 url,
                 subprotocols=protocols,  # type: ignore[arg-type]
@@ -323,13 +309,17 @@ class Link:
         if status in FINAL_STATUSES or self._unauthorized_left <= 0:
             raise LinkEnded(f"refused with {status}", status=status)
         self._handler.report(refusal)
-        retry_after = (getattr(response, "headers", None) or {}).get("Retry-After") or ""
-        return self._next_delay_s(min(MAX_RETRY_AFTER_S, float(retry_after)) if retry_after.isdigit() else 0.0)
+        return self._next_delay_s(min(MAX_RETRY_AFTER_S, retry_after_s(getattr(response, "headers", None)) or 0.0))
 
     async def _serve(self, socket: Any) -> tuple[int | None, str]:
         """Reads a connection to its end. Returns its close code, None if this side has closed it, and the reason."""
         connection = Connection(socket, asyncio.get_running_loop())
-        self._handler.opened(connection)
+        if self._library is not None:
+            connection.channel = DataChannel(
+                self._library,
+                lambda frame: connection.send(frame, droppable=False),
+                lambda message: self._handler.received(connection, message),
+            )
         tasks = [asyncio.ensure_future(work) for work in (self._read(connection), connection.write(), self._closing.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

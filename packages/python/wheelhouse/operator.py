@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .control import Limits, read_limits
-from .data_channel import DataChannel, load_library
 from .errors import ApiError, GatewayError, LinkEnded, WheelhouseError
 from .limits import is_finite, limit_speed, speeds_are_readable
-from .link import Connection, Link, Message, frame_text
+from .link import Connection, Link, frame_text
 from .rest import Api
 
 logger = logging.getLogger("wheelhouse")
@@ -91,12 +90,9 @@ class Observer:
         self.latency_ms: tuple[float | None, float | None] = (None, None)
         """The last round trips between the gateway and the operator, and between the gateway and the robot."""
         self._connection: Connection | None = None
-        self._link = Link(self, max_unauthorized=3)
+        self._link = Link(self, data_channel=data_channel and self.part == "control", max_unauthorized=3)
         self._task: asyncio.Task[None] | None = None
         self._waiting: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
-        self._uses_channel = data_channel and self.part == "control"
-        self._channels: Any = None
-        self._channel: DataChannel | None = None
         self._pings: asyncio.Task[None] | None = None
         self._stop = _StopRequest(self._send_stop)
         self._stop_number = 0
@@ -183,8 +179,6 @@ class Observer:
 
     async def _run(self) -> None:
         try:
-            if self._uses_channel:
-                self._channels = await asyncio.to_thread(load_library)
             await self._link.run()
         except BaseException as error:
             self._stop.end(error)
@@ -215,8 +209,8 @@ class Observer:
         frame: dict[str, Any] = {"type": "stop", "n": self._stop_number}
         if reason is not None:
             frame["reason"] = reason
-        if self._channel is not None:
-            self._channel.send(frame_text(frame))
+        if connection.channel is not None:
+            connection.channel.send(frame_text(frame))
         return self._ping(connection) if connection.send(frame, droppable=False) else None
 
     def _ping(self, connection: Connection) -> float | None:
@@ -266,37 +260,25 @@ class Observer:
         except Exception as second:
             logger.error("%r", second)
 
-    def opened(self, connection: Connection) -> None:
-        if self._channels is not None:
-            self._channel = DataChannel(
-                self._channels,
-                lambda frame: connection.send(frame, droppable=False),
-                lambda message: self.received(connection, message),
-            )
-
     def lost(self, connection: Connection) -> None:
         self._connection = None
         if self._pings is not None:
             self._pings.cancel()
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
         self._stop.offline()
 
-    def received(self, connection: Connection, message: Message) -> None:
-        """Handles a message of either transport."""
+    def received(self, connection: Connection, message: str | bytes) -> None:
         try:
             if isinstance(message, bytes):
                 kind, *_ = _BINARY_HEADER.unpack_from(message)
                 if kind == _BINARY_TELEMETRY and self._connection is connection:
                     self._call(self.on_binary_telemetry, message[_BINARY_HEADER.size :])
-                return
-            frame = json.loads(message)
-            if self._connection is None and frame["type"] == "state":
-                self._on_first_state(connection)
-            if self._connection is connection:
-                self.handle(frame["type"], frame)
-        except (ValueError, LookupError, TypeError, AttributeError, struct.error, RecursionError) as error:
+            else:
+                frame = json.loads(message)
+                if self._connection is None and frame["type"] == "state":
+                    self._on_first_state(connection)
+                if self._connection is connection:
+                    self.handle(frame["type"], frame)
+        except Exception as error:
             self.report(WheelhouseError(f"unreadable frame: {error!r}"))
         for condition, waiting in self._waiting:
             try:
@@ -336,8 +318,8 @@ class Observer:
             self._stop.pong(float(frame["t"]))
         elif kind == "error":
             self.report(GatewayError(str(frame["message"])))
-        elif kind in ("channel_available", "channel_answer", "channel_refused") and self._channel is not None:
-            self._channel.on_frame(frame)
+        elif self._connection is not None and self._connection.channel is not None:
+            self._connection.channel.on_frame(frame)
 
     def _change_limits(self, limits: Limits) -> None:
         if limits != self.limits:
@@ -404,12 +386,12 @@ class Operator(Observer):
         header = _BINARY_HEADER.pack(_BINARY_CONTROL, 0, _checked(ttl_ms) or 0, self._seq + 1, time.monotonic() * 1000)
         return self._transmit(header + payload)
 
-    def _transmit(self, message: Message) -> int | None:
+    def _transmit(self, message: str | bytes) -> int | None:
         connection = self._connection
         # Once a stop is requested, no command follows, even before the stop has arrived.
         if connection is None or self.stop_pending:
             return None
-        sent = self._channel.send(message) if self._channel is not None else None
+        sent = connection.channel.send(message) if connection.channel is not None else None
         if not sent and not connection.send_message(message) and sent is None:
             return None
         self._seq += 1

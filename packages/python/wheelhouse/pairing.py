@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from ._http import request_json
+from .rest import Api
 
 STORE = "wheelhouse-robot.json"
 """The default file of the credentials, in the working directory."""
@@ -43,7 +43,7 @@ def paired(platform: str, code: str | None = None, store: str | os.PathLike[str]
             raise ValueError(f"{path} has no credentials of a robot: delete it, and pair again") from error
     if code is None:
         raise ValueError(f"{path} does not exist: pass a pairing code of the console")
-    answer = request_json("POST", f"{platform}/api/pairing", body={"code": code})
+    answer = Api(platform).post_pairing(code=code)
     found = Credentials(answer["name"], answer["control_url"], answer["robot_token"])
     kept = {"name": found.name, "url": found.url, "token": found.token, "code_sha256": fingerprint}
     _write_private(path, json.dumps(kept, indent=2) + "\n")

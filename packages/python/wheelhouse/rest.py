@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ._http import REQUEST_LIMIT_S, Response, send_request
+from .backoff import Backoff
 from .errors import ApiError
-from .link import Backoff
 
 MAX_ATTEMPTS = 4
 """Most attempts of a request, with the first one."""
@@ -92,16 +92,16 @@ def _resolved(document: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
 class Api:
     """Calls the REST API. Every operation is a method: `api.post_sessions(robotId=…)`, `api.get_session(id=…)`.
 
-    Parameters of the path, of the query and fields of the body are keyword arguments (`from_` for `from`); a body that is no object is `body`. `help(api.get_session)`
-    says what an operation does, and `dir(api)` lists them. A method returns the JSON of the response, bytes for other types, None for none.
-    It raises TypeError for a name that the operation does not have or that is missing, and ApiError for a refusal.
+    Parameters of the path, of the query and fields of the body are keyword arguments (`from_` for `from`); a body that is no object is `body`.
+    `help(api.get_session)` says what an operation does, and `dir(api)` lists them. A method returns the JSON of the response, bytes for other
+    types, None for none. It raises TypeError for a name that the operation does not have or that is missing, and ApiError for a refusal.
 
     Reads, and every POST (which has an `Idempotency-Key`), are repeated after transient failures. Methods block: in a coroutine, use
     `asyncio.to_thread`.
     """
 
     def __init__(self, base_url: str, token: str | None = None, *, attempts: int = MAX_ATTEMPTS, limit_s: float = REQUEST_LIMIT_S) -> None:
-        """`base_url` is the origin of the platform, `token` a session token or an API key, `limit_s` the longest time of one request."""
+        """`base_url` is the origin of the platform, `token` a session token or an API key, `limit_s` the longest wait for a response."""
         self.base_url, self.token = base_url.rstrip("/"), token
         self._attempts, self._limit_s = attempts, limit_s
 
@@ -146,7 +146,12 @@ class Api:
         response = self._send(operation.method, url, content, content_type, key)
         if not response.content:
             return None
-        return json.loads(response.content) if "json" in response.headers.get("content-type", "") else response.content
+        if "json" not in response.headers.get("content-type", ""):
+            return response.content
+        try:
+            return json.loads(response.content)
+        except (ValueError, RecursionError) as error:
+            raise ApiError(0, "unreadable", f"the response of {operation.method} {url} is no JSON") from error
 
     def _send(self, method: str, url: str, content: bytes | None, content_type: str | None, key: str | None) -> Response:
         headers = {"Accept": "application/json, */*;q=0.5"}

@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .camera import Camera
-from .control import Command, FrameAge, FrameOrder, Guard, Limits, Session, read_limits
-from .data_channel import DataChannel, load_library
+from .control import Command, FrameAge, FrameOrder, Guard, Limits, Session, Stop, read_limits
 from .episodes import EpisodeOutbox
 from .errors import CommandError, FrameError, GatewayError, WheelhouseError
 from .limits import ControlRules, MotionLimiter, is_finite, limit_speed
-from .link import Connection, Link, Message, frame_text, non_finite
+from .link import Connection, Link, frame_text, non_finite
 
 if TYPE_CHECKING:
     from .robot import Robot
@@ -52,6 +51,20 @@ def _within(text: str, units: int) -> str:
     return text.encode("utf-16-le", "surrogatepass")[: 2 * units].decode("utf-16-le", "ignore")
 
 
+def _read_interval(welcome: dict[str, Any], name: str) -> float:
+    value = welcome[name]
+    if not is_finite(value) or value <= 0:
+        raise ValueError(f"{name} is {value!r}")
+    return float(value)
+
+
+def _read_session(frame: dict[str, Any] | None) -> Session | None:
+    if frame is None:
+        return None
+    schemas = (frame.get("control_schema"), frame.get("telemetry_schema"))
+    return Session(str(frame["session_id"]), str(frame["status"]), str(frame["operator_name"]), *schemas)
+
+
 def _motion_of(rules: ControlRules | None) -> tuple[ControlRules | None, MotionLimiter]:
     return rules, MotionLimiter(rules)
 
@@ -78,6 +91,7 @@ class RobotLink:
         self.connection: Connection | None = None
         self.whip_url: str | None = None
         self._url = url
+        self._uses_data_channel = data_channel
         self._link: Link | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._margin_ms = deadman_margin_ms
@@ -98,10 +112,6 @@ class RobotLink:
         self._binary_seq = 0
         self._cameras: list[Camera] = []
         self._logged: tuple[str, float] = ("", -math.inf)
-        self._uses_data_channel = data_channel
-        self._channels: Any = None
-        """The library of data channels; None without one."""
-        self._channel: DataChannel | None = None
 
     def _defines(self, method: str) -> bool:
         return getattr(type(self.robot), method) is not getattr(self._base, method)
@@ -112,9 +122,7 @@ class RobotLink:
         if self._loop is not None:
             raise WheelhouseError("serve can be called once")
         self._loop = asyncio.get_running_loop()
-        self._link = Link(self)
-        if self._uses_data_channel:
-            self._channels = await self._loop.run_in_executor(None, load_library)
+        self._link = Link(self, data_channel=self._uses_data_channel)
         self.guard.start(self._loop)
         try:
             await self._link.run()
@@ -165,20 +173,8 @@ class RobotLink:
         """Runs a method of the robot. For the threads of the guard."""
         return self.guard.call(getattr(self.robot, method), *args)
 
-    def opened(self, connection: Connection) -> None:
-        self._order, self._last_seq = FrameOrder(), -1
-        if self._channels is not None:
-            self._channel = DataChannel(
-                self._channels,
-                lambda frame: connection.send(frame, droppable=False),
-                lambda message: self.received(connection, message),
-            )
-
     def lost(self, connection: Connection) -> None:
         self.connection = None
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
         if self.guard.moving:
             self.guard.stop("link_lost")
         self.guard.forget_answer()
@@ -186,7 +182,7 @@ class RobotLink:
             self._beats.cancel()
             self._beats = None
 
-    async def _beat(self, connection: Connection, interval_s: float) -> None:
+    async def _beat(self, connection: Connection) -> None:
         seq = 0
         while True:
             seq += 1
@@ -195,7 +191,7 @@ class RobotLink:
                 frame["battery"] = self._battery
             connection.send(frame, droppable=False)
             self.episodes.tick()
-            await asyncio.sleep(interval_s)
+            await asyncio.sleep(self._beat_s)
 
     def publish_camera(self, name: str, source: Any, options: dict[str, Any]) -> Camera:
         """Starts a camera. Callable in any thread."""
@@ -204,7 +200,7 @@ class RobotLink:
             return None if self.whip_url is None else (self.whip_url, self.token)
 
         camera = Camera(name, source, address=address, on_error=self.report, **options)
-        self._cameras.append(camera)
+        self._cameras = [*(known for known in self._cameras if known.state != "closed"), camera]
         return camera.start()
 
     def send(self, frame: dict[str, Any] | bytes, *, droppable: bool) -> bool:
@@ -223,7 +219,7 @@ class RobotLink:
 
     # Frames of the gateway
 
-    def received(self, connection: Connection, message: Message) -> None:
+    def received(self, connection: Connection, message: str | bytes) -> None:
         """Handles a message of either transport. A frame that cannot be read may have been a stop, so it halts the robot."""
         try:
             if isinstance(message, bytes):
@@ -236,31 +232,34 @@ class RobotLink:
                     self._on_welcome(connection, frame)
                 elif self.connection is connection:
                     self._on_frame(kind, frame)
-        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, struct.error, RecursionError) as error:
+        except Exception as error:
             if self.guard.moving:
                 self.guard.stop("unreadable_frame")
             self.report(WheelhouseError(f"unreadable frame: {error!r}"))
 
     def _on_welcome(self, connection: Connection, frame: dict[str, Any]) -> None:
+        # A welcome that cannot be read changes nothing: all that may fail comes first.
         assert self._link is not None
-        self._deadman_ms = float(frame["deadman_ms"])
-        self.guard.set_deadman((self._deadman_ms + self._margin_ms) / 1000)
-        beat_s, silence_s = float(frame["heartbeat_interval_ms"]) / 1000, float(frame["heartbeat_timeout_ms"]) / 1000
-        session, stop = frame["session"], frame["stop"]
+        deadman_ms, beat_ms, silence_ms = (_read_interval(frame, f"{name}_ms") for name in ("deadman", "heartbeat_interval", "heartbeat_timeout"))
+        session, stop = _read_session(frame["session"]), frame["stop"]
+        if stop is not None:
+            stop = Stop(str(stop["reason"]), stop["latched"] is not False)
+        limits = Limits() if frame.get("limits") is None else read_limits(frame["limits"])
+        self._deadman_ms, self._beat_s = deadman_ms, beat_ms / 1000
+        self.guard.set_deadman((deadman_ms + self._margin_ms) / 1000)
         self.whip_url = frame.get("whip_url")
         self._age.forget()  # the way through the network may be another
+        self._order, self._last_seq = FrameOrder(), -1
         self.connection = connection
-        self._link.online(connection, silence_s)
-        self._change_session(session)
-        self._change_limits(read_limits(frame["limits"]) if frame.get("limits") else Limits())
-        if stop:
-            self.guard.stop(str(stop["reason"]), latched=stop["latched"] is not False, answer=True)
+        if stop is not None:
+            self.guard.stop(stop.reason, latched=stop.latched, answer=True)
         else:
             self.guard.clear_stop()  # a participant may have cleared it while this robot was offline
-        self._beat_s = beat_s
-        self._beats = asyncio.ensure_future(self._beat(connection, beat_s))
+        self._link.online(connection, silence_ms / 1000)
+        self._change_session(session)
+        self._change_limits(limits)
+        self._beats = asyncio.ensure_future(self._beat(connection))
         self.episodes.online()
-        self.guard.wake()
 
     def _on_frame(self, kind: Any, frame: dict[str, Any]) -> None:
         if kind == "stop" and not (isinstance(frame.get("reason"), str) and isinstance(frame.get("latched"), bool)):
@@ -275,7 +274,7 @@ class RobotLink:
         elif kind == "stop_cleared":
             self.guard.clear_stop()
         elif kind == "session":
-            self._change_session(frame)
+            self._change_session(_read_session(frame))
         elif kind == "limits":
             self._change_limits(read_limits(frame))
         elif kind == "episode_ack":
@@ -283,14 +282,10 @@ class RobotLink:
         elif kind == "error":
             self.report(GatewayError(str(frame.get("message"))))
             self.episodes.refused(frame)
-        elif kind in ("channel_available", "channel_answer", "channel_refused") and self._channel is not None:
-            self._channel.on_frame(frame)
+        elif self.connection is not None and self.connection.channel is not None:
+            self.connection.channel.on_frame(frame)
 
-    def _change_session(self, frame: dict[str, Any] | None) -> None:
-        session = None
-        if frame is not None:
-            schemas = (frame.get("control_schema"), frame.get("telemetry_schema"))
-            session = Session(str(frame["session_id"]), str(frame["status"]), str(frame["operator_name"]), *schemas)
+    def _change_session(self, session: Session | None) -> None:
         is_open = session is not None and session.status in ("ACTIVE", "PAUSED")
         is_other = (session and session.session_id) != (self.session and self.session.session_id)
         if is_other:
@@ -356,7 +351,7 @@ class RobotLink:
 
     def acknowledge(self, connection: Connection, seq: int) -> None:
         frame = {"type": "ack", "seq": seq}
-        if self.connection is connection and not (self._channel is not None and self._channel.send(frame_text(frame))):
+        if self.connection is connection and not (connection.channel is not None and connection.channel.send(frame_text(frame))):
             connection.send(frame)
 
     # What the threads of the guard call

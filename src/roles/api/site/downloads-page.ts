@@ -7,8 +7,6 @@ const HOME = '/downloads'
 /** The package index for pip, in the form of PEP 503. */
 const INDEX = `${HOME}/simple`
 const PYTHON_PROJECT = 'wheelhouse'
-/** What the wheel declares, so that pip of an older Python does not take it. */
-const REQUIRES_PYTHON = '>=3.10'
 
 /** npm 12 requires this option to install from a URL. Older versions ignore it. */
 const ALLOW_REMOTE_OPTION = '--allow-remote=root'
@@ -160,7 +158,7 @@ function sendIndex(http: Context, files: readonly PackageFile[]): void {
   const link =
     name === ''
       ? `<a href="${PYTHON_PROJECT}/">${PYTHON_PROJECT}</a>`
-      : `<a href="../../${wheel.file}#sha256=${wheel.sha256}" data-requires-python="${REQUIRES_PYTHON.replace('>', '&gt;')}">${wheel.file}</a>`
+      : `<a href="../../${wheel.file}#sha256=${wheel.sha256}">${wheel.file}</a>`
   http.set('Cache-Control', 'public, no-cache')
   http.type = 'text/html'
   http.body = `<!DOCTYPE html>
