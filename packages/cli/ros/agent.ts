@@ -8,12 +8,10 @@ import {
 } from '@wheelhouse/sdk'
 import { z } from 'zod'
 import { CameraPublisher } from './camera.ts'
-import { goalPose, MalformedCommand, measuredCommand } from './commands.ts'
-import type { RobotConfig } from './config.ts'
-import { LogLines } from './log-lines.ts'
+import { goalPose, MalformedCommand, measuredCommand, Outlet } from './commands.ts'
+import type { RobotConfig, SourceType } from './config.ts'
 import { MotionWatch } from './motion-watch.ts'
-import { Outlet } from './outlet.ts'
-import { chargeOf } from './readings.ts'
+import { chargeOf, LogLines } from './readings.ts'
 import { Sampler, STATIC_TRANSFORMS } from './sampler.ts'
 import type { RosSource, SourceOptions, Subscription } from './source.ts'
 
@@ -397,4 +395,18 @@ function publicationsOf({ control, goal }: RobotConfig): { topic: string; type: 
     ...(goal ? [{ topic: goal.topic, type: 'geometry_msgs/PoseStamped' }] : []),
     ...(goal?.cancel_topic ? [{ topic: goal.cancel_topic, type: 'actionlib_msgs/GoalID' }] : []),
   ]
+}
+
+/** Loads the code of a source, and returns what connects it. */
+export async function loadSource(type: SourceType): Promise<(options: SourceOptions) => RosSource> {
+  if (type === 'ros1') {
+    const { Ros1Source } = await import('./ros1.ts')
+    return (options) => new Ros1Source(options)
+  }
+  if (type === 'foxglove') {
+    const { FoxgloveSource } = await import('./foxglove.ts')
+    return (options) => new FoxgloveSource(options)
+  }
+  const { RosbridgeSource } = await import('./rosbridge.ts')
+  return (options) => new RosbridgeSource(options)
 }

@@ -212,6 +212,7 @@ const RobotConfig = z
   })
 /** The settings of a robot with ROS. */
 export type RobotConfig = z.infer<typeof RobotConfig>
+export type SourceType = RobotConfig['source']['type']
 export type ControlEntry = RobotConfig['control'][number]
 export type TelemetryEntry = RobotConfig['telemetry'][number]
 export type CameraEntry = RobotConfig['cameras'][number]

@@ -4,10 +4,10 @@ import { controlSchemaOfUrdf, UrdfError } from '@wheelhouse/sdk'
 import { stringify } from 'yaml'
 import type { Context } from '../lib/context.ts'
 import { Failure } from '../lib/failure.ts'
-import { fieldsOf, nameOf, parseConfig, type RobotConfig, telemetryTypes } from './config.ts'
+import { loadSource } from './agent.ts'
+import { fieldsOf, nameOf, parseConfig, type RobotConfig, type SourceType, telemetryTypes } from './config.ts'
 import { textAt } from './readings.ts'
 import { type RosSource, type RosTopic, ros2Type, type SourceOptions, type Subscription } from './source.ts'
-import { loadSource, type SourceType, USUAL_ADDRESSES } from './sources.ts'
 
 /** How long an address may take to answer. */
 const CONNECT_TIMEOUT_MS = 3_000
@@ -18,6 +18,13 @@ const DESCRIPTION_TOPIC = '/robot_description'
 const MAX_LISTED_TOPICS = 100
 /** Entries of each list in the written file. */
 const MAX_WRITTEN_ENTRIES = 8
+
+/** Where the sources usually are. */
+const USUAL_ADDRESSES: Readonly<Record<SourceType, string>> = {
+  ros1: 'http://localhost:11311',
+  foxglove: 'ws://localhost:8765',
+  rosbridge: 'ws://localhost:9090',
+}
 
 interface InitOptions {
   readonly from?: SourceType

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { LogLines } from './log-lines.ts'
 import {
   chargeOf,
   jointsOf,
+  LogLines,
   poseOf,
   scanOf,
   speedOf,

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { RosAgent } from '../../../packages/cli/ros/agent.ts'
+import { loadSource, RosAgent } from '../../../packages/cli/ros/agent.ts'
 import { parseConfig } from '../../../packages/cli/ros/config.ts'
-import { loadSource } from '../../../packages/cli/ros/sources.ts'
 import { ScriptedRobotGateway } from '../../support/examples/scripted-robot-gateway.ts'
 import { type FakeRos, odometry, startFoxglove, startRosbridge } from '../../support/ros/fake-ros.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -335,7 +334,7 @@ telemetry:
 })
 
 test('without node-datachannel a camera is served as MJPEG', async () => {
-  const { MjpegServer } = await import('../../../packages/cli/ros/mjpeg-server.ts')
+  const { MjpegServer } = await import('../../../packages/cli/ros/camera.ts')
   const server = new MjpegServer()
   opened.push({ [Symbol.asyncDispose]: async () => server.close() })
   const address = await server.listen('127.0.0.1', 0)
