@@ -1,4 +1,4 @@
-import type { Control, RobotLogLevel } from '@wheelhouse/protocol'
+import { type Control, LOG_MESSAGE_MAX, type RobotLogLevel } from '@wheelhouse/protocol'
 import {
   RobotLink,
   type RobotLinkEnd,
@@ -259,18 +259,21 @@ export class RosAgent {
     if (typeof data !== 'object' || data === null || Array.isArray(data))
       throw new MalformedCommand('the data is not an object')
     if ('goal' in data) return this.#pursue(seq, data.goal)
-    const messages = this.#outlets.map((outlet) => [outlet, outlet.messageOf(data)] as const)
-    this.#resume()
     this.#cancelGoal()
-    let unsent = messages.filter(([, message]) => message !== undefined).length
-    for (const [outlet, message] of messages) {
-      if (message === undefined) continue
-      this.#isDriven = true
+    const messages = this.#outlets.flatMap((outlet) => {
+      const message = outlet.messageOf(data)
+      return message ? [[outlet, message] as const] : []
+    })
+    // A command that moves nothing ends no halt.
+    if (messages.length === 0) return
+    this.#resume()
+    this.#isDriven = true
+    let unsent = messages.length
+    for (const [outlet, message] of messages)
       outlet.publish(message, () => {
         unsent -= 1
         if (unsent === 0) this.link.ack(seq)
       })
-    }
   }
 
   /** Sends a goal once, however often the operator repeats it as the sign that it still holds. @throws MalformedCommand */
@@ -282,6 +285,9 @@ export class RosAgent {
     this.#resume()
     const key = JSON.stringify(goal.data)
     if (key !== this.#goal) {
+      // The last speeds must not go on beside the goal, nor a command that waits.
+      const measured = this.#motion.jointPositions(performance.now())
+      for (const outlet of this.#outlets) outlet.halt(measured)
       if (!this.#source.publish(settings.topic, goalPose(goal.data))) return
       this.#goal = key
       this.#isDriven = true
@@ -345,7 +351,7 @@ export class RosAgent {
     nowMs: number,
   ) {
     this.#motion.read(topic, type, message, nowMs)
-    if (this.#unanswered?.isSent && this.#source.isUp && this.#motion.hasHalted()) this.#answer()
+    if (this.#unanswered?.isSent && this.#source.isUp && this.#motion.hasHalted(nowMs)) this.#answer()
   }
 
   #answer(): void {
@@ -362,7 +368,8 @@ export class RosAgent {
   }
 
   /** Adds a line to the robot's log, and to the agent's own output. @returns false if the platform did not get it */
-  #log(level: RobotLogLevel, line: string): boolean {
+  #log(level: RobotLogLevel, text: string): boolean {
+    const line = text.slice(0, LOG_MESSAGE_MAX)
     const second = Math.floor(performance.now() / 1_000)
     if (second !== this.#logSecond) {
       const dropped = this.#logCount - MAX_LOG_LINES_PER_SECOND
@@ -377,8 +384,9 @@ export class RosAgent {
   }
 
   /** Logs a problem, which may occur with each message, once in ten seconds. */
-  #report(level: RobotLogLevel, problem: string): void {
+  #report(level: RobotLogLevel, text: string): void {
     const nowMs = performance.now()
+    const problem = text.slice(0, LOG_MESSAGE_MAX)
     const reportedMs = this.#problems.get(problem)
     if (reportedMs !== undefined && nowMs - reportedMs < REPEAT_PROBLEM_MS) return
     this.#problems.delete(problem)

@@ -222,6 +222,10 @@ export class MjpegServer {
   readonly #server = createServer((request, response) => this.#view(request.method, response))
   readonly #viewers = new Set<ServerResponse>()
 
+  constructor() {
+    this.#server.maxConnections = 2 * MAX_VIEWERS // some are refused politely
+  }
+
   /** Resolves with the address of the stream. @throws Error if the address cannot be used */
   async listen(host: string, port: number): Promise<string> {
     await new Promise<void>((resolve, reject) => {

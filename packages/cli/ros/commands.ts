@@ -175,11 +175,11 @@ export class Outlet {
     if (this.#timer === undefined) this.#flush()
   }
 
-  /** Publishes what halts the robot at once, and forgets what waits. @returns false if it was not sent */
+  /** Publishes what halts the robot at once, and forgets what waits. @returns false if it was not sent, or nothing can halt it */
   halt(measured: ReadonlyMap<string, number>): boolean {
     this.clear()
     const message = haltOf(this.#entry, measured, Date.now())
-    return message === undefined || this.#source().publish(this.#entry.topic, message)
+    return message !== undefined && this.#source().publish(this.#entry.topic, message)
   }
 
   /** Forgets the command that waits. */

@@ -1,11 +1,20 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ControlSchema } from '@wheelhouse/protocol'
 import { controlSchemaOfUrdf, UrdfError } from '@wheelhouse/sdk'
 import { stringify } from 'yaml'
 import type { Context } from '../lib/context.ts'
 import { Failure } from '../lib/failure.ts'
 import { loadSource } from './agent.ts'
-import { fieldsOf, nameOf, parseConfig, type RobotConfig, type SourceType, telemetryTypes } from './config.ts'
+import {
+  fieldsOf,
+  MAX_RAYS,
+  nameOf,
+  parseConfig,
+  type RobotConfig,
+  type SourceType,
+  telemetryTypes,
+} from './config.ts'
 import { textAt } from './readings.ts'
 import { type RosSource, type RosTopic, ros2Type, type SourceOptions, type Subscription } from './source.ts'
 
@@ -128,7 +137,9 @@ async function look({ type, url }: RobotOffer['source']) {
     const fromTopic = topics.some(({ name }) => name === DESCRIPTION_TOPIC)
     const found =
       (await source.robotDescription()) ??
-      (fromTopic ? await within(description.promise, DESCRIPTION_TIMEOUT_MS) : undefined)
+      (fromTopic
+        ? await Promise.race([description.promise, delay(DESCRIPTION_TIMEOUT_MS, undefined)])
+        : undefined)
     return { topics, description: found }
   } finally {
     await source.close()
@@ -150,15 +161,6 @@ function connect(
     onProblem: () => {},
   })
   return { source, isUp: up.promise.finally(() => clearTimeout(timer)) }
-}
-
-/** Resolves with undefined after the time. */
-async function within<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), limitMs)
-  })
-  return await Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
 /** Returns the control schema of the joints of a URDF; undefined without movable joints. */
@@ -330,7 +332,7 @@ function telemetrySchemaOf({ telemetry }: RobotConfig): object {
       angle_min_rad: number('rad'),
       angle_increment_rad: number('rad'),
       range_max_m: number('m'),
-      ranges_m: { type: 'array', items: number('m'), maxItems: 720 },
+      ranges_m: { type: 'array', items: number('m'), maxItems: MAX_RAYS },
     },
   }
   const byName = telemetry.flatMap((entry) => {

@@ -260,6 +260,8 @@ const logLevels: Readonly<Record<number, RobotLogLevel>> = {
 const diagnosticLevels: readonly RobotLogLevel[] = ['info', 'warn', 'error', 'warn']
 /** Components whose level is known; of more, the oldest is forgotten. */
 const MAX_COMPONENTS = 512
+/** Of the name of a component. */
+const MAX_NAME_LENGTH = 200
 
 export interface LogLine {
   readonly level: RobotLogLevel
@@ -283,7 +285,7 @@ export class LogLines {
   #diagnostics(message: unknown): (LogLine & { recovered?: boolean })[] {
     const lines: (LogLine & { recovered?: boolean })[] = []
     for (const status of Array.from(itemsAt(message, 'status')).slice(0, MAX_COMPONENTS)) {
-      const name = textAt(status, 'name')
+      const name = textAt(status, 'name').slice(0, MAX_NAME_LENGTH)
       const level = diagnosticLevels[byteAt(status, 'level')] ?? 'error'
       const before = this.#components.get(name) ?? 'info'
       this.#components.delete(name)
