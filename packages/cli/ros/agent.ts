@@ -1,4 +1,4 @@
-import type { Control, RobotLogLevel } from '@wheelhouse/protocol'
+import { type Control, LOG_MESSAGE_MAX, type RobotLogLevel } from '@wheelhouse/protocol'
 import {
   RobotLink,
   type RobotLinkEnd,
@@ -8,12 +8,10 @@ import {
 } from '@wheelhouse/sdk'
 import { z } from 'zod'
 import { CameraPublisher } from './camera.ts'
-import { goalPose, MalformedCommand, measuredCommand } from './commands.ts'
-import type { RobotConfig } from './config.ts'
-import { LogLines } from './log-lines.ts'
+import { goalPose, MalformedCommand, measuredCommand, Outlet } from './commands.ts'
+import type { RobotConfig, SourceType } from './config.ts'
 import { MotionWatch } from './motion-watch.ts'
-import { Outlet } from './outlet.ts'
-import { chargeOf } from './readings.ts'
+import { chargeOf, LogLines } from './readings.ts'
 import { Sampler, STATIC_TRANSFORMS } from './sampler.ts'
 import type { RosSource, SourceOptions, Subscription } from './source.ts'
 
@@ -261,18 +259,21 @@ export class RosAgent {
     if (typeof data !== 'object' || data === null || Array.isArray(data))
       throw new MalformedCommand('the data is not an object')
     if ('goal' in data) return this.#pursue(seq, data.goal)
-    const messages = this.#outlets.map((outlet) => [outlet, outlet.messageOf(data)] as const)
-    this.#resume()
     this.#cancelGoal()
-    let unsent = messages.filter(([, message]) => message !== undefined).length
-    for (const [outlet, message] of messages) {
-      if (message === undefined) continue
-      this.#isDriven = true
+    const messages = this.#outlets.flatMap((outlet) => {
+      const message = outlet.messageOf(data)
+      return message ? [[outlet, message] as const] : []
+    })
+    // A command that moves nothing ends no halt.
+    
+    this.#resume()
+    this.#isDriven = true
+    let unsent = messages.length
+    for (const [outlet, message] of messages)
       outlet.publish(message, () => {
         unsent -= 1
         if (unsent === 0) this.link.ack(seq)
       })
-    }
   }
 
   /** Sends a goal once, however often the operator repeats it as the sign that it still holds. @throws MalformedCommand */
@@ -284,6 +285,9 @@ export class RosAgent {
     this.#resume()
     const key = JSON.stringify(goal.data)
     if (key !== this.#goal) {
+      // The last speeds must not go on beside the goal, nor a command that waits.
+      const measured = this.#motion.jointPositions(performance.now())
+      
       if (!this.#source.publish(settings.topic, goalPose(goal.data))) return
       this.#goal = key
       this.#isDriven = true
@@ -347,7 +351,7 @@ export class RosAgent {
     nowMs: number,
   ) {
     this.#motion.read(topic, type, message, nowMs)
-    if (this.#unanswered?.isSent && this.#source.isUp && this.#motion.hasHalted()) this.#answer()
+    if (this.#unanswered?.isSent && this.#source.isUp && this.#motion.hasHalted(nowMs)) this.#answer()
   }
 
   #answer(): void {
@@ -364,7 +368,8 @@ export class RosAgent {
   }
 
   /** Adds a line to the robot's log, and to the agent's own output. @returns false if the platform did not get it */
-  #log(level: RobotLogLevel, line: string): boolean {
+  #log(level: RobotLogLevel, text: string): boolean {
+    const line = text.slice(0, LOG_MESSAGE_MAX)
     const second = Math.floor(performance.now() / 1_000)
     if (second !== this.#logSecond) {
       const dropped = this.#logCount - MAX_LOG_LINES_PER_SECOND
@@ -379,8 +384,9 @@ export class RosAgent {
   }
 
   /** Logs a problem, which may occur with each message, once in ten seconds. */
-  #report(level: RobotLogLevel, problem: string): void {
+  #report(level: RobotLogLevel, text: string): void {
     const nowMs = performance.now()
+    const problem = text.slice(0, LOG_MESSAGE_MAX)
     const reportedMs = this.#problems.get(problem)
     if (reportedMs !== undefined && nowMs - reportedMs < REPEAT_PROBLEM_MS) return
     this.#problems.delete(problem)
@@ -397,4 +403,18 @@ function publicationsOf({ control, goal }: RobotConfig): { topic: string; type: 
     ...(goal ? [{ topic: goal.topic, type: 'geometry_msgs/PoseStamped' }] : []),
     ...(goal?.cancel_topic ? [{ topic: goal.cancel_topic, type: 'actionlib_msgs/GoalID' }] : []),
   ]
+}
+
+/** Loads the code of a source, and returns what connects it. */
+export async function loadSource(type: SourceType): Promise<(options: SourceOptions) => RosSource> {
+  if (type === 'ros1') {
+    const { Ros1Source } = await import('./ros1.ts')
+    return (options) => new Ros1Source(options)
+  }
+  if (type === 'foxglove') {
+    const { FoxgloveSource } = await import('./foxglove.ts')
+    return (options) => new FoxgloveSource(options)
+  }
+  const { RosbridgeSource } = await import('./rosbridge.ts')
+  return (options) => new RosbridgeSource(options)
 }

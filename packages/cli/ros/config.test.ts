@@ -14,6 +14,13 @@ test('types of ROS 2 are those of ROS 1, and settings have defaults', () => {
   expect(stop).toEqual({ linear_mps: 0.01, angular_radps: 0.02, joint_radps: 0.02 })
 })
 
+test('names: a topic gets its slash, and joints may have the names that schemas allow', () => {
+  const joint = `left/épaule_${'x'.repeat(50)}`
+  const arm = `\n  - { topic: arm, type: std_msgs/Float64MultiArray, joints: { "${joint}": "joints.${joint}" } }`
+  const { control } = parseConfig(base.replace('/cmd_vel', 'cmd_vel').trimEnd() + arm, 'robot.yaml')
+  expect(control.map(({ topic }) => topic)).toEqual(['/cmd_vel', '/arm'])
+})
+
 test.each([
   ['no source', 'control: []', 'robot.yaml:1: source must be a group of settings'],
   ['a rate', `${base}    rate_hz: 900`, 'robot.yaml:6: control[0].rate_hz must be from 5 to 200'],

@@ -14,7 +14,7 @@ export const MAX_JOINTS = 64
 /** Problems that one message names. */
 const MAX_PROBLEMS = 10
 /** Rays of a lidar scan in telemetry: two for each degree. */
-const MAX_RAYS = 720
+export const MAX_RAYS = 720
 
 const driveTypes = [
   'geometry_msgs/Twist',
@@ -50,9 +50,16 @@ const whole = (min: number, max: number) => {
   return z.int({ error }).min(min, { error }).max(max, { error })
 }
 const text = (pattern: RegExp, error: string) => z.string({ error }).regex(pattern, { error })
-const topic = text(/^\/?[A-Za-z~][\w/~]{0,254}$/, 'must be the name of a topic, such as /cmd_vel')
+/** The full name of a topic: `cmd_vel` is `/cmd_vel`. */
+const topic = text(/^\/?[A-Za-z_][\w/]{0,254}$/, 'must be the name of a topic, such as /cmd_vel').transform(
+  (name) => (name),
+)
 const frame = text(/^[\w/.-]{1,100}$/, 'must be the name of a frame, such as base_link')
-const fieldName = text(/^[A-Za-z][\w.-]{0,63}$/, 'must be the name of a field, such as linear_mps')
+/** Names of fields, as schemas write them, with those of the objects around them. */
+const fieldName = text(
+  /^\p{L}[\p{L}\p{M}\p{N}_./-]{0,255}$/u,
+  'must be the name of a field, such as linear_mps',
+)
 const list = <T extends z.ZodType>(item: T) =>
   z
     .array(item, { error: 'must be a list' })
@@ -212,6 +219,7 @@ const RobotConfig = z
   })
 /** The settings of a robot with ROS. */
 export type RobotConfig = z.infer<typeof RobotConfig>
+export type SourceType = RobotConfig['source']['type']
 export type ControlEntry = RobotConfig['control'][number]
 export type TelemetryEntry = RobotConfig['telemetry'][number]
 export type CameraEntry = RobotConfig['cameras'][number]

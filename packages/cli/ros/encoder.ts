@@ -41,6 +41,10 @@ export class Encoder {
   constructor(options: EncoderOptions) {
     this.#options = options
     this.#process = spawn('ffmpeg', argumentsOf(options), { stdio: ['pipe', 'pipe', 'pipe'] })
+    // First: a process that could not be started may have no streams.
+    this.#process.on('error', (cause: NodeJS.ErrnoException) =>
+      this.#end(cause.message, cause.code === 'ENOENT'),
+    )
     const { stdin, stdout, stderr } = this.#process
     const reader = new FlvReader((frame, isKeyframe) => {
       const capture = this.#captures.shift()
@@ -57,9 +61,6 @@ export class Encoder {
     stderr.on('data', (chunk: Buffer) => {
       this.#error = `${this.#error}${chunk}`.slice(-MAX_ERROR_LENGTH)
     })
-    this.#process.on('error', (cause: NodeJS.ErrnoException) =>
-      this.#end(cause.message, cause.code === 'ENOENT'),
-    )
     this.#process.on('close', () => this.#end(this.#error.trim() || 'ffmpeg has ended', false))
     this.#timer = setInterval(() => this.#checkHang(), CHECK_MS)
   }

@@ -17,7 +17,6 @@ import {
 /** Older bridges speak the first one, those on the Foxglove SDK the second one, with the same frames. */
 const PROTOCOLS = ['foxglove.sdk.v1', 'foxglove.websocket.v1']
 const MESSAGE_DATA = 1
-const SERVICE_CALL_RESPONSE = 3
 const CLIENT_MESSAGE_DATA = 1
 const CLIENT_SERVICE_CALL = 2
 /** Opcode, subscription and receive time precede a message. */
@@ -49,7 +48,8 @@ const Status = z.object({ op: z.literal('status'), level: z.number(), message: z
 const ServiceCallFailure = z.object({ op: z.literal('serviceCallFailure'), message: z.string() })
 const Graph = z.object({
   op: z.literal('connectionGraphUpdate'),
-  subscribedTopics: z.array(z.object({ name: z.string() })),
+  subscribedTopics: z.array(z.object({ name: z.string(), subscriberIds: z.array(z.unknown()) })),
+  removedTopics: z.array(z.string()).default([]),
 })
 const ServerFrame = z.discriminatedUnion('op', [
   ServerInfo,
@@ -76,7 +76,7 @@ export class FoxgloveSource implements RosSource {
   readonly #channels = new Map<number, Channel>()
   readonly #services = new Map<number, z.infer<typeof Service>>()
   /** Topics to which other nodes subscribe: they have a channel only if a node publishes them, too. */
-  #subscribed: readonly string[] = []
+  readonly #subscribed = new Set<string>()
   /** By the number of the subscription: that of the channel. */
   readonly #readers = new Map<number, { topic: string; reader: MessageReader }>()
   #isUp = false
@@ -141,7 +141,7 @@ export class FoxgloveSource implements RosSource {
       type: plainType(schemaName),
     }))
     const names = new Set(published.map(({ name }) => name))
-    const others = this.#subscribed.filter((name) => !names.has(name))
+    const others = [...this.#subscribed].filter((name) => !names.has(name))
     return [...published, ...others.map((name) => ({ name, type: '' }))]
   }
 
@@ -163,7 +163,7 @@ export class FoxgloveSource implements RosSource {
     this.#channels.clear()
     this.#services.clear()
     this.#readers.clear()
-    this.#subscribed = []
+    this.#subscribed.clear()
   }
 
   #receive(text: string): void {
@@ -187,10 +187,17 @@ export class FoxgloveSource implements RosSource {
         if (this.#services.size < MAX_SERVICES) this.#services.set(service.id, service)
     } else if (frame.op === 'unadvertiseServices')
       for (const id of frame.serviceIds) this.#services.delete(id)
-    else if (frame.op === 'connectionGraphUpdate')
-      this.#subscribed = frame.subscribedTopics.map(({ name }) => name).slice(0, MAX_CHANNELS)
+    else if (frame.op === 'connectionGraphUpdate') this.#changeGraph(frame)
     else if (frame.op === 'serviceCallFailure') this.#options.onProblem(frame.message)
     else if (frame.level >= WARNING) this.#options.onProblem(`foxglove_bridge: ${frame.message}`)
+  }
+
+  /** Handles what has changed since the last update. */
+  #changeGraph({ subscribedTopics, removedTopics }: z.infer<typeof Graph>): void {
+    this.#subscribed.clear(); for (const name of removedTopics) this.#subscribed.delete(name)
+    for (const { name, subscriberIds } of subscribedTopics)
+      if (subscriberIds.length === 0) this.#subscribed.delete(name)
+      else if (this.#subscribed.size < MAX_CHANNELS) this.#subscribed.add(name)
   }
 
   /** Begins after the greeting of the bridge, which a connection may get again. */
@@ -231,8 +238,7 @@ export class FoxgloveSource implements RosSource {
   }
 
   #receiveBinary(data: Buffer): void {
-    if (data[0] === SERVICE_CALL_RESPONSE || data[0] !== MESSAGE_DATA || data.length < MESSAGE_HEADER_BYTES)
-      return
+    if (data[0] !== MESSAGE_DATA || data.length < MESSAGE_HEADER_BYTES) return
     const known = this.#readers.get(data.readUInt32LE(1))
     if (!known || !this.#rates.get(known.topic)?.admits(performance.now())) return
     // CDR is aligned to the beginning of its buffer.
@@ -246,8 +252,8 @@ export class FoxgloveSource implements RosSource {
 
   /** Resolves when the bridge has offered no further channel for half a second. */
   async #settled(): Promise<void> {
-    for (let known = -1; known !== this.#channels.size + this.#subscribed.length; ) {
-      known = this.#channels.size + this.#subscribed.length
+    for (let known = -1; known !== this.#channels.size + this.#subscribed.size; ) {
+      known = this.#channels.size + this.#subscribed.size
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
     }
     if (!this.#socket.isOpen) throw new Error('foxglove_bridge is not connected')

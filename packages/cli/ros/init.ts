@@ -1,13 +1,22 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ControlSchema } from '@wheelhouse/protocol'
 import { controlSchemaOfUrdf, UrdfError } from '@wheelhouse/sdk'
 import { stringify } from 'yaml'
 import type { Context } from '../lib/context.ts'
 import { Failure } from '../lib/failure.ts'
-import { fieldsOf, nameOf, parseConfig, type RobotConfig, telemetryTypes } from './config.ts'
+import { loadSource } from './agent.ts'
+import {
+  fieldsOf,
+  MAX_RAYS,
+  nameOf,
+  parseConfig,
+  type RobotConfig,
+  type SourceType,
+  telemetryTypes,
+} from './config.ts'
 import { textAt } from './readings.ts'
 import { type RosSource, type RosTopic, ros2Type, type SourceOptions, type Subscription } from './source.ts'
-import { loadSource, type SourceType, USUAL_ADDRESSES } from './sources.ts'
 
 /** How long an address may take to answer. */
 const CONNECT_TIMEOUT_MS = 3_000
@@ -18,6 +27,13 @@ const DESCRIPTION_TOPIC = '/robot_description'
 const MAX_LISTED_TOPICS = 100
 /** Entries of each list in the written file. */
 const MAX_WRITTEN_ENTRIES = 8
+
+/** Where the sources usually are. */
+const USUAL_ADDRESSES: Readonly<Record<SourceType, string>> = {
+  ros1: 'http://localhost:11311',
+  foxglove: 'ws://localhost:8765',
+  rosbridge: 'ws://localhost:9090',
+}
 
 interface InitOptions {
   readonly from?: SourceType
@@ -121,7 +137,9 @@ async function look({ type, url }: RobotOffer['source']) {
     const fromTopic = topics.some(({ name }) => name === DESCRIPTION_TOPIC)
     const found =
       (await source.robotDescription()) ??
-      (fromTopic ? await within(description.promise, DESCRIPTION_TIMEOUT_MS) : undefined)
+      (fromTopic
+        ? await Promise.race([description.promise, delay(DESCRIPTION_TIMEOUT_MS, undefined)])
+        : undefined)
     return { topics, description: found }
   } finally {
     await source.close()
@@ -143,15 +161,6 @@ function connect(
     onProblem: () => {},
   })
   return { source, isUp: up.promise.finally(() => clearTimeout(timer)) }
-}
-
-/** Resolves with undefined after the time. */
-async function within<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), limitMs)
-  })
-  return await Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
 /** Returns the control schema of the joints of a URDF; undefined without movable joints. */
@@ -323,7 +332,7 @@ function telemetrySchemaOf({ telemetry }: RobotConfig): object {
       angle_min_rad: number('rad'),
       angle_increment_rad: number('rad'),
       range_max_m: number('m'),
-      ranges_m: { type: 'array', items: number('m'), maxItems: 720 },
+      ranges_m: { type: 'array', items: number('m'), maxItems: MAX_RAYS },
     },
   }
   const byName = telemetry.flatMap((entry) => {

@@ -9,7 +9,6 @@ const FRESH_MS = 1_000
 type MeasuredType = 'nav_msgs/Odometry' | 'sensor_msgs/JointState'
 
 interface Measured {
-  readonly type: MeasuredType
   /** Since when all measurements say that it has halted; undefined while it moves or is unknown. */
   haltedSinceMs: number | undefined
   atMs: number
@@ -31,21 +30,19 @@ function measuredTopics({ control, goal, telemetry, stop }: RobotConfig): Teleme
 export class MotionWatch {
   readonly #limits: RobotConfig['stop']
   readonly #topics: ReadonlyMap<string, Measured>
-  readonly #joints = new Map<string, { position: number; atMs: number }>()
+  /** The joints that commands drive: of others no position is needed. */
+  readonly #driven: ReadonlySet<string>
+  readonly #joints = new Map<string, { readonly position: number; readonly atMs: number }>()
 
   constructor(config: RobotConfig) {
     this.#limits = config.stop
     this.#topics = new Map(
-      measuredTopics(config).map(({ topic, type }) => [
+      measuredTopics(config).map(({ topic }) => [
         topic,
-        {
-          type: type as MeasuredType,
-          haltedSinceMs: undefined,
-          atMs: Number.NEGATIVE_INFINITY,
-          positions: new Map(),
-        },
+        { haltedSinceMs: undefined, atMs: Number.NEGATIVE_INFINITY, positions: new Map() },
       ]),
     )
+    this.#driven = new Set(config.control.flatMap(({ joints }) => Object.keys(joints ?? {})))
   }
 
   /** Whether any measurement tells when the robot has halted. */
@@ -55,18 +52,18 @@ export class MotionWatch {
 
   /** Handles a message of odometry or joints that arrived at `nowMs`. */
   read(topic: string, type: MeasuredType, message: unknown, nowMs: number): void {
-    const known = this.#topics.get(topic)
-    const before = { positions: known?.positions ?? new Map<string, number>(), atMs: known?.atMs ?? nowMs }
     const positions = type === 'sensor_msgs/JointState' ? jointsOf(message) : new Map<string, number>()
-    for (const [name, position] of positions) this.#joints.set(name, { position, atMs: nowMs })
+    for (const [name, position] of positions)
+      if (this.#driven.has(name)) this.#joints.set(name, { position, atMs: nowMs })
+    const known = this.#topics.get(topic)
     if (!known) return
-    known.atMs = nowMs
-    known.positions = positions
     const halted =
       type === 'nav_msgs/Odometry'
         ? this.#baseHalted(message)
-        : this.#jointsHalted(message, positions, before, nowMs)
+        : this.#jointsHalted(message, positions, known, nowMs)
     known.haltedSinceMs = halted ? (known.haltedSinceMs ?? nowMs) : undefined
+    known.atMs = nowMs
+    known.positions = positions
   }
 
   /** Forgets what was measured before a stop. */
@@ -74,10 +71,11 @@ export class MotionWatch {
     for (const known of this.#topics.values()) known.haltedSinceMs = undefined
   }
 
-  /** Whether all measurements since `restart` say that the robot has halted. */
-  hasHalted(): boolean {
+  /** Whether all measurements since `restart` say that the robot has halted, and none of them is old at `nowMs`. */
+  hasHalted(nowMs: number): boolean {
     return [...this.#topics.values()].every(
-      ({ haltedSinceMs, atMs }) => haltedSinceMs !== undefined && atMs - haltedSinceMs >= HALTED_FOR_MS,
+      ({ haltedSinceMs = Number.POSITIVE_INFINITY, atMs }) =>
+        atMs - haltedSinceMs >= HALTED_FOR_MS,
     )
   }
 
@@ -107,7 +105,7 @@ export class MotionWatch {
   #jointsHalted(
     message: unknown,
     positions: ReadonlyMap<string, number>,
-    before: { positions: ReadonlyMap<string, number>; atMs: number },
+    before: Measured,
     nowMs: number,
   ): boolean {
     const speeds = jointsOf(message, 'velocity')

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { LogLines } from './log-lines.ts'
+import { parseConfig, type TelemetryEntry } from './config.ts'
 import {
   chargeOf,
   jointsOf,
+  LogLines,
   poseOf,
   scanOf,
   speedOf,
@@ -12,6 +13,7 @@ import {
   transformAt,
   velocityOf,
 } from './readings.ts'
+import { Sampler } from './sampler.ts'
 import { FrameReader, frameOf, headerFrame, readHeader } from './tcpros.ts'
 
 const half = Math.SQRT1_2
@@ -113,6 +115,27 @@ test('transforms: the way through several frames, and none through an old one', 
   expect(tree.find('map', 'lidar', 100)).toBeUndefined()
   tree.add({ transforms: [link('b', 'a', 1), link('a', 'b', 1)] }, 0, false)
   expect(tree.find('map', 'a', 0), 'a circle').toBeUndefined()
+})
+
+test('a sample has only values of its types, and no pose whose transform is old', () => {
+  const entries = parseConfig(
+    `source: { type: ros1, url: http://localhost:11311 }
+telemetry:
+  - { topic: /tf, type: tf2_msgs/TFMessage }
+  - { topic: /door, type: std_msgs/Bool, rate_hz: 0.1 }`,
+    'robot.yaml',
+  ).telemetry
+  const [tf, door] = entries as [TelemetryEntry, TelemetryEntry]
+  const sampler = new Sampler(entries)
+  sampler.read(door, { data: 1n }, 0)
+  sampler.read(
+    tf,
+    { transforms: [{ header: { frame_id: 'map' }, child_frame_id: 'base_link', transform: {} }] },
+    0,
+  )
+  expect(sampler.take(1_900)).toEqual({ door: false, pose: { x_m: 0, y_m: 0, heading_rad: 0 } })
+  sampler.read(door, { data: true }, 2_000)
+  expect(sampler.take(2_100)).toEqual({ door: true })
 })
 
 test('a component is reported when its level changes', () => {

@@ -62,6 +62,7 @@ export class Sampler {
       if (entry.type !== 'tf2_msgs/TFMessage') continue
       const transform = this.#transforms.find(entry.frame, entry.child, nowMs)
       if (transform) this.#set(entry, nameOf(entry), poseOf(transform), nowMs)
+      
     }
     for (const [name, { untilMs }] of this.#fields) if (untilMs < nowMs) this.#fields.delete(name)
     if (!this.#changed || this.#fields.size === 0) return undefined
@@ -90,7 +91,7 @@ function contentOf(entry: TelemetryEntry, message: unknown): unknown {
     case 'geometry_msgs/PoseWithCovarianceStamped':
       return poseAt(at(message, 'pose'))
     case 'std_msgs/Bool':
-      return at(message, 'data') ?? false
+      return at(message, 'data') === true
     case 'std_msgs/String':
       return textAt(message, 'data').slice(0, MAX_TEXT_LENGTH)
     default:

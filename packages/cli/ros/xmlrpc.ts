@@ -15,6 +15,8 @@ import { z } from 'zod'
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 const MAX_REQUEST_BYTES = 256 * 1024
 const REQUEST_TIMEOUT_MS = 5_000
+/** The master and the nodes that publish or subscribe. */
+const MAX_CONNECTIONS = 256
 
 /** What every method of ROS returns: a code, a text and a value. */
 const Answer = z.tuple([z.number(), z.string(), z.unknown()])
@@ -66,6 +68,7 @@ export async function serveRos(host: string, methods: Methods) {
   server.maxConnections = MAX_CONNECTIONS
   server.listen(0, host)
   await once(server, 'listening')
+  server.on('error', () => {}) // of single connections
   return {
     port: (server.address() as AddressInfo).port,
     close: () => {
@@ -74,9 +77,6 @@ export async function serveRos(host: string, methods: Methods) {
     },
   }
 }
-
-/** The master and the nodes that publish or subscribe. */
-const MAX_CONNECTIONS = 256
 
 async function answer(call: IncomingMessage, methods: Methods): Promise<string> {
   const text = await readText(call, MAX_REQUEST_BYTES)

@@ -1,9 +1,9 @@
+import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { RosAgent } from '../../../packages/cli/ros/agent.ts'
+import { loadSource, RosAgent } from '../../../packages/cli/ros/agent.ts'
 import { parseConfig } from '../../../packages/cli/ros/config.ts'
-import { loadSource } from '../../../packages/cli/ros/sources.ts'
 import { ScriptedRobotGateway } from '../../support/examples/scripted-robot-gateway.ts'
-import { type FakeRos, odometry, startFoxglove, startRosbridge } from '../../support/ros/fake-ros.ts'
+import { type FakeRos, listen, odometry, startFoxglove, startRosbridge } from '../../support/ros/fake-ros.ts'
 import { waitFor } from '../../support/world/wait.ts'
 
 // The agent between a scripted gateway and stand-ins for the bridges of ROS.
@@ -234,6 +234,7 @@ describe.each([
     const next = stop()
     keepSending(gateway, { goal }, next + 1)
     await waitFor(() => expect(ros.published('/goal_pose')).toHaveLength(2))
+    await halts(ros) // the last speed does not go on beside the goal
     gateway.send({ type: 'stop', reason: 'smoke', latched: true })
     await waitFor(() => expect(cancels()).toBe(2))
     await waitFor(() => expect(gateway.all('stopped')).toHaveLength(1))
@@ -332,10 +333,34 @@ telemetry:
     const zeros = () => ros.published('/arm').filter(({ data }) => data.every((value: number) => value === 0))
     await waitFor(() => expect(zeros().length).toBeGreaterThan(12))
   })
+
+  test('halts to the end while commands move nothing', async () => {
+    const ros = await start(startRosbridge)
+    const { gateway } = await connect({ ros, settings: arm('std_msgs/Float64MultiArray') })
+    const stop = keepSending(gateway, { joints: { shoulder: 1, elbow: 2 } })
+    await waitFor(() => expect(ros.published('/arm').at(-1)).toEqual({ data: [1, 2] }))
+    const seq = stop()
+    gateway.send({ type: 'stop', reason: 'smoke', latched: false })
+    keepSending(gateway, { lamp: true }, seq + 1)
+    const zeros = () => ros.published('/arm').filter(({ data }) => data[0] === 0)
+    await waitFor(() => expect(zeros()).toHaveLength(10))
+  })
+
+  test('whose position nobody measures cannot be halted: the stop is not answered', async () => {
+    const ros = await start(startRosbridge)
+    const settings = arm('std_msgs/Float64MultiArray', ', mode: position').replace(/telemetry:[\s\S]*/, '')
+    const { gateway } = await connect({ ros, settings })
+    keepSending(gateway, { joints: { shoulder: 1, elbow: 2 } })
+    await waitFor(() => expect(ros.published('/arm').length).toBeGreaterThan(0))
+    gateway.send({ type: 'stop', reason: 'smoke', latched: true })
+    const beats = gateway.all('heartbeat').length
+    await waitFor(() => expect(gateway.all('heartbeat').length).toBeGreaterThan(beats + 3))
+    expect(gateway.all('stopped')).toEqual([])
+  })
 })
 
 test('without node-datachannel a camera is served as MJPEG', async () => {
-  const { MjpegServer } = await import('../../../packages/cli/ros/mjpeg-server.ts')
+  const { MjpegServer } = await import('../../../packages/cli/ros/camera.ts')
   const server = new MjpegServer()
   opened.push({ [Symbol.asyncDispose]: async () => server.close() })
   const address = await server.listen('127.0.0.1', 0)
@@ -350,4 +375,31 @@ test('without node-datachannel a camera is served as MJPEG', async () => {
   })
   await reader.cancel()
   expect((await fetch(address, { method: 'POST' })).status).toBe(405)
+})
+
+test('foxglove_bridge: topics to which nodes only subscribe, from all updates of the graph', async () => {
+  const server = await listen(0, 'foxglove.sdk.v1')
+  opened.push({ [Symbol.asyncDispose]: async () => server.close() })
+  const subscribed = (...names: string[]) => names.map((name) => ({ name, subscriberIds: ['node'] }))
+  server.on('connection', (socket) => {
+    const send = (frame: object) => socket.send(JSON.stringify(frame))
+    send({ op: 'serverInfo', capabilities: ['connectionGraph'] })
+    const op = 'connectionGraphUpdate'
+    send({ op, subscribedTopics: subscribed('/cmd_vel', '/lamp', '/old'), removedTopics: [] })
+    send({ op, subscribedTopics: [{ name: '/lamp', subscriberIds: [] }], removedTopics: ['/old'] })
+  })
+  const createSource = await loadSource('foxglove')
+  const up = Promise.withResolvers<void>()
+  const source = createSource({
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    subscriptions: [],
+    publications: [],
+    onUp: up.resolve,
+    onDown: (reason) => up.reject(new Error(reason)),
+    onMessage: () => {},
+    onProblem: (problem) => up.reject(new Error(problem)),
+  })
+  opened.push({ [Symbol.asyncDispose]: () => source.close() })
+  await up.promise
+  expect(await source.topics()).toEqual([{ name: '/cmd_vel', type: '' }])
 })

@@ -78,7 +78,8 @@ export const odometry = (x: number, speed: number) => ({
   twist: { twist: { linear: { x: speed, y: 0, z: 0 }, angular: { x: 0, y: 0, z: 0 } } },
 })
 
-async function listen(port: number, protocol?: string): Promise<WebSocketServer> {
+/** Starts a WebSocket server that speaks a subprotocol. */
+export async function listen(port: number, protocol?: string): Promise<WebSocketServer> {
   const handleProtocols = () => protocol ?? false
   const server = new WebSocketServer({ host: '127.0.0.1', port, handleProtocols })
   await once(server, 'listening')
