@@ -265,7 +265,7 @@ export class RosAgent {
       return message ? [[outlet, message] as const] : []
     })
     // A command that moves nothing ends no halt.
-    
+    if (messages.length === 0) return
     this.#resume()
     this.#isDriven = true
     let unsent = messages.length
@@ -287,7 +287,7 @@ export class RosAgent {
     if (key !== this.#goal) {
       // The last speeds must not go on beside the goal, nor a command that waits.
       const measured = this.#motion.jointPositions(performance.now())
-      
+      for (const outlet of this.#outlets) outlet.halt(measured)
       if (!this.#source.publish(settings.topic, goalPose(goal.data))) return
       this.#goal = key
       this.#isDriven = true

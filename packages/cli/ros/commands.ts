@@ -179,7 +179,7 @@ export class Outlet {
   halt(measured: ReadonlyMap<string, number>): boolean {
     this.clear()
     const message = haltOf(this.#entry, measured, Date.now())
-    return message === undefined || this.#source().publish(this.#entry.topic, message)
+    return message !== undefined && this.#source().publish(this.#entry.topic, message)
   }
 
   /** Forgets the command that waits. */

@@ -52,7 +52,7 @@ const whole = (min: number, max: number) => {
 const text = (pattern: RegExp, error: string) => z.string({ error }).regex(pattern, { error })
 /** The full name of a topic: `cmd_vel` is `/cmd_vel`. */
 const topic = text(/^\/?[A-Za-z_][\w/]{0,254}$/, 'must be the name of a topic, such as /cmd_vel').transform(
-  (name) => (name),
+  (name) => (name.startsWith('/') ? name : `/${name}`),
 )
 const frame = text(/^[\w/.-]{1,100}$/, 'must be the name of a frame, such as base_link')
 /** Names of fields, as schemas write them, with those of the objects around them. */

@@ -194,7 +194,7 @@ export class FoxgloveSource implements RosSource {
 
   /** Handles what has changed since the last update. */
   #changeGraph({ subscribedTopics, removedTopics }: z.infer<typeof Graph>): void {
-    this.#subscribed.clear(); for (const name of removedTopics) this.#subscribed.delete(name)
+    for (const name of removedTopics) this.#subscribed.delete(name)
     for (const { name, subscriberIds } of subscribedTopics)
       if (subscriberIds.length === 0) this.#subscribed.delete(name)
       else if (this.#subscribed.size < MAX_CHANNELS) this.#subscribed.add(name)

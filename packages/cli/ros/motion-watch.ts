@@ -75,7 +75,7 @@ export class MotionWatch {
   hasHalted(nowMs: number): boolean {
     return [...this.#topics.values()].every(
       ({ haltedSinceMs = Number.POSITIVE_INFINITY, atMs }) =>
-        atMs - haltedSinceMs >= HALTED_FOR_MS,
+        atMs - haltedSinceMs >= HALTED_FOR_MS && nowMs - atMs <= FRESH_MS,
     )
   }
 

@@ -62,7 +62,7 @@ export class Sampler {
       if (entry.type !== 'tf2_msgs/TFMessage') continue
       const transform = this.#transforms.find(entry.frame, entry.child, nowMs)
       if (transform) this.#set(entry, nameOf(entry), poseOf(transform), nowMs)
-      
+      else this.#fields.delete(nameOf(entry))
     }
     for (const [name, { untilMs }] of this.#fields) if (untilMs < nowMs) this.#fields.delete(name)
     if (!this.#changed || this.#fields.size === 0) return undefined
