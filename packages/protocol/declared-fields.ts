@@ -6,12 +6,11 @@ export const MAX_SCHEMA_CHARS = 16_384
 /** Most fields of a declared schema, in all objects together. */
 const MAX_FIELDS = 128
 
+/** The name of a field. */
+export const FIELD_NAME = /^\p{L}[\p{L}\p{M}\p{N}_./-]{0,63}$/u
 const name = z
   .string()
-  .regex(
-    /^\p{L}[\p{L}\p{M}\p{N}_./-]{0,63}$/u,
-    'must be a name of letters, digits, _, ., / and - that begins with a letter',
-  )
+  .regex(FIELD_NAME, 'must be a name of letters, digits, _, ., / and - that begins with a letter')
 /** Returns the schema of a text that every store can hold. */
 const text = (max: number) =>
   z

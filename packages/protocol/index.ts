@@ -5,7 +5,7 @@ export * from './channel-health.ts'
 export * from './close-codes.ts'
 export * from './control-schema.ts'
 export * from './data-channel.ts'
-export { JSON_SCHEMA_DIALECT, MAX_SCHEMA_CHARS } from './declared-fields.ts'
+export { FIELD_NAME, JSON_SCHEMA_DIALECT, MAX_SCHEMA_CHARS } from './declared-fields.ts'
 export * from './driving-frames.ts'
 export {
   /** @deprecated Use ObserverFrame. Removed in 0.3. */

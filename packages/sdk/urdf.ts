@@ -1,12 +1,10 @@
-import { ControlSchema, TelemetrySchema } from '@wheelhouse/protocol'
+import { ControlSchema, FIELD_NAME, TelemetrySchema } from '@wheelhouse/protocol'
 import { SaxesParser } from 'saxes'
 
 /** Largest URDF document. */
 export const MAX_URDF_CHARS = 4 * 1024 * 1024
 /** Most movable joints of a robot, so that they fit into a control schema beside other fields. */
 export const MAX_URDF_JOINTS = 100
-/** A name that a field of a schema can have. */
-const FIELD_NAME = /^\p{L}[\p{L}\p{M}\p{N}_./-]{0,63}$/u
 
 /** The rates of joints without a velocity, in radians or metres per second: what is not known must not be fast. */
 const SLOW = { revolute: 0.5, continuous: 0.5, prismatic: 0.05 } as const
