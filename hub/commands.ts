@@ -14,6 +14,7 @@ import type { z } from 'zod'
 import { TokenBucket } from '../src/core/concurrency/token-bucket.ts'
 import { AppError, badRequest, toAppError } from '../src/core/errors/errors.ts'
 import type { Bus } from '../src/core/events/bus.ts'
+import type { Scope } from '../src/core/http/authorization.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
 import { requireThreadTime } from '../src/core/http/request-authorization.ts'
 import { parseOptions } from '../src/core/http/validation-messages.ts'
@@ -136,13 +137,19 @@ function createHandlers(deps: CommandDeps): Handlers {
     async 'robots:watch'(caller, _input, socket) {
       const scope = await robotWatch.scope(caller)
       await socket.join([
-        ...(scope.ownerId ? [rooms.ownRobots(scope.ownerId)] : []),
+        ...ownRobotRooms(scope.own),
         ...(scope.isOperator ? [rooms.openRobots] : []),
         ...scope.robotTypes.map(rooms.robotType),
       ])
       return { robots: await robotWatch.robots(scope) }
     },
   }
+}
+
+/** Returns the rooms of the robots that a caller sees as their owner: all of the organization, or those of some groups. */
+function ownRobotRooms(own: Scope | undefined): string[] {
+  if (own === undefined) return []
+  return own.groupIds?.map(rooms.robotGroup) ?? [rooms.ownRobots(own.organizationId)]
 }
 
 export interface Commands {

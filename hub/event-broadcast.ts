@@ -18,9 +18,11 @@ const broadcasters: EventBroadcasters = {
     io.to(rooms.user(user_id)).emit('notification:read', read)
   },
   'robots.status': (io, { robots }) => {
-    for (const { robot_id, status, last_heartbeat, owner_id, robot_type, require_certification } of robots) {
-      const open = require_certification === false ? [rooms.openRobots] : []
-      io.to([rooms.ownRobots(owner_id), rooms.robotType(robot_type), ...open]).emit('robot:status', {
+    for (const { robot_id, status, last_heartbeat, owner_id, group_id, ...robot } of robots) {
+      const open = robot.require_certification === false ? [rooms.openRobots] : []
+      const marketplace = robot.operators === 'own' ? [] : [rooms.robotType(robot.robot_type), ...open]
+      const group = group_id ? [rooms.robotGroup(group_id)] : []
+      io.to([rooms.ownRobots(owner_id), ...group, ...marketplace]).emit('robot:status', {
         robot_id,
         status,
         last_heartbeat,

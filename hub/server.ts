@@ -332,6 +332,13 @@ function credentialOf(auth: Auth, { handshake }: Socket): string | undefined {
   return bearer ?? auth.readSessionCookie(headers.cookie)
 }
 
+/** Returns the organization that a handshake chooses: `auth.organization`, the header, or with the session cookie that of the console. */
+function organizationOf(auth: Auth, { handshake }: Socket, credential: string): string | undefined {
+  const { auth: authPayload, headers } = handshake
+  if (typeof authPayload.organization === 'string') return authPayload.organization
+  return auth.chosenOrganization(headers, credential === auth.readSessionCookie(headers.cookie))
+}
+
 /** Authenticates a credential. @throws 401; 429 after too many invalid credentials of a network */
 async function authenticate(
   auth: Auth,
@@ -345,7 +352,7 @@ async function authenticate(
       'unauthenticated',
       'A token is required. Send it as auth.token, in the Authorization header or in the session cookie.',
     )
-  return await auth.authenticateToken(credential)
+  return await auth.authenticateToken(credential, organizationOf(auth, socket, credential))
 }
 
 function failureOf(credential: string | undefined): AuthFailure {

@@ -30,7 +30,7 @@ export const serviceMethods = {
     'recordReturn',
     'addLatency',
     'endedKeys',
-    'revokedObservers',
+    'revokedParticipants',
   ],
   ticketStore: ['verdictOf'],
   recorderNodes: ['live'],

@@ -16,6 +16,7 @@ const openSession = (change: Partial<OpenSession> = {}): OpenSession => ({
   operatorId: OPERATOR_ID,
   operatorName: 'Grace',
   clientId: OWNER_ID,
+  groupId: null,
   eventSeq: 1,
   driven: true,
   operatorGone: false,
@@ -74,7 +75,14 @@ function createScenario(initial: Partial<OpenSession> = {}) {
     return { ...link, latched }
   }
   function participant(part: 'control' | 'watch') {
-    const claims = { sessionId: 'session', userId: OPERATOR_ID, part, permissionsVersion: 0, number: 1 }
+    const claims = {
+      sessionId: 'session',
+      userId: OPERATOR_ID,
+      organizationId: 'organization',
+      part,
+      permissionsVersion: 0,
+      number: 1,
+    }
     const link = record(participantConnection(claims, nowMs))
     link.connection.assignNumber(participants.length + 1)
     const joined =
@@ -304,7 +312,14 @@ describe('the operator', () => {
     const { session, join } = createScenario()
     const older = record(
       participantConnection(
-        { sessionId: 'session', userId: OPERATOR_ID, part: 'control', permissionsVersion: 0, number: 1 },
+        {
+          sessionId: 'session',
+          userId: OPERATOR_ID,
+          organizationId: 'organization',
+          part: 'control',
+          permissionsVersion: 0,
+          number: 1,
+        },
         1,
       ),
     )

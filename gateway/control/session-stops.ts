@@ -316,6 +316,8 @@ class StopLatch {
 /** A stop that was requested at this gateway and that the database does not have yet. */
 export interface PendingStop {
   readonly userId: string
+  /** The organization that the user acts for. */
+  readonly organizationId?: string | undefined
   readonly reason: string | undefined
   /** The owner or admin who requested the stop after the operator did. Only the owner's side may clear it then. */
   readonly ownerId?: string | undefined
@@ -345,7 +347,7 @@ class PendingStops {
 
   /** The role of the first requester; null while no request is pending. */
   get requesterRole(): Role | null {
-    return this.#first && requesterRole(this.#parties, this.#first.userId)
+    return this.#first && requesterRole(this.#parties, this.#first)
   }
 
   /** Whether the owner or an admin is among the requesters. */
@@ -355,7 +357,7 @@ class PendingStops {
 
   /** Returns the role in which the first user of a request stops the session, and whether an owner joined it. */
   authorityOf(request: PendingStop): { role: Role; byOwner: boolean } {
-    const role = requesterRole(this.#parties, request.userId)
+    const role = requesterRole(this.#parties, request)
     return { role, byOwner: this.#ownerOf(request) !== undefined }
   }
 
@@ -400,7 +402,7 @@ class PendingStops {
 
   #ownerOf(request: PendingStop | null): string | undefined {
     if (request === null) return undefined
-    return requesterRole(this.#parties, request.userId) === 'operator' ? request.ownerId : request.userId
+    return requesterRole(this.#parties, request) === 'operator' ? request.ownerId : request.userId
   }
 
   #merge(request: PendingStop, later: PendingStop | null): PendingStop {

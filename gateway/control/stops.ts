@@ -40,12 +40,18 @@ export function createStops(deps: {
     (controlSession) => controlSession.robot?.close('internalError'),
   )
 
-  /** Applies a stop that is not recorded. The owner, the operator and admins may stop the session. */
-  function onUnrecorded(controlSession: ControlSession, { sender, userId, byRole, reason }: RobotStop): void {
-    const { clientId, operatorId } = controlSession.session
-    const isAllowed = userId === clientId || userId === operatorId || byRole === 'admin'
+  /** Applies a stop that is not recorded. The owner, members of its organization, the operator and admins may stop the session. */
+  function onUnrecorded(controlSession: ControlSession, stop: RobotStop): void {
+    const { sender, userId, byRole, reason, organization } = stop
+    const { clientId, operatorId, groupId } = controlSession.session
+    const isMember =
+      organization?.id === clientId &&
+      (organization.groupIds === null || (groupId !== null && organization.groupIds.includes(groupId)))
+    const isAllowed = userId === clientId || userId === operatorId || isMember || byRole === 'admin'
     if (userId === null || !isAllowed) return
-    if (sender !== 'refused') return requestStop(controlSession, { userId, reason }, sender === 'recording')
+    const requester = { userId, organizationId: organization?.id }
+    if (sender !== 'refused')
+      return requestStop(controlSession, { ...requester, reason }, sender === 'recording')
     controlSession.stops.withdrawn(userId, clockMs())
     sessionRegistry.removeIfAbandoned(controlSession)
   }

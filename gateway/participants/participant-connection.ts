@@ -27,6 +27,12 @@ export class ParticipantConnection extends SessionMember implements ParticipantM
     return this.ticketClaims.userId
   }
 
+  /** Who requests a stop through this connection. */
+  get requester(): { readonly userId: string; readonly organizationId: string } {
+    const { userId, organizationId } = this.ticketClaims
+    return { userId, organizationId }
+  }
+
   get isOperator(): boolean {
     return this.ticketClaims.part === 'control'
   }

@@ -111,8 +111,8 @@ export function createParticipantFrames(deps: {
     } else if (frame.type === 'channel_offer') {
       channelOffers.offer(connection, frame.sdp, channelReader)
     } else if (connection.isNewStop(frame.n)) {
-      const { controlSession, ticketClaims } = connection
-      if (controlSession) requestStop(controlSession, { userId: ticketClaims.userId, reason: frame.reason })
+      const { controlSession } = connection
+      if (controlSession) requestStop(controlSession, { ...connection.requester, reason: frame.reason })
       else connection.noteEarlyStop(frame.reason)
     }
   }

@@ -114,7 +114,7 @@ export function createParticipants(deps: {
   ): void {
     const earlyStop = connection.takeEarlyStop()
     if (!earlyStop || !controlSession) return
-    requestStop(controlSession, { userId: connection.ticketClaims.userId, reason: earlyStop.reason })
+    requestStop(controlSession, { ...connection.requester, reason: earlyStop.reason })
   }
 
   /** Admits a connection, or schedules a retry if the database does not answer. */
@@ -225,8 +225,15 @@ export function createParticipants(deps: {
       }
     },
 
-    /** Returns the connections of all observers. */
-    observers: (): ParticipantConnection[] => [...connections].filter((connection) => !connection.isOperator),
+    /** Returns whether a user has connections from before a change of the user's permissions. */
+    hasOutdated: (userId: string, permissionsVersion: number): boolean =>
+      [...connections].some(
+        ({ ticketClaims }) =>
+          ticketClaims.userId === userId && ticketClaims.permissionsVersion < permissionsVersion,
+      ),
+
+    /** Returns all connections. */
+    connected: (): ParticipantConnection[] => [...connections],
 
     /** Returns the API keys to which the tickets of the connections were issued. */
     apiKeys: (): string[] => [

@@ -15,7 +15,7 @@ import type { Participants } from './participants.ts'
 export function createPermissions(deps: {
   participants: Participants
   revocations: Revocations
-  controlPersistence: Pick<ControlPersistence, 'endedKeys' | 'revokedObservers'>
+  controlPersistence: Pick<ControlPersistence, 'endedKeys' | 'revokedParticipants'>
   accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
   bus: Bus
   guard: Guard
@@ -26,14 +26,23 @@ export function createPermissions(deps: {
   async function check(): Promise<void> {
     const apiKeys = participants.apiKeys()
     if (apiKeys.length > 0) participants.revoke(await controlPersistence.endedKeys(apiKeys))
-    const observers = participants.observers()
-    if (observers.length === 0) return
-    const memberships = observers.map(({ ticketClaims: { sessionId, userId } }) => ({ sessionId, userId }))
-    const keyOf = (membership: SessionMembership) => `${membership.sessionId} ${membership.userId}`
-    const revoked = new Set((await controlPersistence.revokedObservers(memberships)).map(keyOf))
-    for (const connection of observers)
+    const connections = participants.connected()
+    if (connections.length === 0) return
+    const memberships = connections.map(({ ticketClaims: { sessionId, userId, organizationId } }) => ({
+      sessionId,
+      userId,
+      organizationId,
+    }))
+    const keyOf = ({ sessionId, userId, organizationId }: SessionMembership) =>
+      `${sessionId} ${userId} ${organizationId}`
+    const revoked = new Set((await controlPersistence.revokedParticipants(memberships)).map(keyOf))
+    for (const connection of connections)
       if (revoked.has(keyOf(connection.ticketClaims))) connection.close('notAllowed')
   }
+
+  const runCheck = singleFlight(() =>
+    check().catch((cause) => log.debug({ err: cause }, 'failed to check the permissions of participants')),
+  )
 
   return {
     /** Subscribes to revocations; returns a function that unsubscribes. */
@@ -48,16 +57,16 @@ export function createPermissions(deps: {
           permissionsChanged(user) {
             revocations.permissionsChanged(user)
             if (user.suspended) participants.suspend(user.id, user.permissions_version)
+            // Whose membership has ended takes no further part.
+            else if (participants.hasOutdated(user.id, user.permissions_version)) void runCheck()
           },
         },
       )
       return () => watch.close()
     },
 
-    /** Finds revoked credentials whose hint was lost, and observers without permission. Call it periodically. */
-    check: singleFlight(() =>
-      check().catch((cause) => log.debug({ err: cause }, 'failed to check the permissions of participants')),
-    ),
+    /** Finds revoked credentials whose hint was lost, and participants without permission. Call it periodically. */
+    check: runCheck,
   }
 }
 

@@ -82,6 +82,22 @@ export const errorCodeTexts = {
   robot_token_mismatch: 'The robot token belongs to another robot.',
   ticket_mismatch: 'The ticket belongs to another session, or to another part in it.',
 
+  permission_required: 'The role of the caller in the organization does not include this.',
+  scope_required: 'The API key does not have the scope that this needs.',
+  organization_required:
+    'The robot belongs to an organization of the caller, but the request acts for another one.',
+  marketplace_operators_only: 'The robot is set to be driven by operators of the marketplace only.',
+
+  // Organizations
+  last_owner: 'The last owner of an organization cannot leave it or get another role.',
+  personal_organization: 'A personal organization cannot do this.',
+  already_member: 'The user is a member of the organization.',
+  invitation_exists: 'The address has an invitation that is open.',
+  invitation_invalid: 'The invitation is unknown, has expired or was used.',
+  invitation_for_other_address: 'The invitation was sent to another verified address.',
+  organization_limit_reached: 'The person or organization has as many of these as it may have.',
+  group_name_taken: 'Another group of the organization has this name.',
+
   // Sign-in
   sign_in_cancelled: 'The user cancelled the sign-in.',
   sign_in_expired: 'The sign-in has expired, was completed before, or began in another browser.',

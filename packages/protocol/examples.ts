@@ -31,6 +31,10 @@ export const exampleIds = {
   datasetExport: 'a17c46d0-f38e-4b95-8d21-09e5b7c3f462',
   job: '7f3d1a86-e25b-4c09-b8d4-90a6e1c7f352',
   pushSubscription: '93c5e7a1-4f0d-4b68-a2d9-58e17c3b6f40',
+  organization: '2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74',
+  group: 'e4c09a71-5d2f-4b86-83ea-9f17d0c6b253',
+  invitation: '6a18f3d5-90be-4c27-b74d-c5e2086f9a31',
+  serviceAccount: '95e0b2c8-7f41-4d3a-a86c-1b9d4e7f0635',
   delivery: 'd76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5',
 } as const
 

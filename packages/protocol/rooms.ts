@@ -4,8 +4,10 @@ export const rooms = {
   session: (sessionId: string) => `session:${sessionId}`,
   /** All sockets of a user: notifications. */
   user: (userId: string) => `user:${userId}`,
-  /** Sockets of a client that watch their robots. */
+  /** Sockets of an organization, or of a client, that watch all its robots. */
   ownRobots: (ownerId: string) => `robots:owner:${ownerId}`,
+  /** Sockets of members that watch the robots of a group. */
+  robotGroup: (groupId: string) => `robots:group:${groupId}`,
   /** Sockets of operators that watch robots, one room for each type that they are certified for. */
   robotType: (robotType: string) => `robots:type:${robotType}`,
   /** Sockets of operators that watch robots without a certification requirement. */

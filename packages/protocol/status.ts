@@ -33,6 +33,15 @@ export const SessionAction = z
   .meta({ id: 'SessionAction', examples: ['pause'] })
 export type SessionAction = z.infer<typeof SessionAction>
 
+/** Setting of a robot: who may drive it. */
+export const RobotOperators = z.enum(['own', 'marketplace', 'both']).meta({
+  id: 'RobotOperators',
+  description:
+    'own: members of the organization. marketplace: operators of the marketplace. both: members and operators of the marketplace.',
+  examples: ['both'],
+})
+export type RobotOperators = z.infer<typeof RobotOperators>
+
 /** Setting of a robot: who may clear a remote stop that the owner or an admin requested. */
 export const StopClear = z.enum(['owner', 'anyone']).meta({
   id: 'StopClear',

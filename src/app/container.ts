@@ -27,6 +27,7 @@ import {
 import { createJobControl, registerQueueMetrics } from '../modules/jobs/index.ts'
 import { createNotificationServices, writeNotifications } from '../modules/notifications/index.ts'
 import { createOperators } from '../modules/operators/index.ts'
+import { createMemberships } from '../modules/organizations/index.ts'
 import { createPayments } from '../modules/payments/index.ts'
 import { createRecordingServices, watchLinks } from '../modules/recordings/index.ts'
 import { createRobotServices } from '../modules/robots/index.ts'
@@ -114,7 +115,13 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
     const accounts = context.accounts ?? []
     const admins = accounts.filter(({ role }) => role === 'admin').map(({ email }) => email)
     const settings = { ...config, adminEmails: [...config.adminEmails, ...admins] }
-    const identity = await createIdentity(core, { settings, accounts, insecure: context.insecure ?? false })
+    const memberships = createMemberships(core)
+    const identity = await createIdentity(core, {
+      settings,
+      accounts,
+      memberships,
+      insecure: context.insecure ?? false,
+    })
     closers.add(() => identity.apiKeys.flush())
     const { users } = identity
     const billing = createBilling(core, config)
@@ -171,6 +178,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
       jobControl: createJobControl(core),
       video: createVideo(core, { ...robots, ...sessions, guard: core.guards.media, turn: config.turn }),
       search: createSearch({ ...core, ...identity, ...robots, ...operators }),
+      memberships,
       close: closers.closeAll,
     }
     await core.jobs.open()

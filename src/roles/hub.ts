@@ -27,10 +27,7 @@ export async function startHubRole(
       handshakesPerMinute: config.rateLimits.publicPerMinute,
       authFailed: metrics.hubAuthFailed,
       stopWaitMs,
-      currentCaller: async (caller) => ({
-        ...caller,
-        roles: await identity.users.currentRoles(caller.userId),
-      }),
+      currentCaller: identity.auth.currentCaller,
     },
     http.server,
   )

@@ -4,6 +4,7 @@ import { demoLimits } from '@wheelhouse/sdk'
 import { z } from 'zod'
 import type { Platform } from '../../src/app/container.ts'
 import { AppError } from '../../src/core/errors/errors.ts'
+import { wholeScope } from '../../src/core/http/authorization.ts'
 import { DEV_ISSUER_NAME } from '../../src/modules/identity/oidc/provider-names.ts'
 import { demoAccounts } from './accounts.ts'
 import { armControlSchema, armTelemetrySchema } from './arm/simulated-arm.ts'
@@ -100,7 +101,7 @@ async function ensureApiKey(
   const stored = existsSync(path) ? StoredKeys.parse(JSON.parse(readFileSync(path, 'utf8'))) : {}
   const known = stored[name]
   if (known && (await userIdOfKey(apiKeys, known)) === userId) return known
-  const created = await apiKeys.create(userId, { name: `demo ${name}` })
+  const created = await apiKeys.create(userId, userId, { name: `demo ${name}` })
   writeFileSync(path, JSON.stringify({ ...stored, [name]: created.key }), { mode: 0o600 })
   return created.key
 }
@@ -173,7 +174,7 @@ async function ensureRobot(
     .executeTakeFirst()
   const row =
     known ??
-    (await robots.register(ownerId, {
+    (await robots.register(wholeScope(ownerId), {
       ...spec,
       stream_url: cameras ? cameras + cameraPath(spec.hardware_id) : '',
       // *Drive the demo robot* chooses one with the tag `demo`.
@@ -186,7 +187,7 @@ async function ensureRobot(
   const schemas = isArm
     ? { telemetry_schema: armTelemetrySchema, control_schema: armControlSchema, strict_control: true }
     : { telemetry_schema: telemetrySchema }
-  if (!known) await robots.update(ownerId, row.id, schemas)
+  if (!known) await robots.update(wholeScope(ownerId), row.id, schemas)
   const token = robotTokens.issue({ robotId: row.id, tokenVersion: row.token_version })
   return { id: row.id, name: row.name, hardwareId: spec.hardware_id, token, isArm }
 }
@@ -200,5 +201,5 @@ async function correctStream(
   const path = cameraPath(known.hardware_id)
   const isOurs = known.stream_url === '' || known.stream_url.endsWith(path)
   if (!isOurs || known.stream_url === cameras + path) return
-  await robots.update(known.owner_id, known.id, { stream_url: cameras + path })
+  await robots.update(wholeScope(known.owner_id), known.id, { stream_url: cameras + path })
 }

@@ -1,7 +1,14 @@
 import { type PrimaryKeyProp, p } from '@mikro-orm/core'
 
 /** The entities that tables of other modules refer to. The primary key of each is the uuid `id`. */
-export type ReferencedEntity = 'User' | 'Robot' | 'Session' | 'Invoice' | 'Payout' | 'PricingPlan'
+export type ReferencedEntity =
+  | 'User'
+  | 'Organization'
+  | 'Robot'
+  | 'Session'
+  | 'Invoice'
+  | 'Payout'
+  | 'PricingPlan'
 
 interface Referenced {
   readonly '~entity': { readonly id: string; readonly [PrimaryKeyProp]?: 'id' }

@@ -1,4 +1,5 @@
 import type { Role } from '@wheelhouse/protocol'
+import type { Membership } from '../http/authorization.ts'
 import type { MediaReplyMessage, MediaRequestMessage } from './media-topics.ts'
 
 /**
@@ -57,6 +58,8 @@ export interface RobotStop {
   readonly byRole: Role | null
   /** Whether the owner or an admin is among the requesters; false while it is not recorded. */
   readonly byOwner: boolean
+  /** While the stop is not recorded: the organization whose robots, of all groups or of these, the user may stop. */
+  readonly organization?: Pick<Membership, 'id' | 'groupIds'>
 }
 
 export type BusTopic = keyof BusTopics

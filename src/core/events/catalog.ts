@@ -3,6 +3,7 @@ import {
   NotificationReadEvent,
   RobotBatteryLowEvent,
   RobotLogEvent,
+  RobotOperators,
   RobotStatusEvent,
   SessionLogEvent,
 } from '@wheelhouse/protocol'
@@ -14,6 +15,8 @@ const RobotStatusDomainEvent = RobotStatusEvent.extend({
   robot_type: z.string(),
   /** Missing in events of older processes. */
   require_certification: z.boolean().optional(),
+  group_id: z.uuid().nullish(),
+  operators: RobotOperators.optional(),
 })
 
 const owned = { owner_id: z.uuid() }

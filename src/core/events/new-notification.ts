@@ -1,10 +1,22 @@
-import type { NotificationType } from '@wheelhouse/protocol'
+import type { NotificationType, OrganizationAction } from '@wheelhouse/protocol'
 
-/** A notification that is to be written for one user. */
-export interface NewNotification {
-  readonly userId: string
+/** Who gets a notification: one user, or those members of an organization who may perform an action. */
+export type Recipient =
+  | { readonly userId: string }
+  | {
+      readonly organizationId: string
+      /** The action that the notification is for. By default, to look after a robot's sessions. */
+      readonly action?: OrganizationAction
+      /** The robot: members of some groups get it if the robot is in one of them. */
+      readonly robotId?: string
+    }
+
+/** A notification that is to be written. */
+export type NewNotification = Recipient & {
   readonly type: NotificationType
   readonly data: Record<string, unknown>
-  /** Whether the user caused it. The user then gets no mail about it. */
-  readonly causedByUser?: boolean
+  /** The user who caused it, and who gets no mail about it. */
+  readonly actorId?: string | undefined
+  /** Whether the user who caused it does not get it. */
+  readonly exceptActor?: boolean | undefined
 }

@@ -1,9 +1,17 @@
 import Router from '@koa/router'
-import { type ErrorCode, type exampleIds, idOf, type Role } from '@wheelhouse/protocol'
+import {
+  type ApiKeyScope,
+  type ErrorCode,
+  type exampleIds,
+  idOf,
+  type OrganizationAction,
+  type Role,
+} from '@wheelhouse/protocol'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { AppError, badRequest } from '../errors/errors.ts'
 import type { ThreadTime } from '../process/thread-time.ts'
+import type { Membership } from './authorization.ts'
 import { sendRevalidated } from './conditional-get.ts'
 import { parseOptions } from './validation-messages.ts'
 
@@ -11,8 +19,11 @@ import { parseOptions } from './validation-messages.ts'
 export interface Caller {
   readonly userId: string
   readonly displayName: string
+  /** What the user may be: of the platform, and of the organization that the request acts for. */
   readonly roles: readonly Role[]
-  /** Changes whenever the roles or certifications of the user change. */
+  /** The organization that the request acts for. */
+  readonly organization: Membership
+  /** Changes whenever the roles, memberships or certifications of the user change. */
   readonly permissionsVersion: number
   readonly credential:
     | {
@@ -21,11 +32,27 @@ export interface Caller {
         readonly token: string
         readonly fromCookie: boolean
       }
-    | { readonly kind: 'api_key'; readonly id: string; readonly expiresAt: Date | null }
+    | {
+        readonly kind: 'api_key'
+        readonly id: string
+        readonly expiresAt: Date | null
+        /** Null: all scopes. */
+        readonly scopes: readonly ApiKeyScope[] | null
+      }
 }
 
-/** The callers that a route allows. `sessionOnly` rejects API keys with 403. */
-export type Access = 'public' | { readonly role?: Role; readonly sessionOnly?: boolean }
+/**
+ * The callers that a route allows. `sessionOnly` rejects API keys with 403. `action` is checked in the organization that the request
+ * acts for. `scope` is what an API key needs for a route without an action; by default `read` to read and `admin` otherwise.
+ */
+export type Access =
+  | 'public'
+  | {
+      readonly role?: Role
+      readonly action?: OrganizationAction
+      readonly scope?: ApiKeyScope
+      readonly sessionOnly?: boolean
+    }
 
 /** Rate limits that a public route can have instead of the one for its method. */
 export type PublicLimit = 'video' | 'replay' | 'pairing'

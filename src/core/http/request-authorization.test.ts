@@ -42,7 +42,7 @@ test.each([
 })
 
 test('an API key has its own limit', async () => {
-  const credential = { kind: 'api_key', id: 'key', expiresAt: null } as const
+  const credential = { kind: 'api_key', id: 'key', expiresAt: null, scopes: null } as const
   expect(await limitOf('GET', SESSION, undefined, { ...caller, credential })).toBe('default of key:key')
 })
 

@@ -31,7 +31,7 @@ export function withFailureLimit(identify: Identify, limits: RateLimits): Identi
 /** Creates the authorization of requests to routes: authentication, rate limit, access check. */
 export function createRequestAuthorization(deps: {
   identify: Identify
-  authorize: (caller: Caller, access: Exclude<Access, 'public'>) => void
+  authorize: (caller: Caller, access: Exclude<Access, 'public'>, method: string) => void
   limits: RateLimits
   requestLimits: RequestLimits
 }): Authenticate {
@@ -53,7 +53,7 @@ export function createRequestAuthorization(deps: {
     if (!unlimited) {
       await requestLimits(http, caller, { method: http.method, path: http.path, body: http.request.body })
     }
-    authorize(caller, access)
+    authorize(caller, access, http.method)
     return caller
   }
 }

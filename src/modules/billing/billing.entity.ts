@@ -33,7 +33,7 @@ export const Invoice = defineEntity({
   tableName: 'invoices',
   properties: {
     id: p.uuid().primary(),
-    client: () => referenceTo('User'),
+    client: () => referenceTo('Organization'),
     /** `YYYY-MM`. It also contains earlier sessions that ended after their own month was invoiced. */
     month: p.text(),
     status: p.enum(InvoiceStatus.options),
@@ -78,7 +78,8 @@ export const LedgerEntry = defineEntity({
     postingId: p.uuid(),
     account: p.enum(LedgerAccount.options),
     /** Owner of the receivable or payable; null for the platform's own accounts. */
-    user: () => referenceTo('User').nullable().deleteRule('restrict'),
+    /** An organization: that of an operator is the personal one. */
+    user: () => referenceTo('Organization').nullable().deleteRule('restrict'),
     /** Debits are positive, credits negative. */
     amountCents: p.bigint('number'),
     session: () => referenceTo('Session').nullable().deleteRule('restrict'),

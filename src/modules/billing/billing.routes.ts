@@ -22,21 +22,23 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
       path: '/api/client/invoices',
       list: true,
       summary: 'Lists your monthly invoices, newest first',
-      access: { role: 'client' },
+      access: { role: 'client', action: 'billing.read' },
       response: [200, InvoiceList],
-      run: async ({ caller }) => ({ invoices: (await invoices.list(caller.userId)).map(invoiceView) }),
+      run: async ({ caller }) => ({
+        invoices: (await invoices.list(caller.organization.id)).map(invoiceView),
+      }),
     }),
     endpoint({
       method: 'get',
       path: '/api/client/invoices/{id}',
       summary: 'Returns one of your invoices with its sessions as lines, oldest first',
-      access: { role: 'client' },
+      access: { role: 'client', action: 'billing.read' },
       params: idParams('invoice'),
       query: InvoiceLinesQuery,
       response: [200, InvoiceDetail],
       errors: { 404: { not_found: 'when the invoice does not exist or is not yours' } },
       run: async ({ caller, params, query }) => {
-        const { invoice, lines } = await invoices.read(caller.userId, params.id, query)
+        const { invoice, lines } = await invoices.read(caller.organization.id, params.id, query)
         return { ...invoiceView(invoice), lines: lines.map(lineView) }
       },
     }),

@@ -141,7 +141,12 @@ async function issue(tx: Tx, { clientId, month }: DueInvoice, at: Date): Promise
     data: { client_id: clientId, ...data },
   })
   await tx.notify(at, [
-    { userId: clientId, type: 'invoice.issued', data: { invoice_id: opened.id, ...data } },
+    {
+      organizationId: clientId,
+      action: 'billing.read',
+      type: 'invoice.issued',
+      data: { invoice_id: opened.id, ...data },
+    },
   ])
   return true
 }

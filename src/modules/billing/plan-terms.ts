@@ -2,7 +2,7 @@ import { type Expression, sql } from 'kysely'
 
 /** Returns the id of a client's current plan: the assigned plan, or the default plan. */
 export const currentPlanId = (clientId: string | Expression<string>) => sql<string>`coalesce(
-  (select plan_id from users where id = ${clientId}),
+  (select plan_id from organizations where id = ${clientId}),
   (select id from pricing_plans where is_default))`
 
 /**

@@ -25,10 +25,21 @@ export function createPlans(deps: { db: Db; transact: Transact; now: () => Date 
     assign: (adminId: string, clientId: string, plan: string | null): Promise<void> =>
       transact(async (tx) => {
         const client = await tx.db
-          .selectFrom('users')
+          .selectFrom('organizations')
           .select('plan_id')
           .where('id', '=', clientId)
-          .where('is_client', '=', true)
+          .where((eb) =>
+            eb.or([
+              eb('kind', '=', 'team'),
+              eb.exists(
+                eb
+                  .selectFrom('users')
+                  .select('users.id')
+                  .whereRef('users.id', '=', 'organizations.id')
+                  .where('users.is_client', '=', true),
+              ),
+            ]),
+          )
           .forNoKeyUpdate()
           .executeTakeFirst()
         if (!client) throw notFound('Client')
@@ -40,7 +51,7 @@ export function createPlans(deps: { db: Db; transact: Transact; now: () => Date 
             .executeTakeFirst()
           if (!known) throw badRequest('plan: must be the name of a pricing plan')
         }
-        await tx.db.updateTable('users').set({ plan_id: plan }).where('id', '=', clientId).execute()
+        await tx.db.updateTable('organizations').set({ plan_id: plan }).where('id', '=', clientId).execute()
         await audit(tx, {
           at: now(),
           actorId: adminId,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { inScope, type Scope } from '../../core/http/authorization.ts'
 import {
   ACTIVITY_CHANGES_MAX,
   ACTIVITY_HOURS,
@@ -47,7 +48,7 @@ function spansOf(changes: readonly Pick<Change, 'type' | 'at'>[]): Span[] {
 /** Creates the service that reads what an owner's robots did in their sessions of the last day. */
 export function createActivity({ db, now }: { db: Db; now: () => Date }) {
   /** Selects open sessions, and those that ended since, each from its index. */
-  const sessionsSince = (clientId: string, since: Date, at: Date, robotId: string | undefined) =>
+  const sessionsSince = (scope: Scope, since: Date, at: Date, robotId: string | undefined) =>
     db
       .selectFrom('sessions')
       .innerJoin('robots', 'robots.id', 'sessions.robot_id')
@@ -61,7 +62,7 @@ export function createActivity({ db, now }: { db: Db; now: () => Date }) {
         ),
       )
       .select(sql<string>`coalesce(client_charge_cents, ${costUntil(at)})`.as('cost_cents'))
-      .where('client_id', '=', clientId)
+      .where(inScope('sessions', scope))
       .where(({ eb, or, and }) =>
         or([
           eb('sessions.status', 'in', ['ACTIVE', 'PAUSED']),
@@ -87,10 +88,10 @@ export function createActivity({ db, now }: { db: Db; now: () => Date }) {
 
   return {
     /** Returns the activity of a client's robots, or of one. */
-    async of(clientId: string, { robotId }: ReadActivity): Promise<Activity> {
+    async of(scope: Scope, { robotId }: ReadActivity): Promise<Activity> {
       const at = now()
       const since = new Date(at.getTime() - ACTIVITY_HOURS * 3_600_000)
-      const rows = await sessionsSince(clientId, since, at, robotId)
+      const rows = await sessionsSince(scope, since, at, robotId)
       const changes = rows.length === 0 ? [] : await changesOf(rows.map(({ id }) => id))
       const bySession = Map.groupBy(changes, ({ session_id }) => session_id)
       return {

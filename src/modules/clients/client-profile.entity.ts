@@ -7,7 +7,7 @@ export const ClientProfile = defineEntity({
   name: 'ClientProfile',
   tableName: 'client_profiles',
   properties: {
-    user: () => referenceTo('User').primary().deleteRule('cascade'),
+    organization: () => referenceTo('Organization').primary().deleteRule('cascade'),
     companyName: p.text().nullable(),
     contactEmail: p.text().nullable(),
     phone: p.text().nullable(),

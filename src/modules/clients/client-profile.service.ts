@@ -13,16 +13,16 @@ export function createClientProfiles(deps: {
   now: () => Date
 }) {
   const { db, forkEntityManager, now } = deps
-  /** Returns the profile. It is empty, and as old as its user, until something is saved. */
-  async function get(userId: string) {
+  /** Returns the profile. It is empty, and as old as its organization, until something is saved. */
+  async function get(organizationId: string) {
     const row = await db
-      .selectFrom('users')
-      .leftJoin('client_profiles as profile', 'profile.user_id', 'users.id')
+      .selectFrom('organizations')
+      .leftJoin('client_profiles as profile', 'profile.organization_id', 'organizations.id')
       .select(['company_name', 'contact_email', 'phone', 'country', 'vat_id', 'payment_method_at'])
-      .select((eb) => eb.fn.coalesce('profile.created_at', 'users.created_at').as('created_at'))
-      .where('users.id', '=', userId)
+      .select((eb) => eb.fn.coalesce('profile.created_at', 'organizations.created_at').as('created_at'))
+      .where('organizations.id', '=', organizationId)
       .executeTakeFirst()
-    if (!row) throw notFound('User')
+    if (!row) throw notFound('Organization')
     return row
   }
 
@@ -30,13 +30,13 @@ export function createClientProfiles(deps: {
     get,
 
     /** Changes the named fields. The first change creates the profile. */
-    async update(userId: string, change: UpdateClientProfile) {
+    async update(organizationId: string, change: UpdateClientProfile) {
       await upsertFields(forkEntityManager(), ClientProfile, {
-        key: { user: userId },
+        key: { organization: organizationId },
         fields: camelKeys(change),
         initial: { createdAt: now() },
       })
-      return await get(userId)
+      return await get(organizationId)
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
+import { scopeOf } from '../../core/http/authorization.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { Activity, ReadActivity } from './activity.schema.ts'
 import type { ActivityOfRobots } from './activity.service.ts'
@@ -15,24 +16,23 @@ import type { ClientStatistics } from './stats.service.ts'
 /** Returns the routes of the caller's client profile. */
 export function clientProfileEndpoints(deps: { clientProfiles: ClientProfiles }): Endpoint[] {
   const { clientProfiles } = deps
-  const access = { role: 'client' } as const
   return [
     endpoint({
       method: 'get',
       path: '/api/client/profile',
       summary: 'Returns your client profile',
-      access,
+      access: { role: 'client', action: 'organization.read' },
       response: [200, ClientProfileView],
-      run: async ({ caller }) => view(await clientProfiles.get(caller.userId)),
+      run: async ({ caller }) => view(await clientProfiles.get(caller.organization.id)),
     }),
     endpoint({
       method: 'patch',
       path: '/api/client/profile',
       summary: 'Changes fields of your client profile',
-      access,
+      access: { role: 'client', action: 'billing.write' },
       body: UpdateClientProfile,
       response: [200, ClientProfileView],
-      run: async ({ caller, body }) => view(await clientProfiles.update(caller.userId, body)),
+      run: async ({ caller, body }) => view(await clientProfiles.update(caller.organization.id, body)),
     }),
   ]
 }
@@ -53,9 +53,9 @@ export const clientOverviewEndpoint = ({ clientOverviews }: { clientOverviews: C
     method: 'get',
     path: '/api/client/overview',
     summary: 'Returns what needs your attention, your robots by state and the costs of today',
-    access: { role: 'client' },
+    access: { role: 'client', action: 'robots.read' },
     response: [200, ClientOverview],
-    run: ({ caller }) => clientOverviews.of(caller.userId),
+    run: ({ caller }) => clientOverviews.of(caller),
   })
 
 /** Returns the route of what an owner's robots did lately. */
@@ -64,10 +64,10 @@ export const activityEndpoint = ({ activity }: { activity: ActivityOfRobots }): 
     method: 'get',
     path: '/api/client/activity',
     summary: 'Lists what your robots did in their sessions of the last 24 hours',
-    access: { role: 'client' },
+    access: { role: 'client', action: 'robots.read' },
     query: ReadActivity,
     response: [200, Activity],
-    run: ({ caller, query }) => activity.of(caller.userId, query),
+    run: ({ caller, query }) => activity.of(scopeOf(caller), query),
   })
 
 /** Returns the route that lists an owner's live robots. */
@@ -76,10 +76,10 @@ export const liveRobotEndpoint = ({ liveRobots }: { liveRobots: LiveRobots }): E
     method: 'get',
     path: '/api/client/live-robots',
     summary: 'Lists your robots that are connected or in a session, with state, battery and operator',
-    access: { role: 'client' },
+    access: { role: 'client', action: 'robots.read' },
     query: ListLiveRobots,
     response: [200, LiveRobotList],
-    run: ({ caller, query }) => liveRobots.list(caller.userId, query),
+    run: ({ caller, query }) => liveRobots.list(scopeOf(caller), query),
   })
 
 /** Returns the routes of the client's statistics. */
@@ -89,9 +89,9 @@ export function clientStatsEndpoints({ clientStats }: { clientStats: ClientStati
       method: 'get',
       path: '/api/client/stats',
       summary: 'Returns usage statistics of your robots and sessions',
-      access: { role: 'client' },
+      access: { role: 'client', action: 'robots.read' },
       response: [200, ClientStats],
-      run: ({ caller }) => clientStats.forClient(caller.userId),
+      run: ({ caller }) => clientStats.forClient(scopeOf(caller)),
     }),
   ]
 }

@@ -2,6 +2,7 @@ import type { RobotState } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { ownedBy, type Scope } from '../../core/http/authorization.ts'
 import { firstLiveCamera } from '../video/index.ts'
 import type { ListLiveRobots, LiveRobot, LiveRobotList } from './live-robot.schema.ts'
 
@@ -19,20 +20,20 @@ const liveState = sql<RobotState>`case when robots.status = 'AVAILABLE' then 'RE
 const attentionOrder = sql<number>`array_position(array['STOPPED', 'LOST', 'PAUSED', 'DRIVING', 'READY'], ${liveState})`
 
 /** Selects the live robots of an owner from the index of owner and status, with their open sessions. */
-const liveRobots = (db: Db, ownerId: string, robotId?: string) =>
+const liveRobots = (db: Db, scope: Scope, robotId?: string) =>
   db
     .selectFrom('robots')
     .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
     .leftJoin('sessions', (join) =>
       join.onRef('sessions.robot_id', '=', 'robots.id').on('sessions.status', 'in', OPEN),
     )
-    .where('robots.owner_id', '=', ownerId)
+    .where(ownedBy(scope))
     .where('robots.deleted_at', 'is', null)
     .where('robots.status', 'in', ['AVAILABLE', 'IN_SESSION'])
     .$if(robotId !== undefined, (query) => query.where('robots.id', '=', robotId as string))
 
-const listQuery = (db: Db, ownerId: string, { robotId, limit }: ListLiveRobots) =>
-  liveRobots(db, ownerId, robotId)
+const listQuery = (db: Db, scope: Scope, { robotId, limit }: ListLiveRobots) =>
+  liveRobots(db, scope, robotId)
     .leftJoin('users as operators', 'operators.id', 'sessions.operator_id')
     .leftJoin('users as stoppers', 'stoppers.id', 'sessions.stop_by_id')
     .leftJoin('session_extensions as extensions', (join) =>
@@ -101,16 +102,16 @@ const robotOf = (row: LiveRow): LiveRobot => ({
 /** Creates the service that reads the live robots of owners: connected, or in an open session. */
 export function createLiveRobots({ db, now }: { db: Db; now: () => Date }) {
   /** Counts the robots by state. Counts without sessions come from an index; sessions are few. */
-  async function counts(ownerId: string): Promise<Record<RobotState, number>> {
+  async function counts(scope: Scope): Promise<Record<RobotState, number>> {
     const [byStatus, bySession] = await Promise.all([
       db
         .selectFrom('robots')
         .select(['status', ({ fn }) => fn.countAll<string>().as('count')])
-        .where('owner_id', '=', ownerId)
+        .where(ownedBy(scope))
         .where('deleted_at', 'is', null)
         .groupBy('status')
         .execute(),
-      liveRobots(db, ownerId)
+      liveRobots(db, scope)
         .where('robots.status', '=', 'IN_SESSION')
         .select([stateInSession.as('state'), ({ fn }) => fn.countAll<string>().as('count')])
         .groupBy(stateInSession)
@@ -132,11 +133,11 @@ export function createLiveRobots({ db, now }: { db: Db; now: () => Date }) {
     counts,
 
     /** Returns the live robots of an owner, at most `limit`, and their total number. */
-    async list(ownerId: string, query: ListLiveRobots): Promise<LiveRobotList> {
+    async list(scope: Scope, query: ListLiveRobots): Promise<LiveRobotList> {
       const at = now()
       const [rows, { total }] = await Promise.all([
-        listQuery(db, ownerId, query).execute(),
-        liveRobots(db, ownerId, query.robotId)
+        listQuery(db, scope, query).execute(),
+        liveRobots(db, scope, query.robotId)
           .select(({ fn }) => fn.countAll<string>().as('total'))
           .executeTakeFirstOrThrow(),
       ])

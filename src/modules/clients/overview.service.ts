@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { can, inScope, ownedBy, type Scope, scopeOf } from '../../core/http/authorization.ts'
+import type { Caller } from '../../core/http/endpoint.ts'
 import type { LiveRobots } from './live-robot.service.ts'
 import {
   type ClientOverview,
@@ -16,11 +18,11 @@ import { costUntil } from './running-cost.ts'
 export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots: LiveRobots }) {
   const { db, now, liveRobots } = deps
 
-  const onHold = (ownerId: string) =>
+  const onHold = (scope: Scope) =>
     db
       .selectFrom('robots')
       .select(['id', 'name'])
-      .where('owner_id', '=', ownerId)
+      .where(ownedBy(scope))
       .where('deleted_at', 'is', null)
       .where('on_hold', '=', true)
       .orderBy('name')
@@ -28,15 +30,15 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
       .execute()
 
   /** Selects the robots of an owner with what is known of their connection. */
-  const presenceOf = (ownerId: string) =>
+  const presenceOf = (scope: Scope) =>
     db
       .selectFrom('robots')
       .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
-      .where('robots.owner_id', '=', ownerId)
+      .where(ownedBy(scope))
       .where('robots.deleted_at', 'is', null)
 
-  async function lowBatteries(ownerId: string): Promise<ClientOverview['low_batteries']> {
-    const rows = await presenceOf(ownerId)
+  async function lowBatteries(scope: Scope): Promise<ClientOverview['low_batteries']> {
+    const rows = await presenceOf(scope)
       .select(['robots.id', 'robots.name', 'robot_presence.battery'])
       .where('robot_presence.battery_low', '=', true)
       .where('robot_presence.connected', '=', true)
@@ -48,9 +50,9 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
   }
 
   /** Returns robots that went offline lately. Those in a session are among the live robots, as lost ones. */
-  async function wentOffline(ownerId: string, at: Date): Promise<ClientOverview['went_offline']> {
+  async function wentOffline(scope: Scope, at: Date): Promise<ClientOverview['went_offline']> {
     const since = new Date(at.getTime() - OFFLINE_MINUTES * 60_000)
-    const rows = await presenceOf(ownerId)
+    const rows = await presenceOf(scope)
       .select(['robots.id', 'robots.name', 'robot_presence.last_online'])
       .select(sql<string>`count(*) over ()`.as('count'))
       .where('robots.status', '=', 'OFFLINE')
@@ -67,24 +69,24 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
     }
   }
 
-  const failedInvoices = (clientId: string) =>
+  const failedInvoices = ({ organizationId }: Scope) =>
     db
       .selectFrom('invoices')
       .select(['id', 'month', 'total_cents'])
-      .where('client_id', '=', clientId)
+      .where('client_id', '=', organizationId)
       .where('status', '=', 'FAILED')
       .orderBy('month', 'desc')
       .limit(OVERVIEW_ATTENTION_MAX)
       .execute()
 
   /** Returns open sessions that should be recorded and are not. `off` is the choice of the owner. */
-  async function notRecorded(clientId: string): Promise<ClientOverview['not_recorded']> {
+  async function notRecorded(scope: Scope): Promise<ClientOverview['not_recorded']> {
     const rows = await db
       .selectFrom('recordings')
       .innerJoin('sessions', 'sessions.id', 'recordings.session_id')
       .innerJoin('robots', 'robots.id', 'sessions.robot_id')
       .select(['sessions.id as session_id', 'robots.name as robot_name', 'recordings.paused_reason'])
-      .where('sessions.client_id', '=', clientId)
+      .where(inScope('sessions', scope))
       .where('sessions.status', 'in', ['ACTIVE', 'PAUSED'])
       .where('recordings.status', '=', 'RECORDING')
       .where('recordings.paused_reason', '<>', 'off')
@@ -96,11 +98,11 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
   }
 
   /** Returns webhooks that fail, and those that the platform has turned off for it. */
-  async function failingWebhooks(userId: string): Promise<ClientOverview['failing_webhooks']> {
+  async function failingWebhooks({ organizationId }: Scope): Promise<ClientOverview['failing_webhooks']> {
     const rows = await db
       .selectFrom('webhooks')
       .select(['id', 'url', 'enabled', 'failing_since', 'disabled_at'])
-      .where('user_id', '=', userId)
+      .where('user_id', '=', organizationId)
       .where(({ eb, or, and }) =>
         or([
           and([eb('enabled', '=', true), eb('failing_since', 'is not', null)]),
@@ -117,12 +119,12 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
   }
 
   /** Returns exports that failed within a day, and those that do not end. */
-  async function stuckExports(userId: string, at: Date): Promise<ClientOverview['stuck_exports']> {
+  async function stuckExports({ organizationId }: Scope, at: Date): Promise<ClientOverview['stuck_exports']> {
     const before = (minutes: number) => new Date(at.getTime() - minutes * 60_000)
     const rows = await db
       .selectFrom('dataset_exports')
       .select(['id', 'name', 'status', 'created_at'])
-      .where('user_id', '=', userId)
+      .where('user_id', '=', organizationId)
       .where(({ eb, or, and }) =>
         or([
           and([eb('status', '=', 'FAILED'), eb('finished_at', '>', before(FAILED_EXPORT_MINUTES))]),
@@ -144,7 +146,7 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
   }
 
   /** Sums the sessions that ended since midnight UTC, from the index of completed sessions. */
-  async function ended(clientId: string, at: Date) {
+  async function ended(scope: Scope, at: Date) {
     const midnight = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()))
     const row = await db
       .selectFrom('sessions')
@@ -153,7 +155,7 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
         sql<string>`coalesce(sum(billable_minutes), 0)`.as('minutes'),
         sql<string>`coalesce(sum(client_charge_cents), 0)`.as('spend_cents'),
       ])
-      .where('client_id', '=', clientId)
+      .where(inScope('sessions', scope))
       .where('status', '=', 'COMPLETED')
       .where('ended_at', '>=', midnight)
       .executeTakeFirstOrThrow()
@@ -165,17 +167,17 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
   }
 
   /** Sums what the open sessions would cost if they ended at `at`. */
-  async function running(clientId: string, at: Date): Promise<number> {
+  async function running(scope: Scope, at: Date): Promise<number> {
     const { cents } = await db
       .selectFrom('sessions')
       .select(sql<string>`coalesce(sum(${costUntil(at)}), 0)`.as('cents'))
-      .where('client_id', '=', clientId)
+      .where(inScope('sessions', scope))
       .where('status', 'in', ['ACTIVE', 'PAUSED'])
       .executeTakeFirstOrThrow()
     return Number(cents)
   }
 
-  async function firstSteps(clientId: string): Promise<ClientOverview['first_steps']> {
+  async function firstSteps({ organizationId: clientId }: Scope): Promise<ClientOverview['first_steps']> {
     const { rows } = await sql<ClientOverview['first_steps']>`
       select
         exists (select from robots where owner_id = ${clientId}::uuid and deleted_at is null) as registered,
@@ -196,8 +198,10 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
   }
 
   return {
-    async of(clientId: string): Promise<ClientOverview> {
+    /** Returns what concerns a caller's robots; invoices, webhooks and exports only for those who may see them. */
+    async of(caller: Pick<Caller, 'userId' | 'organization' | 'credential'>): Promise<ClientOverview> {
       const at = now()
+      const scope = scopeOf(caller)
       const [
         robots,
         live,
@@ -212,18 +216,18 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
         running_cents,
         first_steps,
       ] = await Promise.all([
-        liveRobots.counts(clientId),
-        liveRobots.list(clientId, { limit: OVERVIEW_LIVE_MAX }),
-        onHold(clientId),
-        lowBatteries(clientId),
-        wentOffline(clientId, at),
-        failedInvoices(clientId),
-        notRecorded(clientId),
-        failingWebhooks(clientId),
-        stuckExports(clientId, at),
-        ended(clientId, at),
-        running(clientId, at),
-        firstSteps(clientId),
+        liveRobots.counts(scope),
+        liveRobots.list(scope, { limit: OVERVIEW_LIVE_MAX }),
+        onHold(scope),
+        lowBatteries(scope),
+        wentOffline(scope, at),
+        can(caller, 'billing.read') ? failedInvoices(scope) : [],
+        notRecorded(scope),
+        can(caller, 'webhooks.manage') ? failingWebhooks(scope) : [],
+        can(caller, 'datasets.write') ? stuckExports(scope, at) : [],
+        ended(scope, at),
+        running(scope, at),
+        firstSteps(scope),
       ])
       return {
         at: iso(at),

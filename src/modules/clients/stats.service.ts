@@ -2,6 +2,7 @@ import { RobotStatus } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { countsOf } from '../../core/database/counts.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { inScope, ownedBy, type Scope } from '../../core/http/authorization.ts'
 import { addMonths, monthOf, startOf } from '../../core/time/month.ts'
 import { BYTES_PER_MB } from '../../core/units.ts'
 import { averageRating, sessionsByStatus } from '../sessions/index.ts'
@@ -9,11 +10,11 @@ import { type ClientMonth, type ClientStats, STATS_MONTHS } from './stats.schema
 
 /** Creates the service of client statistics. They are computed at each request. */
 export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
-  async function robotsByStatus(clientId: string) {
+  async function robotsByStatus(scope: Scope) {
     const rows = await db
       .selectFrom('robots')
       .select(['status', sql<number>`count(*)`.as('count')])
-      .where('owner_id', '=', clientId)
+      .where(ownedBy(scope))
       .where('deleted_at', 'is', null)
       .groupBy('status')
       .execute()
@@ -21,7 +22,7 @@ export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
   }
 
   /** Sums over completed sessions. One covering index contains every column it reads. */
-  const totals = (clientId: string) =>
+  const totals = (scope: Scope) =>
     db
       .selectFrom('sessions')
       .select([
@@ -34,12 +35,12 @@ export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
         sql<number>`coalesce(sum(data_collected_bytes), 0)::bigint`.as('bytes'),
         averageRating.as('average_rating'),
       ])
-      .where('client_id', '=', clientId)
+      .where(inScope('sessions', scope))
       .where('status', '=', 'COMPLETED')
       .executeTakeFirstOrThrow()
 
   /** Returns the months up to the current one, oldest first, from a range of the same index. */
-  async function months(clientId: string): Promise<ClientMonth[]> {
+  async function months(scope: Scope): Promise<ClientMonth[]> {
     const first = addMonths(monthOf(now()), 1 - STATS_MONTHS)
     const month = sql<string>`to_char(ended_at at time zone 'UTC', 'YYYY-MM')`
     const rows = await db
@@ -50,7 +51,7 @@ export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
         sql<number>`coalesce(sum(billable_minutes), 0)::bigint`.as('minutes'),
         sql<number>`coalesce(sum(client_charge_cents), 0)::bigint`.as('spend_cents'),
       ])
-      .where('client_id', '=', clientId)
+      .where(inScope('sessions', scope))
       .where('status', '=', 'COMPLETED')
       .where('ended_at', '>=', startOf(first))
       .groupBy(month)
@@ -63,14 +64,14 @@ export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
   }
 
   return {
-    async forClient(clientId: string): Promise<ClientStats> {
-      const { bytes, ...sums } = await totals(clientId)
+    async forClient(scope: Scope): Promise<ClientStats> {
+      const { bytes, ...sums } = await totals(scope)
       return {
-        robots_by_status: await robotsByStatus(clientId),
-        sessions_by_status: await sessionsByStatus(db, 'client_id', clientId),
+        robots_by_status: await robotsByStatus(scope),
+        sessions_by_status: await sessionsByStatus(db, inScope('sessions', scope)),
         ...sums,
         data_collected_mb: bytes / BYTES_PER_MB,
-        months: await months(clientId),
+        months: await months(scope),
       }
     },
   }

@@ -11,7 +11,7 @@ export const Dataset = defineEntity({
     id: p.uuid().primary(),
     robot: () => referenceTo('Robot'),
     /** The robot's owner. */
-    client: () => referenceTo('User'),
+    client: () => referenceTo('Organization'),
     episodeCount: p.integer().default(0),
     sizeBytes: p.bigint('number').default(0),
     createdAt: p.datetime(3).defaultRaw('now()'),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { scopeOf } from '../../core/http/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import {
   DatasetView,
@@ -12,7 +13,7 @@ import type { Datasets } from './dataset.service.ts'
 import { datasetView, episodeView } from './dataset.view.ts'
 import type { EpisodeMarks } from './episode-marks.service.ts'
 
-const access = { role: 'client' } as const
+const access = { role: 'client', action: 'datasets.read' } as const
 
 /** Returns the endpoints for a client's datasets and their episodes. */
 export function datasetListEndpoints({ datasets }: { datasets: Datasets }): Endpoint[] {
@@ -24,7 +25,7 @@ export function datasetListEndpoints({ datasets }: { datasets: Datasets }): Endp
       summary: 'Lists the datasets of your robots, one per robot, most recently updated first',
       access,
       response: [200, z.object({ datasets: z.array(DatasetView) })],
-      run: async ({ caller }) => ({ datasets: (await datasets.list(caller.userId)).map(datasetView) }),
+      run: async ({ caller }) => ({ datasets: (await datasets.list(scopeOf(caller))).map(datasetView) }),
     }),
     endpoint({
       method: 'get',
@@ -37,7 +38,7 @@ export function datasetListEndpoints({ datasets }: { datasets: Datasets }): Endp
       response: [200, z.object({ episodes: z.array(EpisodeView) })],
       errors: { 404: { not_found: 'when the dataset does not exist or is not yours' } },
       run: async ({ caller, params, query }) => ({
-        episodes: (await datasets.episodes(caller.userId, params.id, query)).map(episodeView),
+        episodes: (await datasets.episodes(scopeOf(caller), params.id, query)).map(episodeView),
       }),
     }),
   ]
@@ -54,7 +55,7 @@ export function episodeMarkEndpoints({ episodeMarks }: { episodeMarks: EpisodeMa
       method: 'post',
       path: '/api/sessions/{id}/episodes',
       summary: 'Marks the start or the end of an episode in an open session',
-      access: {},
+      access: { scope: 'sessions' },
       params: idParams('session'),
       body: MarkEpisode,
       response: [200, MarkedEpisode],

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { badRequest, notFound } from '../../core/errors/errors.ts'
+import { inScope, type Scope } from '../../core/http/authorization.ts'
 import type { ListEpisodes } from './dataset.schema.ts'
 import type { DatasetRow, EpisodeRow } from './dataset.view.ts'
 import { notExportable } from './exportable-episodes.ts'
@@ -21,13 +22,13 @@ const countsNotExportable = sql<DatasetRow['not_exportable']>`(
 export function createDatasets({ db }: { db: Db }) {
   return {
     /** Returns up to 1,000 datasets, most recently updated first. */
-    list: (clientId: string): Promise<DatasetRow[]> =>
+    list: (scope: Scope): Promise<DatasetRow[]> =>
       db
         .selectFrom('datasets')
         .innerJoin('robots', 'robots.id', 'datasets.robot_id')
         .selectAll('datasets')
         .select(['robots.name as robot_name', 'robots.robot_type', countsNotExportable.as('not_exportable')])
-        .where('datasets.client_id', '=', clientId)
+        .where(inScope('datasets', scope))
         .orderBy('datasets.updated_at', 'desc')
         .orderBy('datasets.id', 'desc')
         .limit(LIST_LIMIT)
@@ -37,12 +38,12 @@ export function createDatasets({ db }: { db: Db }) {
      * Returns one page of episodes, newest first by start time. The id of the last episode is the `before` of the next page.
      * @throws 404 when the dataset does not exist or belongs to another user, 400 when it does not contain `before`.
      */
-    async episodes(clientId: string, datasetId: string, page: ListEpisodes): Promise<EpisodeRow[]> {
+    async episodes(scope: Scope, datasetId: string, page: ListEpisodes): Promise<EpisodeRow[]> {
       const dataset = await db
         .selectFrom('datasets')
         .select('id')
         .where('id', '=', datasetId)
-        .where('client_id', '=', clientId)
+        .where(inScope('datasets', scope))
         .executeTakeFirst()
       if (!dataset) throw notFound('Dataset')
       const before = page.before === undefined ? undefined : await positionOf(datasetId, page.before)

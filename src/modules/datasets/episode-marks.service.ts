@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { OrganizationAction } from '@wheelhouse/protocol'
 import { type Selectable, sql } from 'kysely'
 import type { CoreServices } from '../../core/core-services.ts'
 import { iso } from '../../core/database/iso.ts'
@@ -6,7 +7,7 @@ import type { Tables } from '../../core/database/tables.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
 import { handleEach } from '../../core/errors/handle-each.ts'
 import type { Tx } from '../../core/events/transactor.ts'
-import type { Caller } from '../../core/http/endpoint.ts'
+import { partsIn, type SessionViewer } from '../sessions/index.ts'
 import type { MarkEpisode, MarkedEpisode, SessionEpisodes } from './dataset.schema.ts'
 import { episodeView } from './dataset.view.ts'
 import { createMissingDatasets, lockDatasets } from './episode.store.ts'
@@ -42,16 +43,15 @@ export function createEpisodeMarks(
   const { db, transact, now, log, appendNote } = deps
 
   /** @throws 404 when the session does not exist, or the caller has no part in it. */
-  async function sessionOf({ userId, roles }: Pick<Caller, 'userId' | 'roles'>, sessionId: string) {
+  async function sessionOf(caller: SessionViewer, sessionId: string, action: OrganizationAction) {
     const session = await db
       .selectFrom('sessions')
-      .select(['id', 'robot_id', 'status'])
-      .where('id', '=', sessionId)
-      .$if(!roles.includes('admin'), (query) =>
-        query.where((eb) => eb.or([eb('operator_id', '=', userId), eb('client_id', '=', userId)])),
-      )
+      .innerJoin('robots', 'robots.id', 'sessions.robot_id')
+      .select(['sessions.id', 'sessions.robot_id', 'sessions.status', 'sessions.operator_id'])
+      .select(['sessions.client_id', 'sessions.own_operator', 'robots.group_id'])
+      .where('sessions.id', '=', sessionId)
       .executeTakeFirst()
-    if (!session) throw notFound('Session')
+    if (!session || partsIn(caller, session, action).length === 0) throw notFound('Session')
     return session
   }
 
@@ -147,11 +147,11 @@ export function createEpisodeMarks(
   return {
     /** Marks an episode. @throws 409 when the state of the session does not allow it */
     async mark(
-      caller: Pick<Caller, 'userId' | 'roles'>,
+      caller: SessionViewer,
       sessionId: string,
       { action, task }: MarkEpisode,
     ): Promise<MarkedEpisode> {
-      const session = await sessionOf(caller, sessionId)
+      const session = await sessionOf(caller, sessionId, 'sessions.manage')
       const ended = await transact(async (tx) => {
         if (action === 'start') {
           await start(tx, session, caller.userId, task ?? null)
@@ -166,8 +166,8 @@ export function createEpisodeMarks(
     },
 
     /** Returns the episodes of a session, oldest first, and the running one. */
-    async list(caller: Pick<Caller, 'userId' | 'roles'>, sessionId: string): Promise<SessionEpisodes> {
-      await sessionOf(caller, sessionId)
+    async list(caller: SessionViewer, sessionId: string): Promise<SessionEpisodes> {
+      await sessionOf(caller, sessionId, 'sessions.read')
       const rows = await selectEpisodes()
         .where('session_id', '=', sessionId)
         .orderBy('started_at')

@@ -1,5 +1,6 @@
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
+import type { Memberships } from '../organizations/index.ts'
 import { createApiKeys } from './api-keys/api-key.service.ts'
 import { createAuth } from './auth/auth.ts'
 import { avatarEndpoints } from './avatars/avatar.routes.ts'
@@ -23,13 +24,14 @@ export async function createIdentity(
   core: CoreServices,
   options: {
     readonly settings: IdentitySettings
+    readonly memberships: Memberships
     /** Accounts that the built-in identity provider offers on its sign-in page. */
     readonly accounts: readonly DevAccount[]
     /** Whether other machines can reach the built-in identity provider. */
     readonly insecure?: boolean
   },
 ) {
-  const { settings, accounts } = options
+  const { settings, accounts, memberships } = options
   const { corsOrigins } = settings
   const oidc = await createOidc({ ...core, config: settings, accounts, insecure: options.insecure ?? false })
   const users = createUsers({ ...core, adminEmails: settings.adminEmails })
@@ -39,7 +41,15 @@ export async function createIdentity(
     ...oidc,
     users,
     apiKeys,
-    auth: createAuth({ users, apiKeys, verifyToken, baseUrl: core.baseUrl, corsOrigins, bus: core.bus }),
+    auth: createAuth({
+      users,
+      apiKeys,
+      memberships,
+      verifyToken,
+      baseUrl: core.baseUrl,
+      corsOrigins,
+      bus: core.bus,
+    }),
     roles: createRoles(core),
     suspensions: createSuspensions(core),
     userPresence: createUserPresence(core),

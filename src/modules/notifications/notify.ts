@@ -1,7 +1,8 @@
+import { type OrganizationRole, permissions } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { compiled } from '../../core/database/compiled.ts'
 import type { NewNotification } from '../../core/events/new-notification.ts'
-import type { WriteNotifications } from '../../core/events/transactor.ts'
+import type { Tx, WriteNotifications } from '../../core/events/transactor.ts'
 import { NOTIFICATION_DIGESTS } from './digest.service.ts'
 import { mailDueAt } from './digest-policy.ts'
 import { cellOf, hasAddress, hasBrowser, isOn, wantsMail, wantsPush } from './preferences.ts'
@@ -9,8 +10,16 @@ import { NOTIFICATION_PUSHES } from './push/push-queues.ts'
 
 /** A digest that has been due for this long has no job any more, for example because an admin discarded it. */
 const FORGOTTEN_SECONDS = 600
+/** Members of one organization that a notification reaches. */
+const MAX_RECIPIENTS = 200
 
-interface Values extends Omit<NewNotification, 'causedByUser'> {
+interface UserNotification extends Pick<NewNotification, 'type' | 'data'> {
+  readonly userId: string
+  /** Whether the user caused it. The user then gets no mail about it. */
+  readonly causedByUser: boolean
+}
+
+interface Values extends Omit<UserNotification, 'causedByUser'> {
   readonly at: Date
   /** Whether it may reach the user by mail and browser push. */
   readonly away: boolean
@@ -87,13 +96,55 @@ const insertNext = compiled<Values>()((db, param) =>
     ]),
 )
 
+/** Selects the members of an organization who may perform an action, and who get its notifications. */
+const findRecipients = compiled<{
+  organizationId: string
+  roles: readonly string[]
+  robotId: string | null
+}>()((db, param) =>
+  db
+    .selectFrom('organization_members as member')
+    .select('member.user_id')
+    .where('member.organization_id', '=', param('organizationId'))
+    .where('member.role', '=', sql<OrganizationRole>`any(${param('roles')}::text[])`)
+    .where((eb) =>
+      eb.or([
+        eb('member.group_ids', 'is', null),
+        sql<boolean>`(select robots.group_id from robots where robots.id = ${param('robotId')}::uuid) = any(member.group_ids)`,
+      ]),
+    )
+    .limit(MAX_RECIPIENTS),
+)
+
+/** Returns the notifications of the users who get one. */
+async function recipientsOf(tx: Tx, notification: NewNotification): Promise<UserNotification[]> {
+  const { type, data, actorId, exceptActor } = notification
+  const userIds =
+    'userId' in notification
+      ? [notification.userId]
+      : (
+          await findRecipients(tx.db, {
+            organizationId: notification.organizationId,
+            roles: permissions[notification.action ?? 'sessions.manage'].roles,
+            robotId: notification.robotId ?? null,
+          })
+        ).map(({ user_id }) => user_id)
+  return userIds
+    .filter((userId) => !(exceptActor && userId === actorId))
+    .map((userId) => ({ userId, type, data, causedByUser: userId === actorId }))
+}
+
 /**
  * Writes notifications in the caller's transaction. It locks users in the order of their ids, so that two
  * transactions that notify the same two users cannot deadlock. The hub pushes them unless a user turned
  * pop-ups off, for all types or for this one.
  */
 export const writeNotifications: WriteNotifications = async (tx, at, notifications) => {
-  for (const { userId, type, data, causedByUser = false } of notifications.toSorted(byUser)) {
+  const wanted: UserNotification[] = []
+  for (const notification of notifications)
+    for (const one of await recipientsOf(tx, notification))
+      if (!wanted.some(({ userId, data }) => userId === one.userId && data === one.data)) wanted.push(one)
+  for (const { userId, type, data, causedByUser } of wanted.toSorted(byUser)) {
     const values = {
       userId,
       type,
@@ -120,4 +171,4 @@ export const writeNotifications: WriteNotifications = async (tx, at, notificatio
   }
 }
 
-const byUser = (a: NewNotification, b: NewNotification) => (a.userId < b.userId ? -1 : 1)
+const byUser = (a: UserNotification, b: UserNotification) => (a.userId < b.userId ? -1 : 1)

@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import type { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { ownedBy, scopeOf } from '../../core/http/authorization.ts'
 import { encodeCursor, pageOf } from '../../core/http/cursor.ts'
+import type { Caller } from '../../core/http/endpoint.ts'
 import { planTerms } from '../billing/index.ts'
 import {
   AVAILABLE_COUNT_MAX,
@@ -16,6 +18,10 @@ import {
   sortedPage,
 } from '../robots/index.ts'
 
+/** Who lists robots: an operator of the marketplace, or a member who acts for a team and drives its robots at no charge. */
+export type Operator = Pick<Caller, 'userId' | 'organization'>
+export const isForTeam = ({ userId, organization }: Operator): boolean => organization.id !== userId
+
 /** Among how many available robots, the newest ones, the best are chosen. */
 const BEST_OF = 200
 
@@ -27,40 +33,38 @@ interface AvailableRobotPage {
 
 /** Reads the robots that operators can start a session on, now or after another one, by the conditions of `claimRobot`. */
 export function createAvailableRobots({ db }: { db: Db }) {
-  const available = (operatorId: string, status: ListAvailableRobots['status'] = 'AVAILABLE') =>
+  /** The robots that a person may drive for others. A person drives the own robots in the marketplace, unless they are not in it. */
+  const inMarketplace = (operatorId: string) => sql<boolean>`(
+    (robots.operators <> 'own' or robots.owner_id = ${operatorId})
+    and (not robots.require_certification or robots.robot_type in (
+      select certifications.robot_type from certifications
+      where certifications.operator_id = ${operatorId} and certifications.status = 'APPROVED')))`
+
+  const available = (caller: Operator, status: ListAvailableRobots['status'] = 'AVAILABLE') =>
     db
       .selectFrom('robots')
       .where('robots.status', '=', status)
       .where('robots.deleted_at', 'is', null)
       .where('robots.on_hold', '=', false)
       .where(ownedByClient)
-      .where((eb) =>
-        eb.or([
-          eb('robots.require_certification', '=', false),
-          eb(
-            'robots.robot_type',
-            'in',
-            eb
-              .selectFrom('certifications')
-              .select('certifications.robot_type')
-              .where('certifications.operator_id', '=', operatorId)
-              .where('certifications.status', '=', 'APPROVED'),
-          ),
-        ]),
+      .where(
+        isForTeam(caller)
+          ? sql<boolean>`(${ownedBy(scopeOf(caller))} and robots.operators <> 'marketplace')`
+          : inMarketplace(caller.userId),
       )
 
   return {
     /** @throws 400 for a cursor of another list or order. */
-    async page(operatorId: string, query: ListAvailableRobots): Promise<AvailableRobotPage> {
+    async page(caller: Operator, query: ListAvailableRobots): Promise<AvailableRobotPage> {
       const { limit, sort, status } = query
       const { client_rate_cents_per_minute, operator_share_percent } = planTerms(sql.ref('robots.owner_id'))
-      const robots = available(operatorId, status).innerJoin(
+      const robots = available(caller, status).innerJoin(
         'robot_presence',
         'robot_presence.robot_id',
         'robots.id',
       )
       const rows = await sortedPage(applyOperatorFilters(robots, query), query)
-        .innerJoin('users as owner', 'owner.id', 'robots.owner_id')
+        .innerJoin('organizations as owner', 'owner.id', 'robots.owner_id')
         .leftJoin('gateway_nodes as node', (join) =>
           join
             .onRef('node.id', '=', 'robot_presence.node_id')
@@ -74,14 +78,14 @@ export function createAvailableRobots({ db }: { db: Db }) {
         .$if(status === 'IN_SESSION', (busy) => busy.where('open.id', 'is not', null))
         .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.status', 'robots.tags'])
         .select(['robot_presence.last_heartbeat', 'robot_presence.battery', 'node.url as gateway_url'])
-        .select(['owner.display_name as owner_name', 'open.started_at as busy_since'])
+        .select(['owner.name as owner_name', 'open.started_at as busy_since'])
         .select(
           sql<Date | null>`least(open.scheduled_for, open.started_at) + make_interval(mins => open.planned_minutes)`.as(
             'free_at',
           ),
         )
         .select(
-          sql<number>`${client_rate_cents_per_minute} * ${operator_share_percent} / 100.0::float8`.as(
+          sql<number>`${isForTeam(caller) ? sql`0` : client_rate_cents_per_minute} * ${operator_share_percent} / 100.0::float8`.as(
             'earnings_cents_per_minute',
           ),
         )
@@ -100,8 +104,8 @@ export function createAvailableRobots({ db }: { db: Db }) {
     },
 
     /** Returns robots that an operator can start a session on now: those with most sessions of this operator, then the fullest batteries. */
-    async best(operatorId: string, limit: number) {
-      const rows = await available(operatorId)
+    async best(caller: Operator, limit: number) {
+      const rows = await available(caller)
         .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
         .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.tags', 'robot_presence.battery'])
         .select((eb) =>
@@ -109,12 +113,12 @@ export function createAvailableRobots({ db }: { db: Db }) {
             .selectFrom('sessions')
             .select(({ fn }) => fn.countAll<string>().as('count'))
             .whereRef('sessions.robot_id', '=', 'robots.id')
-            .where('sessions.operator_id', '=', operatorId)
+            .where('sessions.operator_id', '=', caller.userId)
             .where('sessions.status', '=', 'COMPLETED')
             .as('own_sessions'),
         )
         // The newest ones, so that an operator of a large fleet reads a bounded number.
-        .where('robots.id', 'in', newestFirst(available(operatorId)).select('robots.id').limit(BEST_OF))
+        .where('robots.id', 'in', newestFirst(available(caller)).select('robots.id').limit(BEST_OF))
         .orderBy('own_sessions', 'desc')
         .orderBy(sql`robot_presence.battery desc nulls last`)
         .orderBy('robots.id')
@@ -124,15 +128,15 @@ export function createAvailableRobots({ db }: { db: Db }) {
     },
 
     /** Returns the newest robots that an operator can start a session on now and that contain all words of a search. */
-    find: (operatorId: string, search: string, limit: number) =>
-      newestFirst(applyOperatorFilters(available(operatorId), { search }))
+    find: (caller: Operator, search: string, limit: number) =>
+      newestFirst(applyOperatorFilters(available(caller), { search }))
         .select(['robots.id', 'robots.name', 'robots.robot_type'])
         .limit(limit)
         .execute(),
 
     /** Counts the available robots of each type, up to `AVAILABLE_COUNT_MAX` robots. */
-    async counts(operatorId: string, search: string | undefined): Promise<AvailableRobotCounts> {
-      const counted = applyOperatorFilters(available(operatorId), { search })
+    async counts(caller: Operator, search: string | undefined): Promise<AvailableRobotCounts> {
+      const counted = applyOperatorFilters(available(caller), { search })
         .select('robots.robot_type')
         .limit(AVAILABLE_COUNT_MAX)
       const groups = await db

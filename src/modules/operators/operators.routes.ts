@@ -113,7 +113,7 @@ export function availableRobotEndpoints({
       response: [200, z.object({ robots: z.array(AvailableRobot) })],
       headers: ['X-Next-Cursor'],
       run: async ({ caller, query, http }) => {
-        const { robots, next } = await availableRobots.page(caller.userId, query)
+        const { robots, next } = await availableRobots.page(caller, query)
         if (next !== undefined) http.set('X-Next-Cursor', next)
         return { robots }
       },
@@ -125,7 +125,7 @@ export function availableRobotEndpoints({
       access,
       query: CountAvailableRobots,
       response: [200, AvailableRobotCounts],
-      run: ({ caller, query }) => availableRobots.counts(caller.userId, query.search),
+      run: ({ caller, query }) => availableRobots.counts(caller, query.search),
     }),
   ]
 }
@@ -139,7 +139,7 @@ export const preFlightEndpoint = (deps: { preFlights: PreFlights }): Endpoint =>
     access: { role: 'operator' },
     params: idParams('robot'),
     response: [200, PreFlight],
-    run: ({ caller, params }) => deps.preFlights.of(caller.userId, params.id),
+    run: ({ caller, params }) => deps.preFlights.of(caller, params.id),
   })
 
 /** Returns the route of an operator's overview. */
@@ -150,7 +150,7 @@ export const operatorOverviewEndpoint = (deps: { operatorOverviews: OperatorOver
     summary: 'Returns your open session and your next scheduled sessions',
     access: { role: 'operator' },
     response: [200, OperatorOverview],
-    run: ({ caller }) => deps.operatorOverviews.of(caller.userId),
+    run: ({ caller }) => deps.operatorOverviews.of(caller),
   })
 
 /** Returns the routes of the operator's statistics. */

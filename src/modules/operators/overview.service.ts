@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
-import type { AvailableRobots } from './available-robots.service.ts'
+import type { AvailableRobots, Operator } from './available-robots.service.ts'
 import { FREE_MAX, type OperatorOverview, PLANNED_MAX } from './overview.schema.ts'
 
 const DAY_MS = 86_400_000
@@ -75,11 +75,12 @@ export function createOperatorOverview(deps: { db: Db; now: () => Date; availabl
   }
 
   return {
-    async of(operatorId: string): Promise<OperatorOverview> {
+    async of(caller: Operator): Promise<OperatorOverview> {
+      const operatorId = caller.userId
       const [open_session, next, free, days] = await Promise.all([
         openSession(operatorId),
         planned(operatorId),
-        availableRobots.best(operatorId, FREE_MAX),
+        availableRobots.best(caller, FREE_MAX),
         week(operatorId),
       ])
       return { open_session, planned: next, free, week: days }

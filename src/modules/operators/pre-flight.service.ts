@@ -2,14 +2,16 @@ import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
+import { ownedBy, scopeOf } from '../../core/http/authorization.ts'
 import { planTerms } from '../billing/index.ts'
 import { ownedByClient } from '../robots/index.ts'
 import { averageRating, ratingCount } from '../sessions/index.ts'
+import { isForTeam, type Operator } from './available-robots.service.ts'
 import type { PreFlight } from './pre-flight.schema.ts'
 
 /** Creates the service that shows operators a robot before a session. */
 export function createPreFlights({ db }: { db: Db }) {
-  const robotById = (id: string) => {
+  const robotById = (caller: Operator, id: string) => {
     const { client_rate_cents_per_minute, operator_share_percent } = planTerms(sql.ref('robots.owner_id'))
     return db
       .selectFrom('robots')
@@ -21,8 +23,8 @@ export function createPreFlights({ db }: { db: Db }) {
           .on('node.draining', '=', false),
       )
       .leftJoin('robot_models as model', 'model.robot_type', 'robots.robot_type')
-      .innerJoin('users as owner', 'owner.id', 'robots.owner_id')
-      .select('owner.display_name as owner_name')
+      .innerJoin('organizations as owner', 'owner.id', 'robots.owner_id')
+      .select('owner.name as owner_name')
       .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.status', 'robots.tags'])
       .select(['robots.owner_id', 'robots.on_hold', 'robots.require_certification', 'robots.operator_notes'])
       .select([
@@ -53,6 +55,11 @@ export function createPreFlights({ db }: { db: Db }) {
       .where('robots.id', '=', id)
       .where('robots.deleted_at', 'is', null)
       .where(ownedByClient)
+      .where(
+        isForTeam(caller)
+          ? sql<boolean>`(${ownedBy(scopeOf(caller))} and robots.operators <> 'marketplace')`
+          : sql<boolean>`(robots.operators <> 'own' or robots.owner_id = ${caller.userId})`,
+      )
       .executeTakeFirst()
   }
 
@@ -78,16 +85,16 @@ export function createPreFlights({ db }: { db: Db }) {
 
   return {
     /** @throws 404 when the robot does not exist, or its owner has left the platform. */
-    async of(operatorId: string, robotId: string): Promise<PreFlight> {
-      const row = await robotById(robotId)
+    async of(caller: Operator, robotId: string): Promise<PreFlight> {
+      const row = await robotById(caller, robotId)
       if (!row) throw notFound('Robot')
       const [certification, ratings] = await Promise.all([
-        certificationOf(operatorId, row.robot_type),
+        certificationOf(caller.userId, row.robot_type),
         ratingsBy(row.owner_id),
       ])
       const { owner_id: _, require_certification: required, ...robot } = row
       const { client_rate_cents_per_minute: rate, operator_share_percent: share, ...shown } = robot
-      const mayDrive = !required || certification?.status === 'APPROVED'
+      const mayDrive = isForTeam(caller) || !required || certification?.status === 'APPROVED'
       return {
         ...shown,
         last_heartbeat: iso(row.last_heartbeat),
@@ -97,7 +104,7 @@ export function createPreFlights({ db }: { db: Db }) {
         battery_at: mayDrive ? iso(row.battery_at) : null,
         operator_notes: mayDrive ? row.operator_notes : null,
         gateway_url: mayDrive ? row.gateway_url : null,
-        earnings_cents_per_minute: (rate * share) / 100,
+        earnings_cents_per_minute: isForTeam(caller) ? 0 : (rate * share) / 100,
         owner_rating_average: ratings.average,
         owner_rating_count: Number(ratings.count),
       }

@@ -42,7 +42,10 @@ export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
     async forOperator(operatorId: string): Promise<OperatorStats> {
       const { minutes, ...sums } = await totals(operatorId)
       return {
-        sessions_by_status: await sessionsByStatus(db, 'operator_id', operatorId),
+        sessions_by_status: await sessionsByStatus(
+          db,
+          sql<boolean>`(operator_id = ${operatorId} and not own_operator)`,
+        ),
         hours: Math.round((minutes / MINUTES_PER_HOUR) * 100) / 100,
         ...sums,
         available_for_payout_cents: await availableForPayout(db, operatorId),

@@ -127,5 +127,12 @@ async function recordInvoiceStatus(
     subject: ['invoice', id],
     data: { client_id: userId, ...data },
   })
-  await tx.notify(at, [{ userId, type: notificationTypes[status], data: { invoice_id: id, ...data } }])
+  await tx.notify(at, [
+    {
+      organizationId: userId,
+      action: 'billing.read',
+      type: notificationTypes[status],
+      data: { invoice_id: id, ...data },
+    },
+  ])
 }

@@ -75,7 +75,7 @@ export async function beginCollection(db: Db, invoiceId: string): Promise<Collec
     )
     .selectFrom('started')
     .innerJoin('invoices', 'invoices.id', 'started.invoice_id')
-    .leftJoin('client_profiles', 'client_profiles.user_id', 'invoices.client_id')
+    .leftJoin('client_profiles', 'client_profiles.organization_id', 'invoices.client_id')
     .select(['invoices.id', 'invoices.client_id', 'month', 'total_cents', 'session_count'])
     .select(['invoices.created_at', 'request_key', 'stripe_id', 'attempts'])
     .select((eb) => eb('payment_method_at', 'is not', null).$castTo<boolean>().as('chargeable'))

@@ -81,9 +81,9 @@ export function createCustomers(deps: {
     const since = isChargeable ? now() : null
     await tx.db
       .insertInto('client_profiles')
-      .values({ user_id: userId, payment_method_at: since, created_at: now() })
+      .values({ organization_id: userId, payment_method_at: since, created_at: now() })
       .onConflict((conflict) =>
-        conflict.column('user_id').doUpdateSet((eb) => ({
+        conflict.column('organization_id').doUpdateSet((eb) => ({
           payment_method_at: isChargeable
             ? eb.fn.coalesce('client_profiles.payment_method_at', eb.val(since))
             : null,

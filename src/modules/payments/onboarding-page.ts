@@ -17,7 +17,7 @@ export function onboardingPage(deps: { auth: Auth; payments: Payments }): Middle
       return http.redirect(`/auth/login?return_to=${encodeURIComponent(ONBOARDING_PATH)}`)
     }
     const caller = await auth.identify(http)
-    auth.authorize(caller, { role: 'operator', sessionOnly: true })
+    auth.authorize(caller, { role: 'operator', sessionOnly: true }, http.method)
     const { url } = await payments.recipients.onboard(caller.userId)
     http.redirect(url)
   }

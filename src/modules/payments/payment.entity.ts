@@ -65,7 +65,8 @@ export const StripeAccount = defineEntity({
   name: 'StripeAccount',
   tableName: 'stripe_accounts',
   properties: {
-    user: () => referenceTo('User').primary().deleteRule('restrict'),
+    /** An organization: that of an operator is the personal one. */
+    user: () => referenceTo('Organization').primary().deleteRule('restrict'),
     kind: p.enum(StripeAccountKind.options).primary(),
     requestKey: p.uuid(),
     /** The exact request body: Stripe rejects the same key with another body. */

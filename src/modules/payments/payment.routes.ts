@@ -13,7 +13,7 @@ import {
 } from './payment.schema.ts'
 import { notConfigured } from './stripe-client.ts'
 
-const clients = { role: 'client', sessionOnly: true } as const
+const clients = { role: 'client', action: 'billing.write', sessionOnly: true } as const
 const operators = { role: 'operator', sessionOnly: true } as const
 const providerErrors = {
   502: { payment_provider_error: 'when the payment provider rejects the request' },
@@ -39,7 +39,9 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       access: clients,
       response: [200, CustomerView],
       errors: providerErrors,
-      run: async ({ caller }) => ({ customerId: await configured().customers.ensure(caller.userId) }),
+      run: async ({ caller }) => ({
+        customerId: await configured().customers.ensure(caller.organization.id),
+      }),
     }),
     endpoint({
       method: 'post',
@@ -48,7 +50,7 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       access: clients,
       response: [201, SetupIntentView],
       errors: providerErrors,
-      run: ({ caller }) => configured().customers.setUp(caller.userId),
+      run: ({ caller }) => configured().customers.setUp(caller.organization.id),
     }),
     endpoint({
       method: 'post',
@@ -57,7 +59,7 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
       access: clients,
       response: [201, HostedPage],
       errors: providerErrors,
-      run: ({ caller }) => configured().customers.portal(caller.userId),
+      run: ({ caller }) => configured().customers.portal(caller.organization.id),
     }),
     endpoint({
       method: 'get',

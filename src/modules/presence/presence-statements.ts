@@ -26,7 +26,7 @@ const emitStatusSql = (changed: string) =>
     'robots.status',
     `jsonb_build_object('robots', jsonb_agg(jsonb_build_object(
       'robot_id', id, 'owner_id', owner_id, 'robot_type', robot_type, 'status', status,
-      'require_certification', require_certification,
+      'require_certification', require_certification, 'group_id', group_id, 'operators', operators,
       'last_heartbeat', to_char(last_heartbeat at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))))`,
     `${changed} having count(*) > 0`,
   )
@@ -39,7 +39,7 @@ const openSessionColumns = `s.id as session_id, s.status as session_status, s.st
 const controlColumns = (robot: string) =>
   `case when s.id is not null then coalesce(${robot}.control_schema, m.control_schema) end as control_schema,
   case when s.id is not null then coalesce(${robot}.telemetry_schema, m.telemetry_schema) end as telemetry_schema,
-  ${robot}.strict_control`
+  ${robot}.strict_control, ${robot}.group_id`
 const modelJoin = (robot: string) =>
   `left join robot_models m on s.id is not null and m.robot_type = ${robot}.robot_type`
 
@@ -63,7 +63,7 @@ with input as (
 ), status as (
   update robots r set status = case when r.status = 'OFFLINE' then 'AVAILABLE' else r.status end
   from opened o where r.id = o.robot_id and r.deleted_at is null
-  returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.latency_limit_ms, r.latency_budget_ms, r.video_limit_ms, r.recording, r.control_schema, r.telemetry_schema, r.strict_control, r.stop_clear, o.epoch, o.last_heartbeat, o.last_sign,
+  returning r.id, r.owner_id, r.group_id, r.operators, r.robot_type, r.require_certification, r.status, r.latency_limit_ms, r.latency_budget_ms, r.video_limit_ms, r.recording, r.control_schema, r.telemetry_schema, r.strict_control, r.stop_clear, o.epoch, o.last_heartbeat, o.last_sign,
     (o.was_connected and o.previous_node_id is distinct from $1) as taken_over,
     exists (select from gateway_nodes n where n.id = o.previous_node_id and n.draining) as handed_over
 ), emitted as (${emitStatusSql("(select * from status where status = 'AVAILABLE') available")})
@@ -90,7 +90,7 @@ with input as (
 ), status as (
   update robots r set status = case when r.status = 'AVAILABLE' then 'OFFLINE' else r.status end
   from closed c where r.id = c.robot_id
-  returning r.id, r.owner_id, r.robot_type, r.require_certification, r.status, r.deleted_at, c.last_heartbeat, c.last_online
+  returning r.id, r.owner_id, r.group_id, r.operators, r.robot_type, r.require_certification, r.status, r.deleted_at, c.last_heartbeat, c.last_online
 ), emitted as (${emitStatusSql("(select * from status where status = 'OFFLINE' and deleted_at is null) offline")})
 select id as robot_id, last_online from status where status = 'IN_SESSION'`
 

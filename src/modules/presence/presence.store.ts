@@ -16,8 +16,10 @@ export interface OpenSession {
   readonly status: SessionStatus
   readonly operatorId: string
   readonly operatorName: string
-  /** The robot's owner at the time the session was created. */
+  /** The organization that owned the robot when the session was created. */
   readonly clientId: string
+  /** The group of the robot; null without one. */
+  readonly groupId: string | null
   /** Number of the newest entry of the session's event log. Of two snapshots, the higher number is the newer. */
   readonly eventSeq: number
   /** Whether a control socket of the operator has connected before. From then on the session requires one. */
@@ -304,6 +306,7 @@ function openSession(row: {
   telemetry_schema: TelemetrySchema | null
   strict_control: boolean
   client_id: string
+  group_id: string | null
   stop_reason: string | null
   stop_by_role: Role | null
   stop_by_owner: boolean
@@ -317,6 +320,7 @@ function openSession(row: {
     operatorId: row.operator_id,
     operatorName: row.operator_name,
     clientId: row.client_id,
+    groupId: row.group_id,
     eventSeq: row.event_seq,
     driven: row.driven,
     operatorGone: row.operator_gone,

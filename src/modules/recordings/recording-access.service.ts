@@ -191,13 +191,8 @@ export function createRecordingAccess(
         .where('share.expires_at', '>', now())
         .executeTakeFirst()
       if (!share) throw invalidLink()
-      const userId = share.created_by
-      const row = await users
-        .currentRoles(userId)
-        .then((roles) =>
-          roles.length > 0 ? recordings.findOwn({ userId, roles }, share.recording_id) : undefined,
-        )
-        .catch(onlyNotFound)
+      const roles = await users.currentRoles(share.created_by).catch(onlyNotFound)
+      const row = roles && (await recordings.ofAuthor(share.created_by, roles, share.recording_id))
       if (!row) throw invalidLink()
       return { row, shareId: share.id, expiresAt: share.expires_at }
     },
@@ -253,8 +248,7 @@ export function createRecordingAccess(
 
     /** Deletes a bookmark: its author, the owner of the robot and admins may. */
     async removeBookmark(reader: RecordingReader, id: string, bookmarkId: string): Promise<void> {
-      const { client_id } = await recordings.find(reader, id)
-      const mayDeleteAll = client_id === reader.userId || reader.roles.includes('admin')
+      const mayDeleteAll = recordings.mayChange(reader, await recordings.find(reader, id))
       const removed = await db
         .deleteFrom('recording_bookmarks')
         .where('id', '=', bookmarkId)

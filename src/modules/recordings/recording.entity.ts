@@ -32,7 +32,7 @@ export const Recording = defineEntity({
     session: () => referenceTo('Session'),
     robot: () => referenceTo('Robot'),
     /** The robot's owner, to whom the recording belongs. */
-    client: () => referenceTo('User'),
+    client: () => referenceTo('Organization'),
     operator: () => referenceTo('User'),
     mode: p.enum(RecordingMode.exclude(['off']).options),
     status: p.enum(RecordingStatus.options).default('RECORDING'),

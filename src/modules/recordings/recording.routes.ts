@@ -105,7 +105,7 @@ function viewEndpoints({ recordings }: RecordingRouteDeps): Endpoint[] {
       method: 'delete',
       path: '/api/recordings/{id}',
       summary: 'Deletes a recording and its files',
-      access: {},
+      access: { scope: 'robots' },
       params: idParams('recording'),
       response: [204],
       errors: {

@@ -1,3 +1,4 @@
+import type { Role } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { audit } from '../../core/audit/audit.ts'
 import type { CoreServices } from '../../core/core-services.ts'
@@ -6,15 +7,17 @@ import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
 import { handleEach } from '../../core/errors/handle-each.ts'
+import { can, inScope, requireCan, scopeOf } from '../../core/http/authorization.ts'
 import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import { DELETE_RECORDINGS } from './finish-queue.ts'
 import type { Quota } from './quota.ts'
 import type { ListRecordings, RecordingParts, RecordingView } from './recording.schema.ts'
 import { gapsOf, MAX_GAPS, type RecordingRow, recordingView } from './recording.view.ts'
+import { isSharer } from './watch-links.ts'
 
 /** A user who reads recordings. Admins see all. */
-export type RecordingReader = Pick<Caller, 'userId' | 'roles'>
+export type RecordingReader = Pick<Caller, 'userId' | 'roles' | 'organization' | 'credential'>
 
 /** Listed segments of a recording that is not READY, the newest ones: an hour of a session with four cameras. */
 const MAX_PARTS = 5_000
@@ -43,16 +46,21 @@ export function createRecordings(
 ) {
   const { db, transact, now, log, quota } = deps
 
-  const visibleTo = (reader: RecordingReader) => {
-    const query = selectRecordings(db)
-    if (isAdmin(reader)) return query
-    return query.where((eb) =>
-      eb.or([
-        eb('recordings.client_id', '=', reader.userId),
-        eb('recordings.operator_id', '=', reader.userId),
-      ]),
-    )
+  /** Matches recordings of the reader's sessions, and of the robots of the organization that the reader acts for. */
+  const isOf = (reader: RecordingReader) => {
+    const organizationId = reader.organization.id
+    const operated = sql<boolean>`(recordings.operator_id = ${reader.userId} and ${organizationId} =
+      case when sessions.own_operator then recordings.client_id else recordings.operator_id end)`
+    return can(reader, 'recordings.read')
+      ? sql<boolean>`(${inScope('recordings', scopeOf(reader))} or ${operated})`
+      : operated
   }
+
+  const visibleTo = (reader: RecordingReader) =>
+    isAdmin(reader) ? selectRecordings(db) : selectRecordings(db).where(isOf(reader))
+
+  const mayChange = (reader: RecordingReader, row: RecordingRow) =>
+    isAdmin(reader) || (row.client_id === reader.organization.id && can(reader, 'recordings.write'))
 
   async function viewOf(row: RecordingRow): Promise<RecordingView> {
     const gaps = await gapsOf(db, [row.id], MAX_GAPS.view, now())
@@ -69,13 +77,25 @@ export function createRecordings(
   /** @throws 404 unless the reader may change the recording. */
   async function findOwn(reader: RecordingReader, id: string): Promise<RecordingRow> {
     const row = await find(reader, id)
-    if (row.client_id !== reader.userId && !isAdmin(reader)) throw notFound('Recording')
-    return row
+    if (mayChange(reader, row)) return row
+    // A member who only sees the recording knows that it exists.
+    if (row.client_id === reader.organization.id) requireCan(reader, 'recordings.write')
+    throw notFound('Recording')
   }
 
   return {
     find,
     findOwn,
+    mayChange,
+    /** Returns a recording if its author of a link may still share it; a user without roles, who is suspended, may not. */
+    async ofAuthor(userId: string, roles: readonly Role[], id: string): Promise<RecordingRow | undefined> {
+      if (roles.length === 0) return undefined
+      return await selectRecordings(db)
+        .where('recordings.id', '=', id)
+        .where(roles.includes('admin') ? sql<boolean>`true` : isSharer(sql`${userId}::uuid`))
+        .executeTakeFirst()
+    },
+
     get: async (reader: RecordingReader, id: string): Promise<RecordingView> =>
       await viewOf(await find(reader, id)),
     viewOf,
@@ -91,12 +111,7 @@ export function createRecordings(
     async list(reader: RecordingReader, { robot_id, cursor, limit }: ListRecordings) {
       const after = cursor === undefined ? undefined : decodeCursor(cursor, SORT, cursorValues.time)
       const rows = await visibleTo(reader)
-        .where((eb) =>
-          eb.or([
-            eb('recordings.client_id', '=', reader.userId),
-            eb('recordings.operator_id', '=', reader.userId),
-          ]),
-        )
+        .where(isOf(reader))
         .$if(robot_id !== undefined, (query) => query.where('recordings.robot_id', '=', robot_id!))
         .$if(after !== undefined, (query) =>
           query.where((eb) =>
@@ -121,7 +136,7 @@ export function createRecordings(
       return {
         recordings: page.map((row) => recordingView(row, gaps.get(row.id) ?? [])),
         next_cursor: last ? encodeCursor(SORT, last.started_at, last.id) : null,
-        used_bytes: await quota.usedBytes(db, reader.userId),
+        used_bytes: await quota.usedBytes(db, reader.organization.id),
         quota_bytes: quota.quotaBytes || null,
       }
     },

@@ -1,11 +1,21 @@
 import type { Role } from '@wheelhouse/protocol'
+import { type RawBuilder, sql } from 'kysely'
 import { coalesce } from '../../core/concurrency/concurrency.ts'
 import type { CoreServices } from '../../core/core-services.ts'
 import { AppError } from '../../core/errors/errors.ts'
+import { memberMay } from '../../core/http/authorization.ts'
 import type { Guard } from '../../core/process/guard.ts'
 
 /** A reader must not receive data later than a second after the end of the link. */
 const POLL_MS = 500
+
+/** Returns the condition that a user may share a recording as a member of its organization, in a query with its robot. */
+export const isSharer = (user: RawBuilder<unknown>): RawBuilder<boolean> =>
+  memberMay('recordings.write', {
+    user,
+    organization: sql.ref('recordings.client_id'),
+    group: sql.ref('robots.group_id'),
+  })
 
 /** The users who create links. */
 export interface LinkAuthors {
@@ -38,15 +48,17 @@ export function watchLinks(
       const rows = await db
         .selectFrom('recording_shares as share')
         .innerJoin('recordings', 'recordings.id', 'share.recording_id')
-        .select(['share.id', 'share.created_by', 'recordings.client_id'])
+        .innerJoin('robots', 'robots.id', 'recordings.robot_id')
+        .select(['share.id', 'share.created_by'])
+        .select(isSharer(sql.ref('share.created_by')).as('is_member'))
         .where('share.id', 'in', open)
         .where('share.revoked_at', 'is', null)
         .where('share.expires_at', '>', now())
         .execute()
       const authors = [...new Set(rows.map(({ created_by }) => created_by))]
       const roles = new Map(await Promise.all(authors.map(async (id) => [id, await rolesOf(id)] as const)))
-      const mayShare = ({ created_by: author, client_id: owner }: (typeof rows)[number]) =>
-        author === owner ? roles.get(author)?.length !== 0 : roles.get(author)?.includes('admin') === true
+      const mayShare = ({ created_by: author, is_member }: (typeof rows)[number]) =>
+        is_member ? roles.get(author)?.length !== 0 : roles.get(author)?.includes('admin') === true
       const valid = new Set(rows.filter(mayShare).map(({ id }) => id))
       for (const id of open) if (!valid.has(id)) linkEnded(id)
       failing = false

@@ -55,6 +55,9 @@ export function createBatteryJob(deps: { transact: Transact; now: () => Date }) 
 function notificationsOf(row: LowBattery): NewNotification[] {
   const { robot_id, robot_name, battery, owner_id, operator_id, session_id } = row
   const data = { robot_id, robot_name, battery, ...(session_id !== null && { session_id }) }
-  const userIds = new Set([owner_id, ...(operator_id === null ? [] : [operator_id])])
-  return [...userIds].map((userId) => ({ userId, type: 'robot.battery_low', data }))
+  const about = { type: 'robot.battery_low', data } as const
+  return [
+    { organizationId: owner_id, robotId: robot_id, ...about },
+    ...(operator_id === null ? [] : [{ userId: operator_id, ...about }]),
+  ]
 }

@@ -1,15 +1,9 @@
-import type { ExpressionBuilder } from 'kysely'
-import type { Tables } from '../../core/database/tables.ts'
+import { sql } from 'kysely'
 
 /**
- * Matches robots whose owner has the client role and is not suspended. Another owner could neither see nor stop the robot, so
- * the list of available robots and the start of a session both require it.
+ * Matches robots of a team, and robots of a person who has the client role and is not suspended. Another owner could neither see nor
+ * stop the robot, so the list of available robots and the start of a session both require it.
  */
-export const ownedByClient = ({ exists, selectFrom }: ExpressionBuilder<Tables, 'robots'>) =>
-  exists(
-    selectFrom('users as owners')
-      .select('owners.id')
-      .whereRef('owners.id', '=', 'robots.owner_id')
-      .where('owners.is_client', '=', true)
-      .where('owners.suspended_at', 'is', null),
-  )
+export const ownedByClient = sql<boolean>`not exists (
+  select from users as owners
+  where owners.id = robots.owner_id and not (owners.is_client and owners.suspended_at is null))`

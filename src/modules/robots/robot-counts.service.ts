@@ -1,6 +1,7 @@
 import { RobotStatus } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
+import type { Scope } from '../../core/http/authorization.ts'
 import { applyFilters, chargeOf } from './robot-filters.ts'
 import {
   BATTERY_STEPS,
@@ -14,21 +15,21 @@ import {
 const GROUPS_MAX = 3_000
 
 /** Counts the robots of an owner for each value of a filter, under the other filters. */
-export async function countRobots(db: Db, ownerId: string, filters: CountRobots): Promise<RobotCounts> {
+export async function countRobots(db: Db, scope: Scope, filters: CountRobots): Promise<RobotCounts> {
   const [byStatusAndType, by_tag, by_battery] = await Promise.all([
-    countStatusesAndTypes(db, ownerId, filters),
-    countTags(db, ownerId, filters),
-    countCharges(db, ownerId, filters),
+    countStatusesAndTypes(db, scope, filters),
+    countTags(db, scope, filters),
+    countCharges(db, scope, filters),
   ])
   return { ...byStatusAndType, by_tag, by_battery }
 }
 
-const robotsOf = (db: Db, ownerId: string, filters: CountRobots) =>
-  applyFilters(db.selectFrom('robots').where('deleted_at', 'is', null), ownerId, filters)
+const robotsOf = (db: Db, scope: Scope, filters: CountRobots) =>
+  applyFilters(db.selectFrom('robots').where('deleted_at', 'is', null), scope, filters)
 
-async function countStatusesAndTypes(db: Db, ownerId: string, filters: CountRobots) {
+async function countStatusesAndTypes(db: Db, scope: Scope, filters: CountRobots) {
   const { status, robot_type, ...others } = filters
-  const groups = await robotsOf(db, ownerId, others)
+  const groups = await robotsOf(db, scope, others)
     .select(['robots.status', 'robots.robot_type', sql<number>`count(*)::int`.as('count')])
     .groupBy(['robots.status', 'robots.robot_type'])
     .orderBy('count', 'desc')
@@ -45,8 +46,8 @@ async function countStatusesAndTypes(db: Db, ownerId: string, filters: CountRobo
 }
 
 /** Counts a robot once for each of its tags, also if a tag is repeated. */
-async function countTags(db: Db, ownerId: string, { tag: _, ...filters }: CountRobots) {
-  const tagged = robotsOf(db, ownerId, filters).where(sql<boolean>`robots.tags <> '{}'`).select('robots.tags')
+async function countTags(db: Db, scope: Scope, { tag: _, ...filters }: CountRobots) {
+  const tagged = robotsOf(db, scope, filters).where(sql<boolean>`robots.tags <> '{}'`).select('robots.tags')
   const { rows } = await sql<{ tag: string; count: number }>`
     select tag, count(*)::int as count
     from (${tagged}) as tagged cross join lateral (select distinct unnest(tagged.tags) as tag) as own
@@ -54,8 +55,8 @@ async function countTags(db: Db, ownerId: string, { tag: _, ...filters }: CountR
   return rows
 }
 
-async function countCharges(db: Db, ownerId: string, { battery_below: _, ...filters }: CountRobots) {
-  const charges = robotsOf(db, ownerId, filters).select(chargeOf.as('battery'))
+async function countCharges(db: Db, scope: Scope, { battery_below: _, ...filters }: CountRobots) {
+  const charges = robotsOf(db, scope, filters).select(chargeOf.as('battery'))
   // Materialized, because PostgreSQL would otherwise read each charge once per threshold.
   const { rows } = await sql<{ battery_below: number; count: number }>`
     with charges as materialized (${charges})

@@ -2,6 +2,7 @@ import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { z } from 'zod'
 import { containsAll } from '../../core/database/like-patterns.ts'
 import type { Tables } from '../../core/database/tables.ts'
+import { ownedBy, type Scope } from '../../core/http/authorization.ts'
 import { cursorValues, decodeCursor } from '../../core/http/cursor.ts'
 import { wordsOf } from '../../core/http/search-words.ts'
 import type { CountRobots, RobotSort } from './robot-list.schema.ts'
@@ -30,14 +31,14 @@ const hasTag = (tag: string): RawBuilder<boolean> =>
 /** Reads the charge of each robot by its key, so that the cost depends on the robots of the owner, not on all of them. */
 export const chargeOf = sql<number>`(select robot_presence.battery from robot_presence where robot_presence.robot_id = robots.id)`
 
-/** Restricts a query to robots of an owner that pass the filters. */
+/** Restricts a query to robots of a scope that pass the filters. */
 export const applyFilters = <T extends keyof Tables, O>(
   robots: RobotQuery<T, O>,
-  ownerId: string,
+  scope: Scope,
   { search, status, robot_type, tag, battery_below }: CountRobots,
 ): RobotQuery<T, O> =>
   allOf(robots, [
-    sql<boolean>`robots.owner_id = ${ownerId}`,
+    ownedBy(scope),
     ...(status === undefined ? [] : [sql<boolean>`robots.status = ${status}`]),
     ...(robot_type === undefined ? [] : [sql<boolean>`robots.robot_type = ${robot_type}`]),
     ...(tag === undefined ? [] : [hasTag(tag)]),

@@ -3,6 +3,7 @@ import { inBatches } from '../../core/database/in-batches.ts'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
+import { ownedBy, type Scope } from '../../core/http/authorization.ts'
 import { HEALTH_HOURS, INCIDENTS_MAX, type RobotHealth, SAMPLE_MINUTES } from './robot-health.schema.ts'
 
 const SAMPLE_MS = SAMPLE_MINUTES * 60_000
@@ -67,12 +68,12 @@ export function createRobotHealth({ db, now }: { db: Db; now: () => Date }) {
      * Returns the health of an owner's robot.
      * @throws 404 when the robot does not exist or belongs to another user.
      */
-    async of(ownerId: string, robotId: string): Promise<RobotHealth> {
+    async of(scope: Scope, robotId: string): Promise<RobotHealth> {
       const robot = await db
         .selectFrom('robots')
         .select('id')
         .where('id', '=', robotId)
-        .where('owner_id', '=', ownerId)
+        .where(ownedBy(scope))
         .where('deleted_at', 'is', null)
         .executeTakeFirst()
       if (!robot) throw notFound('Robot')

@@ -1,6 +1,7 @@
 import { columnsOf } from '../../core/database/columns.ts'
 import { compiled } from '../../core/database/compiled.ts'
 import type { Db } from '../../core/database/tables.ts'
+import type { Scope } from '../../core/http/authorization.ts'
 import { encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import { Robot } from './robot.entity.ts'
 import { type DetailColumn, isDetailColumn, type RobotRow } from './robot.view.ts'
@@ -23,8 +24,8 @@ export const robotsWithPresence = (db: Db) =>
     .where('robots.deleted_at', 'is', null)
 
 /** Reads an unfiltered page, newest first, from the index of the owner. */
-const newestPageQuery = compiled<{ ownerId: string; limit: number; offset: number }>()((db, param) =>
-  newestFirst(robotsWithPresence(db).where('robots.owner_id', '=', param('ownerId')))
+const newestPageQuery = compiled<{ organizationId: string; limit: number; offset: number }>()((db, param) =>
+  newestFirst(robotsWithPresence(db).where('robots.owner_id', '=', param('organizationId')))
     .limit(param('limit'))
     .offset(param('offset')),
 )
@@ -42,14 +43,15 @@ interface RobotPage {
 /** Reads owners' lists of robots, page by page, and their counts. */
 export function createRobotLists({ db }: { db: Db }) {
   /** Reads a page and one robot more, with the value that they are sorted by. */
-  async function readPage(ownerId: string, query: ListRobots) {
+  async function readPage(scope: Scope, query: ListRobots) {
     const { limit, offset, cursor, sort, ...filters } = query
     const filtered = Object.values(filters).some((filter) => filter !== undefined)
-    if (!filtered && cursor === undefined && sort === NEWEST_FIRST) {
-      const rows = await newestPageQuery(db, { ownerId, limit: limit + 1, offset })
+    if (!filtered && scope.groupIds === null && cursor === undefined && sort === NEWEST_FIRST) {
+      const { organizationId } = scope
+      const rows = await newestPageQuery(db, { organizationId, limit: limit + 1, offset })
       return rows.map((row) => ({ ...row, sort_key: row.created_at }))
     }
-    return await sortedPage(applyFilters(robotsWithPresence(db), ownerId, filters), { sort, cursor })
+    return await sortedPage(applyFilters(robotsWithPresence(db), scope, filters), { sort, cursor })
       .limit(limit + 1)
       .offset(offset)
       .execute()
@@ -57,12 +59,12 @@ export function createRobotLists({ db }: { db: Db }) {
 
   return {
     /** @throws 400 for a cursor of another list or order. */
-    async page(ownerId: string, query: ListRobots): Promise<RobotPage> {
+    async page(scope: Scope, query: ListRobots): Promise<RobotPage> {
       const { limit, sort } = query
       const robots = db.selectFrom('robots').where('deleted_at', 'is', null)
       const [rows, { total }] = await Promise.all([
-        readPage(ownerId, query),
-        applyFilters(robots, ownerId, query)
+        readPage(scope, query),
+        applyFilters(robots, scope, query)
           .select(({ fn }) => fn.countAll<number>().as('total'))
           .executeTakeFirstOrThrow(),
       ])
@@ -75,13 +77,13 @@ export function createRobotLists({ db }: { db: Db }) {
     },
 
     /** Returns the newest robots of an owner that contain all words of a search. */
-    find: (ownerId: string, search: string, limit: number) =>
-      newestFirst(applyFilters(db.selectFrom('robots').where('deleted_at', 'is', null), ownerId, { search }))
+    find: (scope: Scope, search: string, limit: number) =>
+      newestFirst(applyFilters(db.selectFrom('robots').where('deleted_at', 'is', null), scope, { search }))
         .select(['robots.id', 'robots.name', 'robots.robot_type'])
         .limit(limit)
         .execute(),
 
-    counts: (ownerId: string, filters: CountRobots) => countRobots(db, ownerId, filters),
+    counts: (scope: Scope, filters: CountRobots) => countRobots(db, scope, filters),
   }
 }
 export type RobotLists = ReturnType<typeof createRobotLists>

@@ -2,6 +2,7 @@ import { RobotLogLevel } from '@wheelhouse/protocol'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
+import { ownedBy, type Scope } from '../../core/http/authorization.ts'
 import type { RobotLogQuery, RobotLogView } from './robot-log.schema.ts'
 
 /** Reads robot logs for the robots' owners. */
@@ -11,13 +12,13 @@ export function createRobotLogs({ db }: { db: Db }) {
      * Returns one page of a robot's log: newest first, or oldest first with `after`.
      * @throws 404 when the robot does not exist or belongs to another user
      */
-    async page(ownerId: string, robotId: string, query: RobotLogQuery): Promise<RobotLogView[]> {
+    async page(scope: Scope, robotId: string, query: RobotLogQuery): Promise<RobotLogView[]> {
       const { level, before, after, limit } = query
       const robot = await db
         .selectFrom('robots')
         .select('id')
         .where('id', '=', robotId)
-        .where('owner_id', '=', ownerId)
+        .where(ownedBy(scope))
         .where('deleted_at', 'is', null)
         .executeTakeFirst()
       if (!robot) throw notFound('Robot')

@@ -2,6 +2,7 @@ import { audit } from '../../core/audit/audit.ts'
 import type { CoreServices } from '../../core/core-services.ts'
 import { AppError, conflict, notFound } from '../../core/errors/errors.ts'
 import type { Tx } from '../../core/events/transactor.ts'
+import { ownedBy, type Scope } from '../../core/http/authorization.ts'
 import { generatePairingCode, hashPairingCode } from './pairing-code.ts'
 import { PAIRING_CODE_MINUTES } from './robot-pairing.schema.ts'
 import type { RobotTokens } from './robot-token.ts'
@@ -18,14 +19,14 @@ export function createRobotPairings(
      * Creates a code for a robot of the owner. It replaces the previous code.
      * @throws 404 when the robot does not exist or belongs to another user.
      */
-    createCode: (ownerId: string, robotId: string): Promise<{ code: string; expiresAt: Date }> =>
+    createCode: (scope: Scope, robotId: string): Promise<{ code: string; expiresAt: Date }> =>
       transact(async (tx) => {
         const at = now()
         const code = generatePairingCode()
         const expiresAt = new Date(at.getTime() + LIFETIME_MS)
         const fields = {
           code_hash: hashPairingCode(secrets, code),
-          token_version: await tokenVersionOf(tx, ownerId, robotId),
+          token_version: await tokenVersionOf(tx, scope, robotId),
           expires_at: expiresAt,
           used_at: null,
         }
@@ -36,7 +37,7 @@ export function createRobotPairings(
           .execute()
         await audit(tx, {
           at,
-          actorId: ownerId,
+          actorId: scope.actorId,
           action: 'robot.pairing_code_created',
           subject: ['robot', robotId],
           data: { expires_at: expiresAt.toISOString() },
@@ -80,12 +81,12 @@ export function createRobotPairings(
 export type RobotPairings = ReturnType<typeof createRobotPairings>
 
 /** Returns the version of the robot's token. The lock makes a concurrent rotation wait, so that it invalidates the code. */
-async function tokenVersionOf(tx: Tx, ownerId: string, robotId: string): Promise<number> {
+async function tokenVersionOf(tx: Tx, scope: Scope, robotId: string): Promise<number> {
   const robot = await tx.db
     .selectFrom('robots')
     .select('token_version')
     .where('id', '=', robotId)
-    .where('owner_id', '=', ownerId)
+    .where(ownedBy(scope))
     .where('deleted_at', 'is', null)
     .forShare()
     .executeTakeFirst()

@@ -1,6 +1,7 @@
 import type { RobotStatusEvent } from '@wheelhouse/protocol'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { can, ownedBy, type Scope, scopeOf } from '../../core/http/authorization.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 
 /** Reads the certifications of operators. The operators module implements it. */
@@ -16,7 +17,8 @@ const LIST_LIMIT = 1_000
  * certification and robots of types that the operator is certified for.
  */
 export interface RobotScope {
-  readonly ownerId: string | undefined
+  /** The robots that the caller sees as their owner or as a member; undefined for none. */
+  readonly own: Scope | undefined
   /** Operators may watch every robot that requires no certification. */
   readonly isOperator: boolean
   readonly robotTypes: readonly string[]
@@ -28,15 +30,15 @@ export function createRobotWatch(deps: { db: Db; certifications: CertifiedTypes 
     async scope(caller: Caller): Promise<RobotScope> {
       const isOperator = caller.roles.includes('operator')
       return {
-        ownerId: caller.roles.includes('client') ? caller.userId : undefined,
+        own: caller.roles.includes('client') && can(caller, 'robots.read') ? scopeOf(caller) : undefined,
         isOperator,
         robotTypes: isOperator ? await certifications.certifiedTypes(caller.userId) : [],
       }
     },
 
     /** Returns the current status of the robots in a scope, most recently registered first. */
-    async robots({ ownerId, isOperator, robotTypes }: RobotScope): Promise<RobotStatusEvent[]> {
-      if (ownerId === undefined && !isOperator) return []
+    async robots({ own, isOperator, robotTypes }: RobotScope): Promise<RobotStatusEvent[]> {
+      if (own === undefined && !isOperator) return []
       const rows = await db
         .selectFrom('robots')
         .innerJoin('robot_presence', 'robot_presence.robot_id', 'robots.id')
@@ -44,9 +46,18 @@ export function createRobotWatch(deps: { db: Db; certifications: CertifiedTypes 
         .where('robots.deleted_at', 'is', null)
         .where((eb) =>
           eb.or([
-            ...(ownerId === undefined ? [] : [eb('robots.owner_id', '=', ownerId)]),
-            ...(isOperator ? [eb('robots.require_certification', '=', false)] : []),
-            ...(robotTypes.length === 0 ? [] : [eb('robots.robot_type', 'in', robotTypes)]),
+            ...(own === undefined ? [] : [ownedBy(own)]),
+            ...(isOperator
+              ? [
+                  eb.and([
+                    eb('robots.operators', '<>', 'own'),
+                    eb.or([
+                      eb('robots.require_certification', '=', false),
+                      ...(robotTypes.length === 0 ? [] : [eb('robots.robot_type', 'in', robotTypes)]),
+                    ]),
+                  ]),
+                ]
+              : []),
           ]),
         )
         .orderBy('robots.created_at', 'desc')

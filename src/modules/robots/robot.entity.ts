@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { RecordingMode, RobotLogLevel, RobotStatus, StopClear } from '@wheelhouse/protocol'
+import { RecordingMode, RobotLogLevel, RobotOperators, RobotStatus, StopClear } from '@wheelhouse/protocol'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 import { LogEventLevel } from './robot-log.schema.ts'
@@ -14,7 +14,7 @@ export const Robot = defineEntity({
   tableName: 'robots',
   properties: {
     id: p.uuid().primary(),
-    owner: () => referenceTo('User'),
+    owner: () => referenceTo('Organization'),
     name: p.text(),
     robotType: p.text(),
     hardwareId: p.text(),
@@ -39,6 +39,10 @@ export const Robot = defineEntity({
     strictControl: p.boolean().default(false),
     /** The users who may clear a remote stop that the owner or an admin requested. */
     stopClear: p.enum(StopClear.options).default('owner'),
+    /** The group of the owner's robots that it belongs to; null for none. */
+    group: p.uuid().fieldName('group_id').nullable(),
+    /** Who may drive it: members of the organization, operators of the marketplace, or both. */
+    operators: p.enum(RobotOperators.options).default('both'),
     /** The content of the recordings of its sessions. */
     recording: p.enum(RecordingMode.options).default('off'),
     /** Days after which recordings are deleted; null to keep them. */

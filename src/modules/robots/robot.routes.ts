@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
+import { scopeOf } from '../../core/http/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import type { RobotModel } from './robot.entity.ts'
 import {
@@ -30,7 +31,8 @@ import { PAIRING_CODE_MINUTES, PairedRobot, PairingCode, PairRobot } from './rob
 import type { RobotPairings } from './robot-pairing.service.ts'
 import type { RobotTokens } from './robot-token.ts'
 
-const access = { role: 'client' } as const
+const reading = { role: 'client', action: 'robots.read' } as const
+const writing = { role: 'client', action: 'robots.write' } as const
 
 interface RobotRouteDeps {
   readonly robots: Robots
@@ -52,12 +54,12 @@ function listEndpoints({ robotLists, views }: RobotRouteDeps): Endpoint[] {
       path: '/api/client/robots',
       list: true,
       summary: 'Lists your robots, newest first, 50 by default',
-      access,
+      access: reading,
       query: ListRobots,
       response: [200, z.array(RobotView)],
       headers: ['X-Total-Count', 'X-Next-Cursor'],
       run: async ({ caller, query, http }) => {
-        const { rows, total, next } = await robotLists.page(caller.userId, query)
+        const { rows, total, next } = await robotLists.page(scopeOf(caller), query)
         http.set('X-Total-Count', String(total))
         if (next !== undefined) http.set('X-Next-Cursor', next)
         return rows.map(views.robot)
@@ -67,10 +69,10 @@ function listEndpoints({ robotLists, views }: RobotRouteDeps): Endpoint[] {
       method: 'get',
       path: '/api/client/robot-counts',
       summary: 'Counts your robots for each status and type, as filters of their list show them',
-      access,
+      access: reading,
       query: CountRobots,
       response: [200, RobotCounts],
-      run: ({ caller, query }) => robotLists.counts(caller.userId, query),
+      run: ({ caller, query }) => robotLists.counts(scopeOf(caller), query),
     }),
   ]
 }
@@ -81,12 +83,12 @@ function ownRobotEndpoints({ robots, views, tokens }: RobotRouteDeps): Endpoint[
       method: 'post',
       path: '/api/client/robots',
       summary: 'Registers a robot and shows its token once',
-      access,
+      access: writing,
       body: RegisterRobot,
       response: [201, RegisteredRobot],
       errors: { 409: { hardware_id_taken: 'when another robot has this hardware_id' } },
       run: async ({ caller, body }) => {
-        const row = await robots.register(caller.userId, body)
+        const row = await robots.register(scopeOf(caller), body)
         const token = tokens.issue({ robotId: row.id, tokenVersion: row.token_version })
         return { ...views.detail(row), robot_token: token }
       },
@@ -95,41 +97,41 @@ function ownRobotEndpoints({ robots, views, tokens }: RobotRouteDeps): Endpoint[
       method: 'get',
       path: '/api/client/robots/{id}',
       summary: 'Returns one of your robots with its settings',
-      access,
+      access: reading,
       params: idParams('robot'),
       response: [200, RobotDetail],
-      run: async ({ caller, params }) => views.detail(await robots.get(caller.userId, params.id)),
+      run: async ({ caller, params }) => views.detail(await robots.get(scopeOf(caller), params.id)),
     }),
     endpoint({
       method: 'patch',
       path: '/api/client/robots/{id}',
       summary: 'Changes the settings of one of your robots',
-      access,
+      access: writing,
       params: idParams('robot'),
       body: UpdateRobot,
       response: [200, RobotDetail],
       run: async ({ caller, params, body }) =>
-        views.detail(await robots.update(caller.userId, params.id, body)),
+        views.detail(await robots.update(scopeOf(caller), params.id, body)),
     }),
     endpoint({
       method: 'delete',
       path: '/api/client/robots/{id}',
       summary: 'Removes one of your robots; refused during an open session',
-      access,
+      access: writing,
       params: idParams('robot'),
       response: [204],
       errors: { 409: { robot_in_session: 'when the robot is in an open session' } },
-      run: ({ caller, params }) => robots.remove(caller.userId, params.id),
+      run: ({ caller, params }) => robots.remove(scopeOf(caller), params.id),
     }),
     endpoint({
       method: 'post',
       path: '/api/client/robots/{id}/token',
       summary: 'Replaces the token of one of your robots and closes the connection that uses the old token',
-      access,
+      access: writing,
       params: idParams('robot'),
       response: [201, RobotToken],
       run: async ({ caller, params }) => {
-        const tokenVersion = await robots.rotateToken(caller.userId, params.id)
+        const tokenVersion = await robots.rotateToken(scopeOf(caller), params.id)
         return { robot_token: tokens.issue({ robotId: params.id, tokenVersion }) }
       },
     }),
@@ -146,11 +148,11 @@ export function robotPairingEndpoints(
       method: 'post',
       path: '/api/client/robots/{id}/pairing-code',
       summary: `Creates a pairing code for one of your robots, valid once and for ${PAIRING_CODE_MINUTES} minutes`,
-      access: { role: 'client' },
+      access: writing,
       params: idParams('robot'),
       response: [201, PairingCode],
       run: async ({ caller, params, http }) => {
-        const { code, expiresAt } = await robotPairings.createCode(caller.userId, params.id)
+        const { code, expiresAt } = await robotPairings.createCode(scopeOf(caller), params.id)
         http.set('Cache-Control', 'no-store')
         return { code, expires_at: iso(expiresAt) }
       },
@@ -188,12 +190,12 @@ export const robotLogEndpoint = ({ robotLogs }: { robotLogs: RobotLogs }): Endpo
     path: '/api/client/robots/{id}/logs',
     list: true,
     summary: 'Lists the log lines of one of your robots, newest first',
-    access: { role: 'client' },
+    access: reading,
     params: idParams('robot'),
     query: RobotLogQuery,
     response: [200, RobotLogPage],
     run: async ({ caller, params, query }) => ({
-      logs: await robotLogs.page(caller.userId, params.id, query),
+      logs: await robotLogs.page(scopeOf(caller), params.id, query),
     }),
   })
 
@@ -203,10 +205,10 @@ export const robotHealthEndpoint = ({ robotHealth }: { robotHealth: RobotHealthS
     method: 'get',
     path: '/api/client/robots/{id}/health',
     summary: 'Returns battery, connection, stops and losses of one of your robots in the last 24 hours',
-    access: { role: 'client' },
+    access: reading,
     params: idParams('robot'),
     response: [200, RobotHealth],
-    run: ({ caller, params }) => robotHealth.of(caller.userId, params.id),
+    run: ({ caller, params }) => robotHealth.of(scopeOf(caller), params.id),
   })
 
 /** Returns the public endpoints for the supported robot models, and the one with which admins declare their schemas. */

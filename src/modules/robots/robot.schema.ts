@@ -1,4 +1,4 @@
-import { exampleIds, idOf, RecordingMode, RobotStatus, StopClear } from '@wheelhouse/protocol'
+import { exampleIds, idOf, RecordingMode, RobotOperators, RobotStatus, StopClear } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, prose, timestamp } from '../../core/http/fields.ts'
 import {
@@ -85,6 +85,9 @@ const examples = {
       'the owner or an admin can clear, unless one of them ends the session. The owner can set and release it at any time.',
     examples: [false],
   },
+  group: {
+    description: 'The group of the organization that the robot belongs to; null for none.',
+  },
   lowBattery: {
     description:
       'Charge, 0 to 1, below which the platform notifies the owner and the operator in session, once per discharge; ' +
@@ -126,6 +129,8 @@ const settings = {
   on_hold: z.boolean().meta(examples.onHold),
   low_battery_threshold: z.number().min(0).max(1).meta(examples.lowBattery),
   log_event_level: LogEventLevel,
+  group_id: idOf('group').nullable().meta(examples.group),
+  operators: RobotOperators,
 }
 
 /** Body of POST /api/client/robots. */

@@ -4,6 +4,7 @@ import { audit } from '../../core/audit/audit.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, forbidden, notFound, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
+import { ownedBy, type Scope } from '../../core/http/authorization.ts'
 import { linkChanged } from './link-changed.ts'
 import type { RegisterRobot, UpdateRobot } from './robot.schema.ts'
 import type { RobotDetailRow } from './robot.view.ts'
@@ -21,23 +22,23 @@ export function createRobots(deps: {
 }) {
   const { db, transact, now, cancelScheduled } = deps
   /** @throws 404 when the robot does not exist or belongs to another user. */
-  async function get(ownerId: string, id: string): Promise<RobotDetailRow> {
+  async function get(scope: Scope, id: string): Promise<RobotDetailRow> {
     const row = await robotsWithPresence(db)
       .select(['robot_presence.battery', 'robot_presence.battery_at', 'robot_presence.low_battery_threshold'])
       .select(['robots.control_schema', 'robots.telemetry_schema', 'robots.operator_notes'])
       .where('robots.id', '=', id)
-      .where('robots.owner_id', '=', ownerId)
+      .where(ownedBy(scope))
       .executeTakeFirst()
     if (!row) throw notFound('Robot')
     return row
   }
 
   /** Describes who can resolve a conflict of hardware ids. Says nothing about robots of other owners. */
-  async function describeTaken(ownerId: string, hardwareId: string): Promise<string> {
+  async function describeTaken(scope: Scope, hardwareId: string): Promise<string> {
     const own = await db
       .selectFrom('robots')
       .select('name')
-      .where('owner_id', '=', ownerId)
+      .where(ownedBy(scope))
       .where('deleted_at', 'is', null)
       .where(sql<boolean>`lower(btrim(hardware_id)) = lower(btrim(${hardwareId}))`)
       .executeTakeFirst()
@@ -50,16 +51,18 @@ export function createRobots(deps: {
     get,
 
     /** @throws 409 when another robot has the hardware_id. */
-    async register(ownerId: string, input: RegisterRobot): Promise<RobotDetailRow> {
+    async register(scope: Scope, input: RegisterRobot): Promise<RobotDetailRow> {
       const id = randomUUID()
       try {
         return await transact(async (tx) => {
-          await requireClient(tx, ownerId)
+          await requireClient(tx, scope)
           const row = await tx.db
             .insertInto('robots')
             .values({
               id,
-              owner_id: ownerId,
+              owner_id: scope.organizationId,
+              // A member of some groups registers robots for them only.
+              group_id: scope.groupIds?.[0] ?? null,
               ...input,
               created_at: now(),
               require_certification: input.require_certification ?? deps.requireCertification,
@@ -75,21 +78,21 @@ export function createRobots(deps: {
         })
       } catch (cause) {
         if (uniqueViolation(cause) === 'one_robot_per_hardware_id') {
-          throw conflict('hardware_id_taken', await describeTaken(ownerId, input.hardware_id))
+          throw conflict('hardware_id_taken', await describeTaken(scope, input.hardware_id))
         }
         throw cause
       }
     },
 
-    async update(ownerId: string, id: string, change: UpdateRobot): Promise<RobotDetailRow> {
+    async update(scope: Scope, id: string, change: UpdateRobot): Promise<RobotDetailRow> {
       const { low_battery_threshold, ...settings } = change
       await transact(async (tx) => {
-        if (low_battery_threshold !== undefined) await setThreshold(tx, ownerId, id, low_battery_threshold)
+        if (low_battery_threshold !== undefined) await setThreshold(tx, scope, id, low_battery_threshold)
         const changed = await tx.db
           .updateTable('robots')
           .set({ ...settings, ...linkChanged }) // the gateway applies the latency limit
           .where('id', '=', id)
-          .where('owner_id', '=', ownerId)
+          .where(ownedBy(scope))
           .where('deleted_at', 'is', null)
           .executeTakeFirst()
         if (changed.numUpdatedRows === 0n) throw notFound('Robot')
@@ -97,7 +100,7 @@ export function createRobots(deps: {
         if (change.video_limit_ms !== undefined)
           await audit(tx, {
             at: now(),
-            actorId: ownerId,
+            actorId: scope.actorId,
             action: 'robot.video_limit_changed',
             subject: ['robot', id],
             data: { video_limit_ms: change.video_limit_ms },
@@ -105,7 +108,7 @@ export function createRobots(deps: {
         if (change.recording !== undefined || change.recording_days !== undefined)
           await audit(tx, {
             at: now(),
-            actorId: ownerId,
+            actorId: scope.actorId,
             action: 'robot.recording_changed',
             subject: ['robot', id],
             data: {
@@ -115,24 +118,24 @@ export function createRobots(deps: {
           })
         tx.robotsChanged(id)
       })
-      return await get(ownerId, id)
+      return await get(scope, id)
     },
 
     /** Invalidates older tokens and closes the connection that was opened with one. Returns the new version. */
-    rotateToken: (ownerId: string, id: string): Promise<number> =>
+    rotateToken: (scope: Scope, id: string): Promise<number> =>
       transact(async (tx) => {
         const row = await tx.db
           .updateTable('robots')
           .set((eb) => ({ token_version: eb('token_version', '+', 1), ...linkChanged }))
           .where('id', '=', id)
-          .where('owner_id', '=', ownerId)
+          .where(ownedBy(scope))
           .where('deleted_at', 'is', null)
           .returning('token_version')
           .executeTakeFirst()
         if (!row) throw notFound('Robot')
         await audit(tx, {
           at: now(),
-          actorId: ownerId,
+          actorId: scope.actorId,
           action: 'robot.token_rotated',
           subject: ['robot', id],
           data: { token_version: row.token_version },
@@ -145,20 +148,25 @@ export function createRobots(deps: {
      * Removes a robot from its owner and frees its hardware_id. Past sessions retain the robot's name.
      * @throws 409 while the robot is in an open session.
      */
-    async remove(ownerId: string, id: string): Promise<void> {
-      await get(ownerId, id)
+    async remove(scope: Scope, id: string): Promise<void> {
+      await get(scope, id)
       await transact(async (tx) => {
         const removed = await tx.db
           .updateTable('robots')
           .set({ deleted_at: now(), status: 'OFFLINE', ...linkChanged })
           .where('id', '=', id)
-          .where('owner_id', '=', ownerId)
+          .where(ownedBy(scope))
           .where('status', '<>', 'IN_SESSION')
           .where('deleted_at', 'is', null)
           .executeTakeFirst()
         if (removed.numUpdatedRows === 0n)
           throw conflict('robot_in_session', 'The robot is in an open session. End the session first.')
-        await audit(tx, { at: now(), actorId: ownerId, action: 'robot.removed', subject: ['robot', id] })
+        await audit(tx, {
+          at: now(),
+          actorId: scope.actorId,
+          action: 'robot.removed',
+          subject: ['robot', id],
+        })
         await cancelScheduled(tx, id)
         tx.robotsChanged(id)
       })
@@ -167,12 +175,13 @@ export function createRobots(deps: {
 }
 export type Robots = ReturnType<typeof createRobots>
 
-/** Requires the client role. The lock makes a concurrent removal of the role wait for this registration. */
-async function requireClient(tx: Tx, ownerId: string): Promise<void> {
+/** Requires the client role of a person. The lock makes a concurrent removal of the role wait for this registration. */
+async function requireClient(tx: Tx, { organizationId, actorId }: Scope): Promise<void> {
+  if (organizationId !== actorId) return
   const client = await tx.db
     .selectFrom('users')
     .select('id')
-    .where('id', '=', ownerId)
+    .where('id', '=', actorId)
     .where('is_client', '=', true)
     .forKeyShare()
     .executeTakeFirst()
@@ -184,12 +193,12 @@ async function requireClient(tx: Tx, ownerId: string): Promise<void> {
 }
 
 /** Sets the low-battery threshold. Locks the presence row before the robot's row, the order that all transactions use. */
-async function setThreshold(tx: Tx, ownerId: string, id: string, threshold: number): Promise<void> {
+async function setThreshold(tx: Tx, scope: Scope, id: string, threshold: number): Promise<void> {
   await tx.db
     .updateTable('robot_presence')
     .set({ low_battery_threshold: threshold })
     .where('robot_id', 'in', (eb) =>
-      eb.selectFrom('robots').select('id').where('id', '=', id).where('owner_id', '=', ownerId),
+      eb.selectFrom('robots').select('id').where('id', '=', id).where(ownedBy(scope)),
     )
     .execute()
 }

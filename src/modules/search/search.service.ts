@@ -2,8 +2,10 @@ import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import { containsAll } from '../../core/database/like-patterns.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { can, type Scope, scopeOf } from '../../core/http/authorization.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import { idIn, wordsOf } from '../../core/http/search-words.ts'
+import { isOf } from '../sessions/index.ts'
 import { RESULTS_PER_KIND, type SearchResult } from './search.schema.ts'
 
 /** The sessions of a user that a search reads, newest first. */
@@ -22,9 +24,9 @@ interface FoundUser {
 
 /** Finds the newest matches, in robots of an owner, robots that are available to an operator, or users. */
 interface SearchSources {
-  readonly robotLists: { find(ownerId: string, search: string, limit: number): Promise<FoundRobot[]> }
+  readonly robotLists: { find(scope: Scope, search: string, limit: number): Promise<FoundRobot[]> }
   readonly availableRobots: {
-    find(operatorId: string, search: string, limit: number): Promise<FoundRobot[]>
+    find(caller: Caller, search: string, limit: number): Promise<FoundRobot[]>
   }
   readonly users: { find(search: string, limit: number): Promise<FoundUser[]> }
 }
@@ -56,12 +58,13 @@ export function createSearch({ db, robotLists, availableRobots, users }: SearchS
   return {
     /** Returns robots, sessions and users that the caller may open and that contain all words. */
     async find(caller: Caller, search: string): Promise<SearchResult[]> {
-      const { userId, roles } = caller
+      const { roles } = caller
       const found = await Promise.all([
         roles.includes('client') &&
-          robotResults('own_robot', robotLists.find(userId, search, RESULTS_PER_KIND)),
+          can(caller, 'robots.read') &&
+          robotResults('own_robot', robotLists.find(scopeOf(caller), search, RESULTS_PER_KIND)),
         roles.includes('operator') &&
-          robotResults('available_robot', availableRobots.find(userId, search, RESULTS_PER_KIND)),
+          robotResults('available_robot', availableRobots.find(caller, search, RESULTS_PER_KIND)),
         sessionResults(caller, search),
         roles.includes('admin') && userResults(search),
       ])
@@ -84,16 +87,27 @@ const columns = sql`id, robot_id, operator_id, started_at, scheduled_for, create
  * Returns the query over the newest sessions of the user; for admins also over the open ones, and over all by their ids. `offset 0` keeps
  * the planner from joins that read all robots and all users.
  */
-function sessionQuery({ userId, roles }: Caller, search: string): RawBuilder<FoundSession> {
-  const newestOf = (column: 'operator_id' | 'client_id') => sql`
-    (select ${columns} from sessions where ${sql.ref(column)} = ${userId}
-     order by created_at desc, id desc limit ${SESSIONS_SEARCHED})`
+function sessionQuery(caller: Caller, search: string): RawBuilder<FoundSession> {
+  const { userId, roles, organization } = caller
+  const own = { column: 'operator_id', id: userId, groupIds: null } as const
+  const owned = { column: 'client_id', id: organization.id, groupIds: organization.groupIds } as const
+  // Also those from before the caller lost a role. A team has no sessions that a person operates for others.
+  const parties = [
+    ...(organization.id === userId ? [own] : []),
+    ...(can(caller, 'sessions.read') ? [owned] : []),
+  ]
+  const newest = parties.map(
+    (party) => sql`
+    (select ${columns} from sessions where ${isOf(party)}
+     order by created_at desc, id desc limit ${SESSIONS_SEARCHED})`,
+  )
+  const nothing = sql`(select ${columns} from sessions where false)`
   const openOrNamed = sql`
     union (select ${columns} from sessions where status in ('ACTIVE', 'PAUSED') limit ${SESSIONS_SEARCHED})
     union (select ${columns} from sessions where id = ${idIn(search) ?? null}::uuid)`
   return sql<FoundSession>`
     select s.id, r.name as title, u.display_name as detail, coalesce(s.started_at, s.scheduled_for, s.created_at) as at
-    from (${newestOf('operator_id')} union ${newestOf('client_id')} ${roles.includes('admin') ? openOrNamed : sql``}) s
+    from (${newest.length > 0 ? sql.join(newest, sql` union `) : nothing} ${roles.includes('admin') ? openOrNamed : sql``}) s
       join lateral (select name from robots where id = s.robot_id offset 0) r on true
       join lateral (select display_name from users where id = s.operator_id offset 0) u on true
     where ${containsAll(sql<string>`concat_ws(' ', r.name, u.display_name, s.id)`, wordsOf(search))}

@@ -1,5 +1,7 @@
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
+import { ownedBy, type Scope } from '../../core/http/authorization.ts'
+import type { Caller } from '../../core/http/endpoint.ts'
 import type { CameraList, CameraView, UpdateCamera } from './camera.schema.ts'
 import { STREAM_URL_CAMERA } from './camera.schema.ts'
 import type { CameraStore } from './camera.store.ts'
@@ -22,12 +24,12 @@ export function createCameras(deps: {
   const { db, store, turn, now } = deps
 
   /** Returns the robot of an owner. */
-  async function ownRobot(ownerId: string, robotId: string) {
+  async function ownRobot(scope: Scope, robotId: string) {
     const robot = await db
       .selectFrom('robots')
       .select(['id', 'stream_url'])
       .where('id', '=', robotId)
-      .where('owner_id', '=', ownerId)
+      .where(ownedBy(scope))
       .where('deleted_at', 'is', null)
       .executeTakeFirst()
     if (!robot) throw notFound('Robot')
@@ -61,46 +63,41 @@ export function createCameras(deps: {
 
   return {
     /** Returns the cameras of a robot for its owner. */
-    async listForOwner(ownerId: string, robotId: string): Promise<CameraList> {
-      const robot = await ownRobot(ownerId, robotId)
-      return await listOf(robot, ownerId, `/api/client/robots/${robotId}/whep`)
+    async listForOwner(scope: Scope, robotId: string): Promise<CameraList> {
+      const robot = await ownRobot(scope, robotId)
+      return await listOf(robot, scope.actorId, `/api/client/robots/${robotId}/whep`)
     },
 
     /**
      * Returns the cameras of a session's robot for a user who may see the session. Once it is over, only the owner sees
      * them.
      */
-    async listForSession(session: SeenSession, userId: string): Promise<CameraList> {
+    async listForSession(session: SeenSession, caller: Caller): Promise<CameraList> {
       const isOpen = session.status === 'ACTIVE' || session.status === 'PAUSED'
-      if (!isOpen && session.client_id !== userId) return { cameras: [], ice_servers: [] }
+      if (!isOpen && session.client_id !== caller.organization.id) return { cameras: [], ice_servers: [] }
       const robot = await db
         .selectFrom('robots')
         .select(['id', 'stream_url'])
         .where('id', '=', session.robot_id)
         .executeTakeFirstOrThrow()
-      return await listOf(robot, userId, `/api/sessions/${session.id}/whep`)
+      return await listOf(robot, caller.userId, `/api/sessions/${session.id}/whep`)
     },
 
     /** @throws 404 unless the robot belongs to the owner. */
-    requireOwner: async (ownerId: string, robotId: string): Promise<void> => {
-      await ownRobot(ownerId, robotId)
+    requireOwner: async (scope: Scope, robotId: string): Promise<void> => {
+      await ownRobot(scope, robotId)
     },
 
     /** Changes the label or the place of a camera. Another camera at that place moves to the place before. */
-    async update(
-      ownerId: string,
-      robotId: string,
-      camera: string,
-      change: UpdateCamera,
-    ): Promise<CameraList> {
-      await ownRobot(ownerId, robotId)
+    async update(scope: Scope, robotId: string, camera: string, change: UpdateCamera): Promise<CameraList> {
+      await ownRobot(scope, robotId)
       if (!(await store.changeCamera(robotId, camera, change))) throw notFound('Camera')
-      return await this.listForOwner(ownerId, robotId)
+      return await this.listForOwner(scope, robotId)
     },
 
     /** Removes a camera that is not sending. */
-    async remove(ownerId: string, robotId: string, camera: string): Promise<void> {
-      await ownRobot(ownerId, robotId)
+    async remove(scope: Scope, robotId: string, camera: string): Promise<void> {
+      await ownRobot(scope, robotId)
       const outcome = await store.removeCamera(robotId, camera)
       if (outcome === 'unknown') throw notFound('Camera')
       if (outcome === 'live')

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { uniqueViolation } from '../../core/errors/errors.ts'
 import type { ViewerPermissions } from '../../core/events/media-topics.ts'
+import { memberMay } from '../../core/http/authorization.ts'
 
 /** A media role without renewals for this time is gone. */
 const NODE_TIMEOUT_SECONDS = 6
@@ -71,6 +72,13 @@ async function retryOnTakenPosition<T>(statement: () => Promise<T>): Promise<T> 
     }
   }
 }
+
+/** The condition that a viewer may watch a robot as a member of its organization. */
+const mayWatchRobot = memberMay('sessions.watch', {
+  user: sql.ref('viewer.user_id'),
+  organization: sql.ref('r.owner_id'),
+  group: sql.ref('r.group_id'),
+})
 
 /** Stores cameras and the media roles that forward them. */
 export function createCameraStore({ db }: { db: Db }) {
@@ -277,7 +285,7 @@ export function createCameraStore({ db }: { db: Db }) {
           )
           or viewer.session_id is null and not exists (
             select from robots r
-            where r.id = viewer.robot_id and r.owner_id = viewer.user_id and r.deleted_at is null
+            where r.id = viewer.robot_id and r.deleted_at is null and ${mayWatchRobot}
           )`.execute(db)
       return rows.map(({ ordinal }) => ordinal - 1)
     },

@@ -1,4 +1,5 @@
 import type { Context } from 'koa'
+import { scopeOf } from '../../core/http/authorization.ts'
 import {
   type Caller,
   type Endpoint,
@@ -145,7 +146,7 @@ function sessionWhepEndpoints(deps: VideoDeps): Endpoint[] {
       response: [200, CameraList],
       run: async ({ caller, params, http }) => {
         http.set('Cache-Control', 'no-store')
-        return await cameras.listForSession(await queries.get(caller, params.id), caller.userId)
+        return await cameras.listForSession(await queries.get(caller, params.id), caller)
       },
     }),
     endpoint({
@@ -176,46 +177,47 @@ function sessionWhepEndpoints(deps: VideoDeps): Endpoint[] {
 function ownerEndpoints(deps: VideoDeps): Endpoint[] {
   const { peers, cameras } = deps
   const path = '/api/client/robots/{id}/whep/{camera}'
-  const client = { role: 'client' } as const
+  const watching = { role: 'client', action: 'sessions.watch' } as const
+  const writing = { role: 'client', action: 'robots.write' } as const
   return [
     endpoint({
       method: 'get',
       path: '/api/client/robots/{id}/cameras',
       summary: 'Lists the cameras of one of your robots',
-      access: client,
+      access: watching,
       params: idParams('robot'),
       response: [200, CameraList],
       run: async ({ caller, params, http }) => {
         http.set('Cache-Control', 'no-store')
-        return await cameras.listForOwner(caller.userId, params.id)
+        return await cameras.listForOwner(scopeOf(caller), params.id)
       },
     }),
     endpoint({
       method: 'patch',
       path: '/api/client/robots/{id}/cameras/{camera}',
       summary: 'Changes the label or the place of a camera',
-      access: client,
+      access: writing,
       params: RobotCameraParams,
       body: UpdateCamera,
       response: [200, CameraList],
       run: async ({ caller, params, body }) =>
-        await cameras.update(caller.userId, params.id, params.camera, body),
+        await cameras.update(scopeOf(caller), params.id, params.camera, body),
     }),
     endpoint({
       method: 'delete',
       path: '/api/client/robots/{id}/cameras/{camera}',
       summary: 'Removes a camera that is not sending',
-      access: client,
+      access: writing,
       params: RobotCameraParams,
       response: [204],
       errors: { 409: { camera_live: 'when the camera is sending' } },
-      run: async ({ caller, params }) => await cameras.remove(caller.userId, params.id, params.camera),
+      run: async ({ caller, params }) => await cameras.remove(scopeOf(caller), params.id, params.camera),
     }),
     endpoint({
       method: 'post',
       path,
       summary: 'Watches a camera of one of your robots over WebRTC (WHEP)',
-      access: client,
+      access: watching,
       params: RobotCameraParams,
       textBody: SDP,
       response: [201],
@@ -223,11 +225,11 @@ function ownerEndpoints(deps: VideoDeps): Endpoint[] {
       headers: ['Location', 'ETag', 'Link'],
       errors: { ...offerErrors, 409: viewErrors },
       run: async ({ caller, params, text, http }) => {
-        await cameras.requireOwner(caller.userId, params.id)
+        await cameras.requireOwner(scopeOf(caller), params.id)
         sendAnswer(http, await peers.watchRobot(caller, params.id, params.camera, text), deps)
       },
     }),
-    ...viewerEndpoints(deps, path, client, RobotResourceParams),
+    ...viewerEndpoints(deps, path, watching, RobotResourceParams),
   ]
 }
 
@@ -235,7 +237,7 @@ function ownerEndpoints(deps: VideoDeps): Endpoint[] {
 function viewerEndpoints(
   { peers }: VideoDeps,
   path: string,
-  access: 'public' | { role: 'client' },
+  access: 'public' | { role: 'client'; action: 'sessions.watch' },
   params: typeof RobotResourceParams | typeof SessionResourceParams,
 ): Endpoint[] {
   return [

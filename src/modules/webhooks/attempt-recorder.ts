@@ -91,5 +91,7 @@ async function disableWithNotice(tx: Tx, webhook: WebhookRow, reason: 'gone' | '
   if (!webhook.enabled) return
   await disable(tx, webhook, reason, at)
   const data = { webhook_id: webhook.id, host: new URL(webhook.url).host, reason }
-  await tx.notify(at, [{ userId: webhook.user_id, type: 'webhook.disabled', data }])
+  await tx.notify(at, [
+    { organizationId: webhook.user_id, action: 'webhooks.manage', type: 'webhook.disabled', data },
+  ])
 }

@@ -26,7 +26,8 @@ export const EventStream = defineEntity({
   name: 'EventStream',
   tableName: 'event_streams',
   properties: {
-    user: () => referenceTo('User').primary().deleteRule('cascade'),
+    /** The organization; that of a person is the personal one. */
+    user: () => referenceTo('Organization').primary().deleteRule('cascade'),
     head: p.bigint('number'),
     prunedTo: p.bigint('number').default(0),
     subscribed: p.boolean().default(false),
@@ -41,7 +42,8 @@ export const UserEvent = defineEntity({
   name: 'UserEvent',
   tableName: 'user_events',
   properties: {
-    user: () => referenceTo('User').primary().deleteRule('cascade'),
+    /** The organization; that of a person is the personal one. */
+    user: () => referenceTo('Organization').primary().deleteRule('cascade'),
     seq: p.bigint('number').primary(),
     id: p.uuid(),
     type: p.text(),

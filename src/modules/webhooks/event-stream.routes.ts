@@ -63,7 +63,7 @@ export function streamEndpoints(deps: { eventStreams: EventStreams; longPolling:
     try {
       for (let from = request.from; ; ) {
         wait.arm()
-        const page = await eventStreams.read(caller.userId, from, filter)
+        const page = await eventStreams.read(caller.organization.id, from, filter)
         if (page.events.length > 0 || wait.ended || performance.now() >= untilMs) return page
         from = page.next
         await wait.wait(page.next, untilMs)
@@ -79,7 +79,7 @@ export function streamEndpoints(deps: { eventStreams: EventStreams; longPolling:
       method: 'get',
       path: '/api/events',
       summary: 'Lists the events of your sessions, your robots and your notifications, oldest first',
-      access: {},
+      access: { action: 'events.read' },
       query: z.strictObject({
         after: After,
         types: Types.optional(),
@@ -99,7 +99,7 @@ export function streamEndpoints(deps: { eventStreams: EventStreams; longPolling:
         const { after: from, types, limit, wait } = query
         const page =
           wait === 0
-            ? await eventStreams.read(caller.userId, from, { types, limit })
+            ? await eventStreams.read(caller.organization.id, from, { types, limit })
             : await longPoll({ caller, http, from, waitMs: wait * 1_000 }, { types, limit })
         return { ...page, next: String(page.next) }
       },

@@ -13,7 +13,8 @@ export const Webhook = defineEntity({
   tableName: 'webhooks',
   properties: {
     id: p.uuid().primary(),
-    user: () => referenceTo('User').deleteRule('cascade'),
+    /** The organization; that of a person is the personal one. */
+    user: () => referenceTo('Organization').deleteRule('cascade'),
     url: p.text(),
     description: p.text().nullable(),
     /** Event filters; see `filterTakes`. */

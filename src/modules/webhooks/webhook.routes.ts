@@ -38,20 +38,20 @@ export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
       path: WEBHOOKS,
       list: true,
       summary: 'Lists your webhooks, newest first',
-      access: {},
+      access: { action: 'webhooks.manage' },
       response: [200, z.object({ webhooks: z.array(WebhookView) })],
-      run: async ({ caller }) => ({ webhooks: (await webhooks.list(caller.userId)).map(view) }),
+      run: async ({ caller }) => ({ webhooks: (await webhooks.list(caller.organization.id)).map(view) }),
     }),
     endpoint({
       method: 'post',
       path: WEBHOOKS,
       summary: 'Registers a webhook. Only this response contains its secret',
-      access: {},
+      access: { action: 'webhooks.manage' },
       body: CreateWebhook,
       response: [201, WebhookWithSecret],
       errors: { 409: { webhook_limit_reached: 'when the account has the maximum number of webhooks' } },
       run: async ({ caller, body }) => {
-        const { row, secret } = await webhooks.create(caller.userId, body)
+        const { row, secret } = await webhooks.create(caller.organization.id, body)
         return { ...view(row), secret }
       },
     }),
@@ -59,40 +59,41 @@ export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
       method: 'get',
       path: `${WEBHOOKS}/{id}`,
       summary: 'Returns one of your webhooks',
-      access: {},
+      access: { action: 'webhooks.manage' },
       params: idParams('webhook'),
       response: [200, WebhookView],
-      run: async ({ caller, params }) => view(await webhooks.get(caller.userId, params.id)),
+      run: async ({ caller, params }) => view(await webhooks.get(caller.organization.id, params.id)),
     }),
     endpoint({
       method: 'patch',
       path: `${WEBHOOKS}/{id}`,
       summary: 'Changes, enables or disables a webhook',
-      access: {},
+      access: { action: 'webhooks.manage' },
       params: idParams('webhook'),
       body: UpdateWebhook,
       response: [200, WebhookView],
-      run: async ({ caller, params, body }) => view(await webhooks.update(caller.userId, params.id, body)),
+      run: async ({ caller, params, body }) =>
+        view(await webhooks.update(caller.organization.id, params.id, body)),
     }),
     endpoint({
       method: 'delete',
       path: `${WEBHOOKS}/{id}`,
       summary: 'Removes a webhook and the log of its deliveries',
-      access: {},
+      access: { action: 'webhooks.manage' },
       params: idParams('webhook'),
       response: [204],
-      run: async ({ caller, params }) => webhooks.remove(caller.userId, params.id),
+      run: async ({ caller, params }) => webhooks.remove(caller.organization.id, params.id),
     }),
     endpoint({
       method: 'post',
       path: `${WEBHOOKS}/{id}/rotate-secret`,
       summary: 'Replaces the secret of a webhook. Only this response contains the new secret',
-      access: {},
+      access: { action: 'webhooks.manage' },
       params: idParams('webhook'),
       body: RotateSecret,
       response: [200, WebhookWithSecret],
       run: async ({ caller, params, body }) => {
-        const { row, secret } = await webhooks.rotate(caller.userId, params.id, body.keep_old)
+        const { row, secret } = await webhooks.rotate(caller.organization.id, params.id, body.keep_old)
         return { ...view(row), secret }
       },
     }),
@@ -107,17 +108,18 @@ function deliveryEndpoints({ webhooks, deliveries }: WebhookRouteDeps): Endpoint
       method: 'post',
       path: `${WEBHOOKS}/{id}/test`,
       summary: 'Sends a test event to a webhook',
-      access: {},
+      access: { action: 'webhooks.manage' },
       params: idParams('webhook'),
       response: [202, DeliveryView],
       errors: { 409: { ...disabledConflict, webhook_test_limit_reached: 'when too many tests are pending' } },
-      run: async ({ caller, params }) => deliveryView(await deliveries.test(caller.userId, params.id)),
+      run: async ({ caller, params }) =>
+        deliveryView(await deliveries.test(caller.organization.id, params.id)),
     }),
     endpoint({
       method: 'post',
       path: `${WEBHOOKS}/{id}/replay`,
       summary: 'Replays events since a given time that were not delivered',
-      access: {},
+      access: { action: 'webhooks.manage' },
       params: idParams('webhook'),
       body: ReplaySince,
       response: [
@@ -134,31 +136,34 @@ function deliveryEndpoints({ webhooks, deliveries }: WebhookRouteDeps): Endpoint
         }),
       ],
       errors: { 409: disabledConflict },
-      run: ({ caller, params, body }) => deliveries.replaySince(caller.userId, params.id, body.since),
+      run: ({ caller, params, body }) =>
+        deliveries.replaySince(caller.organization.id, params.id, body.since),
     }),
     endpoint({
       method: 'get',
       path: DELIVERIES,
       list: true,
       summary: 'Lists the deliveries of a webhook, newest first',
-      access: {},
+      access: { action: 'webhooks.manage' },
       params: idParams('webhook'),
       query: DeliveryQuery,
       response: [200, z.object({ deliveries: z.array(DeliveryView) })],
       run: async ({ caller, params, query }) => {
-        await webhooks.get(caller.userId, params.id)
-        return { deliveries: (await deliveries.list(caller.userId, params.id, query)).map(deliveryView) }
+        await webhooks.get(caller.organization.id, params.id)
+        return {
+          deliveries: (await deliveries.list(caller.organization.id, params.id, query)).map(deliveryView),
+        }
       },
     }),
     endpoint({
       method: 'get',
       path: `${DELIVERIES}/{delivery_id}`,
       summary: 'Returns a delivery with its event',
-      access: {},
+      access: { action: 'webhooks.manage' },
       params: deliveryParams,
       response: [200, DeliveryWithEvent],
       run: async ({ caller, params }) => {
-        const row = await deliveries.get(caller.userId, params.id, params.delivery_id)
+        const row = await deliveries.get(caller.organization.id, params.id, params.delivery_id)
         return { ...deliveryView(row), event: deliveredEvent(row) }
       },
     }),
@@ -166,12 +171,12 @@ function deliveryEndpoints({ webhooks, deliveries }: WebhookRouteDeps): Endpoint
       method: 'post',
       path: `${DELIVERIES}/{delivery_id}/replay`,
       summary: 'Sends the event of a delivery again',
-      access: {},
+      access: { action: 'webhooks.manage' },
       params: deliveryParams,
       response: [202, DeliveryView],
       errors: { 409: { ...disabledConflict, delivery_pending: 'when the delivery is still pending' } },
       run: async ({ caller, params }) =>
-        deliveryView(await deliveries.replay(caller.userId, params.id, params.delivery_id)),
+        deliveryView(await deliveries.replay(caller.organization.id, params.id, params.delivery_id)),
     }),
   ]
 }

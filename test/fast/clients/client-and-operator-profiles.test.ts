@@ -116,7 +116,7 @@ describe('the client profile', () => {
     await world.platform.core.db
       .updateTable('client_profiles')
       .set({ payment_method_at: new Date() })
-      .where('user_id', '=', client.id)
+      .where('organization_id', '=', client.id)
       .execute()
     expect((await client.get(CLIENT)).body.billing_ready).toBe(true)
   })

@@ -68,7 +68,7 @@ describe('a declaration', () => {
     for (const caller of callers) {
       const authenticated = await authenticateToken(at.tokens[caller])
       try {
-        authorize(authenticated, access)
+        authorize(authenticated, access, 'GET')
         passed.push(caller)
       } catch (cause) {
         expect(cause, caller).toMatchObject({ status: 403 })

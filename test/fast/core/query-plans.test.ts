@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectOrm, queries } from '../../../src/app/database/orm.ts'
 import type { Db } from '../../../src/core/database/tables.ts'
+import { wholeScope } from '../../../src/core/http/authorization.ts'
 import type { Caller } from '../../../src/core/http/endpoint.ts'
 import { createMailStore } from '../../../src/core/mail/mail-store.ts'
 import { listRobots } from '../../../src/modules/admin/robot-list.service.ts'
@@ -23,6 +24,7 @@ import { createSessionLists } from '../../../src/modules/sessions/record/session
 import { createTestDatabase } from '../../support/database/database.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { testTransactor } from '../../support/database/test-transactor.ts'
+import { actingForSelf } from '../../support/world/acting.ts'
 import { attemptOf } from '../../support/world/jobs.ts'
 import { waitFor } from '../../support/world/wait.ts'
 
@@ -194,7 +196,12 @@ async function entriesRead(work: () => Promise<unknown>): Promise<number> {
 }
 
 type RoleName = 'client' | 'operator' | 'admin'
-const callerOf = (userId: string, ...roles: RoleName[]) => ({ userId, roles }) as unknown as Caller
+const callerOf = (userId: string, ...roles: RoleName[]): Caller => ({
+  ...actingForSelf(userId),
+  displayName: '',
+  roles,
+  permissionsVersion: 0,
+})
 
 describe('sessions', () => {
   const lists = () => createSessionLists({ db })
@@ -268,7 +275,7 @@ describe('robots of an owner', () => {
     for (let page = 0; page < 3; page++) {
       const query = ListRobots.parse({ limit: '100', sort, ...(cursor && { cursor }) })
       const reading = rowsRead(async () => {
-        const { rows, total, next } = await lists().page(owner, query)
+        const { rows, total, next } = await lists().page(wholeScope(owner), query)
         expect(rows).toHaveLength(100)
         expect(total).toBe(ROBOTS)
         cursor = next
@@ -279,7 +286,7 @@ describe('robots of an owner', () => {
 
   test('a tag reads the robots that have it, a charge each robot once', async () => {
     const total = async (filter: object) =>
-      (await lists().page(owner, ListRobots.parse({ limit: '10', ...filter }))).total
+      (await lists().page(wholeScope(owner), ListRobots.parse({ limit: '10', ...filter }))).total
     const tagged = await rowsRead(async () => expect(await total({ tag: 'rare' })).toBe(ROBOTS / 400))
     expect(tagged).toBeLessThan(100)
     const charged = await rowsRead(async () =>
@@ -291,7 +298,7 @@ describe('robots of an owner', () => {
 
   test('counts read each robot and its charge once, and a search each robot once more', async () => {
     const counted = await rowsRead(async () => {
-      const { by_status, by_type, by_tag, by_battery } = await lists().counts(owner, {})
+      const { by_status, by_type, by_tag, by_battery } = await lists().counts(wholeScope(owner), {})
       expect(by_status).toEqual({ AVAILABLE: ROBOTS / 10, IN_SESSION: 0, OFFLINE: (ROBOTS / 10) * 9 })
       expect(by_type).toHaveLength(7)
       expect(by_tag).toEqual([
@@ -301,7 +308,7 @@ describe('robots of an owner', () => {
       expect(by_battery).toMatchObject([{ count: ROBOTS / 50 }, { count: ROBOTS / 50 }])
     })
     expect(counted).toBeLessThan(2 * ROBOTS)
-    const searched = await rowsRead(() => lists().counts(owner, { search: 'robot 77' }))
+    const searched = await rowsRead(() => lists().counts(wholeScope(owner), { search: 'robot 77' }))
     expect(searched).toBeLessThan(4 * ROBOTS)
   })
 })

@@ -34,6 +34,7 @@ const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
   recording: 'off',
   activeSinceMs,
   clientId: id,
+  groupId: null,
   stopByRole: null,
   stopByOwner: false,
   stopClear: 'owner',

@@ -13,6 +13,7 @@ const LIFETIME_MS = 60_000
 const admissionTo = (part: TicketPart) => ({
   sessionId: randomUUID(),
   userId: randomUUID(),
+  organizationId: randomUUID(),
   part,
   permissionsVersion: 3,
   number: 17,
@@ -26,12 +27,13 @@ describe('a ticket', () => {
     {
       sessionId: fc.uuid(),
       userId: fc.uuid(),
+      organizationId: fc.uuid(),
       part: fc.constantFrom<TicketPart>('control', 'watch'),
       apiKeyId: fc.uuid(),
       permissionsVersion: fc.nat(),
       number: fc.nat(),
     },
-    { requiredKeys: ['sessionId', 'userId', 'part', 'permissionsVersion', 'number'] },
+    { requiredKeys: ['sessionId', 'userId', 'organizationId', 'part', 'permissionsVersion', 'number'] },
   )
 
   test('contains exactly the claims for which it was issued', () => {

@@ -11,6 +11,7 @@ import {
 } from '../../../src/modules/sessions/export/export.service.ts'
 import { parseCsv } from '../../support/cli/csv.ts'
 import { connectTo } from '../../support/database/sql.ts'
+import { actingForSelf } from '../../support/world/acting.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
@@ -405,7 +406,10 @@ describe('POST /api/sessions/export: tens of thousands of sessions', () => {
       for (const userId of [rich.client.id, rich.operator.id]) {
         await world.platform.core.db.transaction().execute(async (db) => {
           const before = await readSoFar(db)
-          const rows = await createSessionExports({ db, now }).reader({ userId, roles }, filter)(after)
+          const rows = await createSessionExports({ db, now }).reader(
+            { ...actingForSelf(userId), roles },
+            filter,
+          )(after)
           const later = await readSoFar(db)
           const what = `${rows.length} rows, ${after ? 'midway' : 'from the start'}`
           expect(later.seq_scan - before.seq_scan, `whole tables read for ${what}`).toBe(0)

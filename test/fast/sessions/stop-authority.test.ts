@@ -6,6 +6,7 @@ import type { RobotStop } from '../../../src/core/events/bus.ts'
 import type { Caller } from '../../../src/core/http/endpoint.ts'
 import { sessionDetail } from '../../../src/modules/sessions/index.ts'
 import { connectTo } from '../../support/database/sql.ts'
+import { actingForSelf } from '../../support/world/acting.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
@@ -136,8 +137,8 @@ type Row = Awaited<ReturnType<typeof row>>
 async function begin(scheduled = false): Promise<void> {
   const { starts } = world.platform.sessions
   const session = scheduled
-    ? await starts.schedule(operator.id, { robotId }, new Date(clockMs + HOUR_MS), operator.id)
-    : await starts.startNow(operator.id, { robotId }, operator.id)
+    ? await starts.schedule({ id: operator.id }, { robotId }, new Date(clockMs + HOUR_MS), operator.id)
+    : await starts.startNow({ id: operator.id }, { robotId }, operator.id)
   id = session.id
 }
 
@@ -208,7 +209,7 @@ describe.each(Object.keys(table) as State[])('a session that is %s', (state) => 
 
   test('shows each participant whether they may clear the stop', async () => {
     if (isOpen) await bring(state)
-    const detail = await world.platform.sessions.queries.get({ userId: owner.id, roles: [] }, id)
+    const detail = await world.platform.sessions.queries.get({ ...actingForSelf(owner.id), roles: [] }, id)
     const [ofOwner, ofOperator, ofAdmin] = table[state].clear_stop.split(' ')
     for (const [name, status] of Object.entries({ owner: ofOwner, operator: ofOperator, admin: ofAdmin })) {
       const { stop } = sessionDetail(detail, callerOf(name), new Date(clockMs)).control

@@ -450,7 +450,7 @@ export async function createControlFixture({
       }
       participants.push(participant)
       const link = new ParticipantConnection(
-        { sessionId, userId, part, permissionsVersion: 0, number: 1 },
+        { sessionId, userId, organizationId: userId, part, permissionsVersion: 0, number: 1 },
         clockMs(),
       )
       const socket = new FakeSocket(link, users, {

@@ -106,6 +106,7 @@ export function createSessionBook(parts: {
     const stop = { stopByRole: stopReason === null ? null : ('operator' as const), stopByOwner: false }
     const owner = {
       clientId: 'owner',
+      groupId: null,
       operatorGone: false,
       stopClear: 'owner' as const,
       controlSchema,
@@ -187,7 +188,7 @@ export function createSessionBook(parts: {
         if (sum) Object.assign(sum, { frames: sum.frames + frames, dropped: sum.dropped + dropped })
       }),
     endedKeys: () => call(() => []),
-    revokedObservers: () => call(() => []),
+    revokedParticipants: () => call(() => []),
   }
 
   const linkStates = (): LinkState[] => [

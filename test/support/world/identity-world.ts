@@ -22,6 +22,7 @@ import { createUserinfo } from '../../../src/modules/identity/tokens/userinfo.ts
 import { createRoles } from '../../../src/modules/identity/users/role.service.ts'
 import { createSuspensions } from '../../../src/modules/identity/users/suspension.service.ts'
 import { createUsers } from '../../../src/modules/identity/users/user.service.ts'
+import { createMemberships } from '../../../src/modules/organizations/index.ts'
 import { createTestDatabase } from '../database/database.ts'
 import { testTransactor } from '../database/test-transactor.ts'
 
@@ -75,7 +76,15 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
   const suspensions = createSuspensions({ transact, now, bus })
   const apiKeys = createApiKeys({ db, transact, bus, now, report })
   const corsOrigins = [ALLOWED_ORIGIN]
-  const auth = createAuth({ users, apiKeys, verifyToken, baseUrl, corsOrigins, bus })
+  const auth = createAuth({
+    users,
+    apiKeys,
+    memberships: createMemberships({ db }),
+    verifyToken,
+    baseUrl,
+    corsOrigins,
+    bus,
+  })
   const userinfo = createUserinfo({ discover: createDiscovery({ issuer: provider.issuer }) })
   const login = loginRoutes({
     baseUrl,

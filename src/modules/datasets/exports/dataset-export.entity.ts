@@ -20,7 +20,8 @@ export const DatasetExport = defineEntity({
   tableName: 'dataset_exports',
   properties: {
     id: p.uuid().primary(),
-    user: () => referenceTo('User').deleteRule('cascade'),
+    /** The organization whose episodes it contains. */
+    user: () => referenceTo('Organization').deleteRule('cascade'),
     format: p.enum(DatasetExportFormat.options),
     name: p.text(),
     /** Counts from 1 for each name of a user. */

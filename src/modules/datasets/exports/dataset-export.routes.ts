@@ -1,8 +1,10 @@
+import { scopeOf } from '../../../core/http/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
 import { CreateDatasetExport, DatasetExportList, DatasetExportView } from './dataset-export.schema.ts'
 import type { DatasetExports } from './dataset-export.service.ts'
 
-const access = { role: 'client' } as const
+const reading = { role: 'client', action: 'datasets.read' } as const
+const writing = { role: 'client', action: 'datasets.write' } as const
 
 /** Returns the routes of datasets that a job makes of recorded episodes. */
 export function datasetExportEndpoints({ datasetExports }: { datasetExports: DatasetExports }): Endpoint[] {
@@ -12,7 +14,7 @@ export function datasetExportEndpoints({ datasetExports }: { datasetExports: Dat
       method: 'post',
       path: '/api/client/datasets/exports',
       summary: 'Exports recorded episodes as a dataset, in the background',
-      access,
+      access: writing,
       body: CreateDatasetExport,
       response: [202, DatasetExportView],
       example: { status: 'PENDING', progress: 0, episodes: 0, frames: 0, size_bytes: 0, finished_at: null },
@@ -25,34 +27,34 @@ export function datasetExportEndpoints({ datasetExports }: { datasetExports: Dat
           export_too_large: 'when the datasets have more than 10,000 episodes',
         },
       },
-      run: async ({ caller, body }) => await datasetExports.create(caller.userId, body),
+      run: async ({ caller, body }) => await datasetExports.create(scopeOf(caller), body),
     }),
     endpoint({
       method: 'get',
       path: '/api/client/datasets/exports',
       list: true,
       summary: 'Lists your exported datasets, newest first',
-      access,
+      access: reading,
       response: [200, DatasetExportList],
-      run: async ({ caller }) => ({ exports: await datasetExports.list(caller.userId) }),
+      run: async ({ caller }) => ({ exports: await datasetExports.list(caller.organization.id) }),
     }),
     endpoint({
       method: 'get',
       path: '/api/client/datasets/exports/{id}',
       summary: 'Shows an exported dataset and its progress',
-      access,
+      access: reading,
       params,
       response: [200, DatasetExportView],
-      run: async ({ caller, params }) => await datasetExports.get(caller.userId, params.id),
+      run: async ({ caller, params }) => await datasetExports.get(caller.organization.id, params.id),
     }),
     endpoint({
       method: 'delete',
       path: '/api/client/datasets/exports/{id}',
       summary: 'Cancels the export of a dataset, or deletes the dataset',
-      access,
+      access: writing,
       params,
       response: [204],
-      run: async ({ caller, params }) => await datasetExports.remove(caller.userId, params.id),
+      run: async ({ caller, params }) => await datasetExports.remove(caller.organization.id, params.id),
     }),
   ]
 }

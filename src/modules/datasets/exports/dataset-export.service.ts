@@ -4,6 +4,7 @@ import type { Db } from '../../../core/database/tables.ts'
 import { conflict, notFound } from '../../../core/errors/errors.ts'
 import type { Tx } from '../../../core/events/transactor.ts'
 import { createExports, type Exports, exportQueue } from '../../../core/exports/exports.ts'
+import type { Scope } from '../../../core/http/authorization.ts'
 import { cronQueue } from '../../../core/jobs/cron-queue.ts'
 import type { CreateDatasetExport, DatasetExportView } from './dataset-export.schema.ts'
 import { type DatasetExportRow, datasetExportView, VIEW_COLUMNS } from './dataset-export.view.ts'
@@ -41,7 +42,12 @@ export const notifyAboutDataset = (
   type: 'dataset_export.ready' | 'dataset_export.failed',
 ): Promise<void> =>
   tx.notify(at, [
-    { userId: row.user_id, type, data: { export_id: row.id, name: row.name, version: row.version } },
+    {
+      organizationId: row.user_id,
+      action: 'datasets.write',
+      type,
+      data: { export_id: row.id, name: row.name, version: row.version },
+    },
   ])
 
 /** Creates what exports of datasets have in common with other exports. */
@@ -93,8 +99,9 @@ export function createDatasetExports(
 
   return {
     /** Creates an export and its job. */
-    async create(userId: string, request: CreateDatasetExport): Promise<DatasetExportView> {
-      const { episodes, leftOut } = await selectEpisodes(db, userId, request)
+    async create(scope: Scope, request: CreateDatasetExport): Promise<DatasetExportView> {
+      const { organizationId: userId, actorId } = scope
+      const { episodes, leftOut } = await selectEpisodes(db, scope, request)
       return await transact(async (tx) => {
         const at = now()
         await exportJobs.requireCapacity(tx, userId)
@@ -124,7 +131,7 @@ export function createDatasetExports(
           .returning(VIEW_COLUMNS)
           .executeTakeFirstOrThrow()
         const recordingIds = [...new Set(episodes.flatMap(({ recording_id: id }) => id ?? []))]
-        await logExport(tx, { userId, recordingIds, at })
+        await logExport(tx, { userId: actorId, recordingIds, at })
         tx.enqueue({ queue: DATASET_EXPORTS, data: { exportId: row.id } })
         return datasetExportView(row)
       })

@@ -2,6 +2,7 @@ import { cameraOfTopic } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../../core/database/tables.ts'
 import { conflict, notFound } from '../../../core/errors/errors.ts'
+import { inScope, type Scope } from '../../../core/http/authorization.ts'
 import type { NotExportable } from '../dataset.schema.ts'
 import { notExportableTexts, reasonNotExportable, recordedContent } from '../exportable-episodes.ts'
 import { type LeftOut, leftOutOf } from '../left-out.ts'
@@ -34,7 +35,7 @@ type Options = Pick<CreateDatasetExport, 'gaps' | 'unfinished' | 'cameras'>
 /** Reads episodes of a client, in the order of time. */
 async function readEpisodes(
   db: Db,
-  clientId: string,
+  scope: Scope,
   column: 'id' | 'dataset_id',
   ids: readonly string[],
   options: Options,
@@ -44,7 +45,7 @@ async function readEpisodes(
       robots.robot_type, recordings.id as recording_id, recordings.file_key, recordings.size_bytes, recordings.channels,
       lacking.seconds as missing_seconds, stored.periods as stored_periods, ${reasonNotExportable(options)} as reason
     from episodes
-    join datasets on datasets.id = episodes.dataset_id and datasets.client_id = ${clientId}
+    join datasets on datasets.id = episodes.dataset_id and ${inScope('datasets', scope)}
     join robots on robots.id = episodes.robot_id
     ${recordedContent(options.cameras)}
     where ${sql.ref(`episodes.${column}`)} = any(${[...ids]}::uuid[])
@@ -58,13 +59,13 @@ const notExportable = (why: string) => conflict('episode_not_exportable', why)
 /** Selects the episodes of a request. @throws 404 or 409, which names the first episode that cannot be exported */
 export async function selectEpisodes(
   db: Db,
-  clientId: string,
+  scope: Scope,
   request: CreateDatasetExport,
 ): Promise<{ readonly episodes: readonly SelectedEpisode[]; readonly leftOut: LeftOut }> {
   const { episode_ids: episodeIds, dataset_ids: datasetIds = [], cameras = [] } = request
   const all = episodeIds
-    ? await chosenEpisodes(db, clientId, episodeIds, request)
-    : await episodesOfDatasets(db, clientId, datasetIds, request)
+    ? await chosenEpisodes(db, scope, episodeIds, request)
+    : await episodesOfDatasets(db, scope, datasetIds, request)
   const episodes = all.filter(({ reason }) => reason === null)
   if (episodes.length === 0) throw notExportable(noneText(all))
   const [first] = episodes
@@ -94,11 +95,11 @@ function noneText(episodes: readonly SelectedEpisode[]): string {
 
 async function chosenEpisodes(
   db: Db,
-  clientId: string,
+  scope: Scope,
   ids: readonly string[],
   options: Options,
 ): Promise<SelectedEpisode[]> {
-  const episodes = await readEpisodes(db, clientId, 'id', ids, options)
+  const episodes = await readEpisodes(db, scope, 'id', ids, options)
   const found = new Map(episodes.map((episode) => [episode.id, episode]))
   for (const id of ids) {
     const reason = found.get(id)?.reason
@@ -113,19 +114,19 @@ async function chosenEpisodes(
 
 async function episodesOfDatasets(
   db: Db,
-  clientId: string,
+  scope: Scope,
   ids: readonly string[],
   options: Options,
 ): Promise<SelectedEpisode[]> {
   const owned = await db
     .selectFrom('datasets')
     .select('id')
-    .where('client_id', '=', clientId)
+    .where(inScope('datasets', scope))
     .where('id', 'in', [...ids])
     .execute()
   const missing = ids.find((id) => !owned.some((dataset) => dataset.id === id))
   if (missing !== undefined) throw notFound(`Dataset ${missing}`)
-  const all = await readEpisodes(db, clientId, 'dataset_id', ids, options)
+  const all = await readEpisodes(db, scope, 'dataset_id', ids, options)
   if (all.length > MAX_EPISODES)
     throw conflict(
       'export_too_large',
@@ -149,11 +150,11 @@ export function commonCameras(episodes: readonly SelectedEpisode[]): string[] {
 /** Reads the episodes of an export again. Episodes that were discarded since then are missing. */
 export const readExportedEpisodes = (
   db: Db,
-  clientId: string,
+  scope: Scope,
   ids: readonly string[],
   cameras: readonly string[] | null,
 ) =>
-  readEpisodes(db, clientId, 'id', ids, {
+  readEpisodes(db, scope, 'id', ids, {
     gaps: 'include',
     unfinished: true,
     ...(cameras && { cameras: [...cameras] }),

@@ -1,5 +1,6 @@
 import type { Db } from '../../../core/database/tables.ts'
 import { ExportProblem } from '../../../core/exports/export-problem.ts'
+import { wholeScope } from '../../../core/http/authorization.ts'
 import { MAX_MISSING_SECONDS } from '../exportable-episodes.ts'
 import type { GapCounts } from '../lerobot/dataset-card.ts'
 import type { EpisodeInput } from '../lerobot/dataset-input.ts'
@@ -30,9 +31,9 @@ function periodsOf(row: SelectedEpisode, gaps: DatasetExportRow['gaps']): Select
  */
 export async function loadEpisodes(
   db: Db,
-  { user_id: userId, episode_ids: ids, cameras, gaps }: DatasetExportRow,
+  { user_id: organizationId, episode_ids: ids, cameras, gaps }: DatasetExportRow,
 ): Promise<ExportedEpisodes> {
-  const rows = await readExportedEpisodes(db, userId, ids, cameras)
+  const rows = await readExportedEpisodes(db, wholeScope(organizationId), ids, cameras)
   const byId = new Map(rows.map((row) => [row.id, row]))
   const tasks = new Map<string, number>()
   const periods = ids.flatMap((id) => {

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Db, Tables } from '../../../core/database/tables.ts'
+import { can } from '../../../core/http/authorization.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 
 /** Names that LeRobot and `huggingface_hub` use for the newest version. LeRobot requests the version of its format. */
@@ -33,7 +34,9 @@ export function createHubFiles({ db }: { db: Db }) {
       .where('user_id', '=', owner)
       .where('name', '=', name)
       .where('status', '=', 'READY')
-      .$if(!caller.roles.includes('admin'), (query) => query.where('user_id', '=', caller.userId))
+      .$if(!caller.roles.includes('admin'), (query) =>
+        query.where('user_id', '=', can(caller, 'datasets.read') ? caller.organization.id : null),
+      )
       .orderBy('version', 'desc')
 
   return {

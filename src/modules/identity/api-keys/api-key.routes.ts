@@ -27,7 +27,7 @@ export function apiKeyEndpoints(deps: { apiKeys: ApiKeys }): Endpoint[] {
       response: [201, CreatedApiKey],
       errors: { 409: { api_key_limit_reached: 'when the account has the maximum number of keys' } },
       run: async ({ caller, body }) => {
-        const created = await apiKeys.create(caller.userId, body)
+        const created = await apiKeys.create(caller.userId, caller.organization.id, body)
         return { ...view(created), key: created.key }
       },
     }),

@@ -27,7 +27,13 @@ const findKeyHolders = compiled<{ hashes: readonly string[] }>()((db, param) =>
   db
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
+    .leftJoin('organization_members as member', (join) =>
+      join
+        .onRef('member.organization_id', '=', 'api_keys.organization_id')
+        .onRef('member.user_id', '=', 'api_keys.user_id'),
+    )
     .select('api_keys.hash')
+    .select(['api_keys.organization_id', 'api_keys.scopes', 'member.role', 'member.group_ids'])
     .select(['api_keys.id as keyId', 'api_keys.last_used_at', 'api_keys.revoked_at', 'api_keys.expires_at'])
     .select(['users.id as userId', 'users.display_name', 'users.email', 'users.email_verified'])
     .select(['users.is_client', 'users.is_operator', 'users.permissions_version'])
@@ -93,7 +99,11 @@ export function createApiKeys(deps: {
 
   return {
     /** Creates a key. @throws 409 if the user has the maximum number of usable keys. */
-    async create(userId: string, input: CreateApiKey): Promise<ApiKeyRow & { key: string }> {
+    async create(
+      userId: string,
+      organizationId: string,
+      input: CreateApiKey,
+    ): Promise<ApiKeyRow & { key: string }> {
       const key = generateApiKey()
       const row = await transact(async (tx) => {
         const { db: trx } = tx
@@ -115,6 +125,7 @@ export function createApiKeys(deps: {
           .values({
             id: randomUUID(),
             user_id: userId,
+            organization_id: organizationId,
             name: input.name,
             hash: hashApiKey(key),
             prefix: key.slice(0, PREFIX_SHOWN),
@@ -191,12 +202,14 @@ export function createApiKeys(deps: {
       const found = await loadHolder(hashApiKey(raw))
       if (!found)
         throw unauthorized('api_key_invalid', 'The API key is not valid. Check that it is complete.')
-      if (found.revoked_at)
+      // A key ends with the membership that it acts for.
+      if (found.revoked_at || found.role === null)
         throw unauthorized('api_key_revoked', 'The API key has been revoked. Use another one.')
       if (found.expired) throw unauthorized('api_key_expired', 'The API key has expired. Create another one.')
       const { last_used_at } = found
       if (!last_used_at || last_used_at.getTime() < Date.now() - USE_RESOLUTION_MS) recordUse(found.keyId)
-      return found
+      const { organization_id: id, role, group_ids: groupIds } = found
+      return { ...found, organization: { id, role, groupIds } }
     },
 
     /**

@@ -1,26 +1,35 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type ApiKeyScope, type Role, roleMay } from '@wheelhouse/protocol'
 import type { Context } from 'koa'
-import { AppError, forbidden, unauthorized } from '../../../core/errors/errors.ts'
+import { AppError, badRequest, forbidden, notFound, unauthorized } from '../../../core/errors/errors.ts'
 import type { Bus } from '../../../core/events/bus.ts'
+import { type Membership, requireCan } from '../../../core/http/authorization.ts'
 import type { Access, Caller } from '../../../core/http/endpoint.ts'
+import { type Memberships, ownMembership } from '../../organizations/index.ts'
 import type { ApiKeys } from '../api-keys/api-key.service.ts'
 import { API_KEY_PREFIX } from '../api-keys/api-key-format.ts'
 import type { VerifyToken } from '../tokens/tokens.ts'
 import { requireNotSuspended } from '../users/suspension.service.ts'
-import type { Users } from '../users/user.service.ts'
+import type { RoleAttributes, Users } from '../users/user.service.ts'
 import { createRememberedCallers } from './remembered-callers.ts'
 import { createOriginGuard } from './same-origin.ts'
-import { readCookie, sessionCookieName } from './session-cookie.ts'
+import { ORGANIZATION_COOKIE, readCookie, sessionCookieName } from './session-cookie.ts'
+
+/** Names the organization that a request of a person acts for. */
+export const ORGANIZATION_HEADER = 'Wheelhouse-Organization'
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Creates the authentication of callers over HTTP and sockets, and the authorization of routes. */
 export function createAuth(deps: {
   users: Users
   apiKeys: ApiKeys
+  memberships: Memberships
   verifyToken: VerifyToken
   baseUrl: string
   corsOrigins: readonly string[]
   bus: Bus
 }) {
-  const { users, apiKeys, verifyToken } = deps
+  const { users, apiKeys, memberships, verifyToken } = deps
   const remembered = createRememberedCallers(deps.bus)
   const cookieName = sessionCookieName(deps.baseUrl)
   const requireAllowedOrigin = createOriginGuard(deps)
@@ -30,41 +39,109 @@ export function createAuth(deps: {
 
   /**
    * Returns the caller of an API key or a session token. The first use of a token creates its user.
-   * @throws 401 if the credential is not valid, 403 if the user is suspended.
+   * @param organizationId what the caller acts for; by default the personal organization, and for a key always the one of the key
+   * @throws 401 if the credential is not valid, 403 if the user is suspended, 404 for an organization that the user is no member of
    */
-  async function authenticateToken(raw: string): Promise<Caller> {
+  async function authenticateToken(raw: string, organizationId?: string): Promise<Caller> {
+    if (organizationId !== undefined && !UUID.test(organizationId))
+      throw badRequest(`${ORGANIZATION_HEADER} must be the id of an organization.`)
+    const chosen = organizationId?.toLowerCase()
     try {
-      const caller = await callerOf(raw)
-      remembered.remember(raw, caller)
+      const caller = await callerOf(raw, chosen)
+      remembered.remember(raw, caller, chosen)
       return caller
     } catch (cause) {
-      if (cause instanceof AppError && cause.status < 500) remembered.forget(raw)
+      if (cause instanceof AppError && cause.status < 500) remembered.forget(raw, chosen)
       throw cause
     }
   }
 
-  async function callerOf(raw: string): Promise<Caller> {
+  /** Returns what a user may be while acting for an organization: as a member of a team, what the role in it says. */
+  function rolesIn(organization: Membership, userId: string, user: RoleAttributes): Role[] {
+    const roles = users.rolesOf(user)
+    if (organization.id === userId) return roles
+    const drives = roleMay(organization.role, 'sessions.drive')
+    return [
+      'client',
+      ...(drives || roles.includes('operator') ? (['operator'] as const) : []),
+      ...(roles.includes('admin') ? (['admin'] as const) : []),
+    ]
+  }
+
+  async function callerOf(raw: string, organizationId: string | undefined): Promise<Caller> {
     if (raw.startsWith(API_KEY_PREFIX)) {
       const holder = await apiKeys.resolveKey(raw)
       requireNotSuspended(holder)
+      const { userId, organization, scopes } = holder
+      if (organizationId !== undefined && organizationId !== organization.id) throw notFound('Organization')
       return {
-        userId: holder.userId,
+        userId,
         displayName: holder.display_name,
-        roles: users.rolesOf(holder),
+        roles: rolesIn(organization, userId, holder),
+        organization,
         permissionsVersion: holder.permissions_version,
-        credential: { kind: 'api_key', id: holder.keyId, expiresAt: holder.expires_at },
+        credential: { kind: 'api_key', id: holder.keyId, expiresAt: holder.expires_at, scopes },
       }
     }
     const claims = await verifyToken(raw)
     const user = await users.forClaims(claims)
     requireNotSuspended(user)
+    const organization = await membershipIn(user.id, organizationId)
     return {
       userId: user.id,
       displayName: user.display_name,
-      roles: users.rolesOf(user),
+      roles: rolesIn(organization, user.id, user),
+      organization,
       permissionsVersion: user.permissions_version,
       credential: { kind: 'session', expiresAt: claims.expiresAt, token: raw, fromCookie: false },
     }
+  }
+
+  const membershipIn = async (userId: string, organizationId: string | undefined): Promise<Membership> =>
+    organizationId === undefined || organizationId === userId
+      ? ownMembership(userId)
+      : await memberships.of(userId, organizationId)
+
+  /** Returns a caller as it is now: with the current roles and membership. @throws 404 if it is no member any more */
+  async function currentCaller(caller: Caller): Promise<Caller> {
+    const [user, organization] = await Promise.all([
+      users.roleAttributes(caller.userId),
+      caller.credential.kind === 'api_key'
+        ? memberships.of(caller.userId, caller.organization.id)
+        : membershipIn(caller.userId, caller.organization.id),
+    ])
+    return { ...caller, organization, roles: rolesIn(organization, caller.userId, user) }
+  }
+
+  /** Returns what the holder of a ticket may do now. A ticket has the rights that the credential behind it had. */
+  async function callerOfTicket(ticket: {
+    readonly userId: string
+    readonly organizationId: string
+    readonly apiKeyId: string | undefined
+    readonly endsAt: Date | undefined
+  }): Promise<Pick<Caller, 'userId' | 'roles' | 'organization' | 'credential'>> {
+    const { userId, organizationId, apiKeyId, endsAt } = ticket
+    const [user, organization] = await Promise.all([
+      users.roleAttributes(userId),
+      membershipIn(userId, organizationId),
+    ])
+    const expiresAt = endsAt ?? null
+    return {
+      userId,
+      organization,
+      roles: rolesIn(organization, userId, user),
+      credential:
+        apiKeyId === undefined
+          ? { kind: 'session', expiresAt: expiresAt ?? new Date(), token: '', fromCookie: false }
+          : { kind: 'api_key', id: apiKeyId, expiresAt, scopes: null },
+    }
+  }
+
+  /** Returns the organization that a request of a person chooses: by its header or, in a browser, by the cookie of the console. */
+  function chosenOrganization(headers: IncomingHttpHeaders, usesCookie: boolean): string | undefined {
+    const header = headers[ORGANIZATION_HEADER.toLowerCase()]
+    if (typeof header === 'string' && header !== '') return header
+    return usesCookie ? readCookie(headers.cookie, ORGANIZATION_COOKIE) : undefined
   }
 
   /**
@@ -74,13 +151,13 @@ export function createAuth(deps: {
   async function identify(http: Context): Promise<Caller> {
     const header = http.req.headers.authorization
     if (header !== undefined) {
-      const caller = await authenticateToken(bearer(header))
+      const caller = await authenticateToken(bearer(header), chosenOrganization(http.req.headers, false))
       http.state.userId = caller.userId // for the log
       return caller
     }
     const cookie = readSessionCookie(http.req.headers.cookie)
     if (!cookie) throw unauthorized('unauthenticated', 'Sign in, or send an Authorization: Bearer header')
-    const caller = await authenticateToken(cookie)
+    const caller = await authenticateToken(cookie, chosenOrganization(http.req.headers, true))
     http.state.userId = caller.userId
     requireAllowedOrigin(http)
     return caller.credential.kind === 'session'
@@ -94,7 +171,8 @@ export function createAuth(deps: {
    */
   function rememberedCaller(http: Context): Caller | undefined {
     const { authorization, cookie } = http.req.headers
-    if (authorization !== undefined) return remembered.find(authorization.replace(BEARER, ''))
+    if (authorization !== undefined)
+      return remembered.find(authorization.replace(BEARER, ''), chosenOrganization(http.req.headers, false))
     const token = readSessionCookie(cookie)
     if (token === undefined) return undefined
     try {
@@ -102,30 +180,52 @@ export function createAuth(deps: {
     } catch {
       return undefined
     }
-    return remembered.find(token)
+    return remembered.find(token, chosenOrganization(http.req.headers, true))
   }
 
   /** Checks that a caller may use a route. @throws 403 */
-  function authorize(caller: Caller, access: Exclude<Access, 'public'>): void {
+  function authorize(caller: Caller, access: Exclude<Access, 'public'>, method: string): void {
     if (access.sessionOnly && caller.credential.kind !== 'session') {
       throw forbidden('api_key_not_accepted', 'An API key is not accepted here. Use a session token.')
     }
     if (access.role && !caller.roles.includes(access.role)) {
       throw forbidden('role_required', `You need the ${access.role} role for this.`)
     }
+    const { credential } = caller
+    const scopes = credential.kind === 'api_key' ? credential.scopes : null
+    if (scopes !== null && access.action === undefined)
+      requireScope(scopes, access.scope ?? defaultScope(method))
+    if (access.action !== undefined) requireCan(caller, access.action)
   }
 
   /** Authenticates and authorizes a request for a route. Public routes ignore credentials. */
   async function authenticate(http: Context, access: Access): Promise<Caller | undefined> {
     if (access === 'public') return undefined
     const caller = await identify(http)
-    authorize(caller, access)
+    authorize(caller, access, http.method)
     return caller
   }
 
-  return { authenticateToken, identify, rememberedCaller, authorize, authenticate, readSessionCookie }
+  return {
+    authenticateToken,
+    identify,
+    currentCaller,
+    callerOfTicket,
+    chosenOrganization,
+    rememberedCaller,
+    authorize,
+    authenticate,
+    readSessionCookie,
+  }
 }
 export type Auth = ReturnType<typeof createAuth>
+
+const defaultScope = (method: string): ApiKeyScope => (/^(GET|HEAD)$/i.test(method) ? 'read' : 'admin')
+
+function requireScope(scopes: readonly ApiKeyScope[], scope: ApiKeyScope): void {
+  if (scopes.includes(scope)) return
+  throw forbidden('scope_required', `The API key does not have the scope ${scope}. Use a key that has it.`)
+}
 
 const BEARER = /^Bearer +/i
 

@@ -9,8 +9,9 @@ const callerOf = (userId: string, keyId = 'key', expiresAt: Date | null = null):
   userId,
   displayName: userId,
   roles: ['client'],
+  organization: { id: userId, role: 'owner', groupIds: null },
   permissionsVersion: 1,
-  credential: { kind: 'api_key', id: keyId, expiresAt },
+  credential: { kind: 'api_key', id: keyId, expiresAt, scopes: null },
 })
 
 function createFixture() {

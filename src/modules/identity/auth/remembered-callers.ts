@@ -13,7 +13,9 @@ const REMEMBERED_MS = 60 * 60_000
  */
 export function createRememberedCallers(bus: Bus, clockMs: () => number = Date.now) {
   const callers = new Map<string, { readonly caller: Caller; readonly untilMs: number }>()
-  const keyOf = (credential: string) => hash('sha256', credential, 'base64url') // no credentials in memory
+  // No credentials in memory. A credential is another caller in another organization.
+  const keyOf = (credential: string, organizationId = '') =>
+    hash('sha256', `${organizationId} ${credential}`, 'base64url')
 
   function forget(matches: (caller: Caller) => boolean): void {
     for (const [key, { caller }] of callers) if (matches(caller)) callers.delete(key)
@@ -24,19 +26,19 @@ export function createRememberedCallers(bus: Bus, clockMs: () => number = Date.n
   bus.subscribe('permissions.lost', (lost) => forget(({ userId }) => userId === lost.userId))
 
   return {
-    remember(credential: string, caller: Caller): void {
-      const key = keyOf(credential)
+    remember(credential: string, caller: Caller, organizationId?: string): void {
+      const key = keyOf(credential, organizationId)
       callers.delete(key) // the newest is the last
       const expiresMs = caller.credential.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
       callers.set(key, { caller, untilMs: Math.min(clockMs() + REMEMBERED_MS, expiresMs) })
       const oldest = callers.keys().next().value
       if (callers.size > MAX_CALLERS && oldest !== undefined) callers.delete(oldest)
     },
-    forget(credential: string): void {
-      callers.delete(keyOf(credential))
+    forget(credential: string, organizationId?: string): void {
+      callers.delete(keyOf(credential, organizationId))
     },
-    find(credential: string): Caller | undefined {
-      const known = callers.get(keyOf(credential))
+    find(credential: string, organizationId?: string): Caller | undefined {
+      const known = callers.get(keyOf(credential, organizationId?.toLowerCase()))
       return known && clockMs() < known.untilMs ? known.caller : undefined
     },
   }

@@ -7,6 +7,9 @@ import type { Context } from 'koa'
 export const sessionCookieName = (baseUrl: string) =>
   baseUrl.startsWith('https:') ? '__Host-session' : '__session'
 
+/** The cookie in which the console keeps the organization that a person acts for; links and pictures cannot send a header. */
+export const ORGANIZATION_COOKIE = 'wheelhouse_organization'
+
 /** Returns a cookie's value. With duplicates it returns the first, because browsers send the most specific path first. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   for (const part of header?.split(';') ?? []) {

@@ -26,8 +26,8 @@ export const User = defineEntity({
     notificationSeq: p.integer().default(0),
     /** Number of the user's unread notifications. It changes under the same lock. */
     notificationUnread: p.integer().default(0),
-    /** The user's pricing plan as a client. Null: the current default plan. */
-    plan: () => referenceTo('PricingPlan').nullable().deleteRule('restrict'),
+    /** Of a program: the organization that made it. It has no sign-in and no personal organization. */
+    serviceOf: () => referenceTo('Organization').nullable().deleteRule('cascade'),
     /** When an admin suspended the user; null if not. The user's credentials are refused while it is set. */
     suspendedAt: p.datetime(3).nullable(),
     suspensionReason: p.text().nullable(),

@@ -86,7 +86,7 @@ export function createUsers(deps: {
   async function account(userId: string, from: Db = db): Promise<Account> {
     const found = await from
       .selectFrom('users')
-      .leftJoin('client_profiles', 'client_profiles.user_id', 'users.id')
+      .leftJoin('client_profiles', 'client_profiles.organization_id', 'users.id')
       .leftJoin('operator_profiles', 'operator_profiles.user_id', 'users.id')
       .leftJoin('avatars', 'avatars.user_id', 'users.id')
       .selectAll('users')
@@ -208,6 +208,10 @@ export function createUsers(deps: {
     assignedRoles,
     /** The configured addresses of admins, with A to Z in lower case. */
     adminEmails: [...adminEmails],
+
+    /** Returns what determines a user's roles. Concurrent calls share a query. @throws 404 if the user does not exist */
+    roleAttributes: async (userId: string): Promise<RoleAttributes> =>
+      (await loadRoleAttributes(userId)) ?? throwUserNotFound(),
 
     /**
      * Returns a user's current roles. Concurrent calls share a query.

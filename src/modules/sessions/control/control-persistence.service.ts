@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../../core/database/tables.ts'
 import { AppError } from '../../../core/errors/errors.ts'
 import type { Transact } from '../../../core/events/transactor.ts'
+import { memberMay } from '../../../core/http/authorization.ts'
 import type { RoleAttributes, Users } from '../../identity/index.ts'
 import { pause } from '../lifecycle/session-pause.ts'
 import { latchStop } from '../lifecycle/session-stop.ts'
@@ -82,14 +83,19 @@ export interface ControlPersistence {
   /** Returns those of the API keys that are revoked, expired or deleted. */
   endedKeys(apiKeyIds: readonly string[]): Promise<string[]>
 
-  /** Returns the memberships of users who may no longer observe: neither client, nor operator, nor admin. */
-  revokedObservers(memberships: readonly SessionMembership[]): Promise<SessionMembership[]>
+  /**
+   * Returns the memberships of users who may no longer take part: they are neither the operator, who must still be a member if the
+   * session is driven for a team, nor members of the organization that they act for, nor admins.
+   */
+  revokedParticipants(memberships: readonly SessionMembership[]): Promise<SessionMembership[]>
 }
 
-/** An observer of a session. */
+/** A participant of a session. */
 export interface SessionMembership {
   readonly sessionId: string
   readonly userId: string
+  /** The organization that the user acts for. */
+  readonly organizationId: string
 }
 
 /** Maximum stored length of a stop reason, in UTF-16 units. */
@@ -108,11 +114,11 @@ export function createControlPersistence(deps: {
 }): ControlPersistence {
   const { db, transact, now, queries, users } = deps
 
-  /** Returns the robot of a session if the user may see, and therefore stop, the session. */
+  /** Returns the robot of a session if the user may stop it. */
   async function findStoppableRobot({ sessionId, userId }: { sessionId: string; userId: string }) {
     try {
-      const roles = users.rolesOf(await users.byId(userId))
-      return (await queries.parties({ userId, roles }, sessionId)).robot_id
+      const isAdmin = users.rolesOf(await users.byId(userId)).includes('admin')
+      return await queries.stoppableRobot(userId, isAdmin, sessionId)
     } catch (cause) {
       if (cause instanceof AppError && cause.status === 404) return undefined
       throw cause
@@ -247,18 +253,30 @@ export function createControlPersistence(deps: {
       return rows.map((row) => row.id)
     },
 
-    async revokedObservers(memberships) {
-      const sessionIds = memberships.map((membership) => membership.sessionId)
-      const userIds = memberships.map((membership) => membership.userId)
-      // The query returns the other users. Client and operator of a session never change, so only admins may observe.
+    async revokedParticipants(memberships) {
+      const ids = {
+        session: memberships.map(({ sessionId }) => sessionId),
+        user: memberships.map(({ userId }) => userId),
+        organization: memberships.map(({ organizationId }) => organizationId),
+      }
+      const asMember = (action: 'sessions.watch' | 'sessions.drive') =>
+        memberMay(action, {
+          user: sql.ref('membership.user_id'),
+          organization: sql.ref('s.client_id'),
+          group: sql.ref('r.group_id'),
+        })
+      // The query returns the other users. Operator and owner of a session never change.
       const { rows } = await sql<RoleAttributes & { ordinal: number }>`
         select membership.ordinal::int, u.is_client, u.is_operator, u.email, coalesce(u.email_verified, false) as email_verified,
           u.suspended_at
-        from unnest(${sessionIds}::uuid[], ${userIds}::uuid[]) with ordinality as membership (session_id, user_id, ordinal)
+        from unnest(${ids.session}::uuid[], ${ids.user}::uuid[], ${ids.organization}::uuid[]) with ordinality
+          as membership (session_id, user_id, organization_id, ordinal)
         left join users u on u.id = membership.user_id
         where not exists (
-          select from sessions s
-          where s.id = membership.session_id and membership.user_id in (s.operator_id, s.client_id)
+          select from sessions s join robots r on r.id = s.robot_id
+          where s.id = membership.session_id and (
+            membership.user_id = s.operator_id and (not s.own_operator or ${asMember('sessions.drive')})
+            or membership.organization_id = s.client_id and ${asMember('sessions.watch')})
         )`.execute(db)
       return rows
         .filter((row) => !users.rolesOf(row).includes('admin'))

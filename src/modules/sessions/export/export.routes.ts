@@ -18,7 +18,7 @@ export function exportEndpoints(deps: ExportDeps): Endpoint[] {
       method: 'post',
       path: '/api/sessions/export',
       summary: 'Downloads your sessions, newest first, as CSV or as JSON',
-      access: {},
+      access: { scope: 'read' },
       body: ExportSessions,
       response: [200],
       media: ['text/csv', 'application/json'],

@@ -2,10 +2,9 @@ import { type Expression, sql } from 'kysely'
 import type { z } from 'zod'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Db } from '../../../core/database/tables.ts'
-import type { Caller } from '../../../core/http/endpoint.ts'
 import { BYTES_PER_MB } from '../../../core/units.ts'
 import type { ExportSessions } from '../record/session.schema.ts'
-import { matchesFilter, type PartyColumn, partyColumnsOf } from '../record/session-filter.ts'
+import { isOf, type Lister, matchesFilter, type Party, partiesOf } from '../record/session-filter.ts'
 import type { ClientSession, OperatorSession } from '../record/session-view.schema.ts'
 
 /** Rows per query. A small number: the rows are garbage before V8 promotes them to the old generation. */
@@ -32,13 +31,13 @@ interface CursorExpression {
 
 /** Reads all sessions of a caller page by page, without a transaction or server-side cursor. */
 export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
-  /** Selects the newest sessions of a user from the index of the column. */
-  const newest = (partyColumn: PartyColumn, userId: string, filter: ExportFilter, after: CursorExpression) =>
+  /** Selects the newest sessions of a party from the index of its column. */
+  const newest = (party: Party, filter: ExportFilter, after: CursorExpression) =>
     db
       .selectFrom('sessions')
       .selectAll()
-      .where(partyColumn, '=', userId)
-      .where(matchesFilter(filter, { column: partyColumn, userId }))
+      .where(isOf(party))
+      .where(matchesFilter(filter, party))
       .where(({ eb, refTuple, tuple }) =>
         eb(refTuple('created_at', 'id'), '<', tuple(after.created_at, after.id)),
       )
@@ -47,14 +46,8 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
       .limit(EXPORT_PAGE)
 
   /** Selects the newest of the operated and the owned sessions. `union` removes duplicates. */
-  function newestOfAll(
-    { userId, roles }: Pick<Caller, 'userId' | 'roles'>,
-    filter: ExportFilter,
-    after: CursorExpression,
-  ) {
-    const [first, second] = partyColumnsOf({ roles }).map((partyColumn) =>
-      newest(partyColumn, userId, filter, after),
-    )
+  function newestOfAll(caller: Lister, filter: ExportFilter, after: CursorExpression) {
+    const [first, second] = partiesOf(caller).map((party) => newest(party, filter, after))
     const newestOfFirst = db.selectFrom((first as ReturnType<typeof newest>).as('first')).selectAll()
     if (!second) return newestOfFirst
     return newestOfFirst
@@ -66,23 +59,13 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
 
   return {
     /** Counts the sessions of an export, up to a limit. */
-    async count(
-      { userId, roles }: Pick<Caller, 'userId' | 'roles'>,
-      filter: ExportFilter,
-      limit: number,
-    ): Promise<number> {
-      const columns = partyColumnsOf({ roles })
-      if (columns.length === 0) return 0
+    async count(caller: Lister, filter: ExportFilter, limit: number): Promise<number> {
+      const parties = partiesOf(caller)
+      if (parties.length === 0) return 0
       const found = db
         .selectFrom('sessions')
         .select('id')
-        .where((eb) =>
-          eb.or(
-            columns.map((column) =>
-              eb.and([eb(column, '=', userId), matchesFilter(filter, { column, userId })(eb)]),
-            ),
-          ),
-        )
+        .where((eb) => eb.or(parties.map((party) => eb.and([isOf(party), matchesFilter(filter, party)(eb)]))))
         .limit(limit)
       const { rows } = await db
         .selectFrom(found.as('found'))
@@ -96,8 +79,8 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
      * (see session.view.ts). The query is built once for all pages and returns serialized values: intermediate objects
      * would produce a hundred megabytes of garbage in a large export.
      */
-    reader(caller: Pick<Caller, 'userId' | 'roles'>, filter: ExportFilter): ReadPage {
-      if (partyColumnsOf(caller).length === 0) return async () => []
+    reader(caller: Lister, filter: ExportFilter): ReadPage {
+      if (partiesOf(caller).length === 0) return async () => []
       const page = compiled<ExportCursor>()((_db, param) => {
         const after = {
           created_at: sql<Date>`${param('created_at')}::timestamptz`,
@@ -122,7 +105,7 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
               'duration_minutes',
             ),
             sql<number>`data_collected_bytes::float8 / ${sql.lit(BYTES_PER_MB)}`.as('data_collected_mb'),
-            sql<boolean>`client_id = ${caller.userId}`.as('owned'),
+            sql<boolean>`client_id = ${caller.organization.id}`.as('owned'),
           ])
           .orderBy('page.created_at', 'desc')
           .orderBy('page.id', 'desc')

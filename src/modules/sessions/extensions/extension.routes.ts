@@ -8,7 +8,7 @@ export function extensionEndpoints({ extensions }: { extensions: Extensions }): 
       method: 'post',
       path: '/api/sessions/{id}/extend',
       summary: 'Requests an extension of your session; its operator approves or declines it',
-      access: {}, // the service checks that the caller is the client of the session
+      access: { scope: 'sessions' }, // the service checks that the caller is the client of the session
       params: idParams('session'),
       body: ExtendSession,
       response: [200, ExtensionReceipt],

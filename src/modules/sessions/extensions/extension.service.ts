@@ -3,6 +3,7 @@ import { conflict, forbidden, uniqueViolation } from '../../../core/errors/error
 import type { Transact, Tx } from '../../../core/events/transactor.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { extendedBooking, findOverlap, overlapErrorForClient } from '../record/booking.service.ts'
+import { partsIn } from '../record/session-part.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import { lockForLogEntry, recordTransition, type SessionRecord } from '../record/session-transitions.ts'
 
@@ -18,7 +19,7 @@ export function createExtensions(deps: { transact: Transact; now: () => Date; qu
      */
     async request(caller: Caller, sessionId: string, additionalMinutes: number): Promise<void> {
       const session = await queries.get(caller, sessionId)
-      if (session.client_id !== caller.userId) {
+      if (!partsIn(caller, session, 'sessions.manage').includes('client')) {
         throw forbidden('session_owner_required', 'Only the owner of the robot may request an extension.')
       }
       const [at, id] = [now(), randomUUID()]

@@ -3,7 +3,12 @@ import { notFound } from '../../../core/errors/errors.ts'
 import type { Bus, RobotStop } from '../../../core/events/bus.ts'
 import { createDirectStop, type RequestedStop } from './direct-stop.ts'
 
-const owner = { userId: 'owner', roles: ['client'] } as const
+const actingFor = (userId: string) => ({
+  userId,
+  organization: { id: userId, role: 'owner' as const, groupIds: null },
+  credential: { kind: 'session' as const, expiresAt: new Date(0), token: '', fromCookie: false },
+})
+const owner = { ...actingFor('owner'), roles: ['client'] as const }
 const unreachable = () => Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
 const never = () => new Promise<never>(() => {})
 const notRecorded = { status: 503, code: 'stop_not_recorded' }
@@ -28,10 +33,20 @@ test('a stop is sent to the gateway at once, which waits for the report of the r
   const { answer, sent } = await stop(Promise.resolve('recorded'), { reason: 'smoke' })
   expect(answer).toBe('recorded')
   const request = { sessionId: 'session', eventSeq: null, byOwner: false, sender: 'recording' }
-  expect(sent).toEqual([{ ...request, userId: 'owner', byRole: null, reason: 'smoke' }])
-  const admin = { userId: 'admin', roles: ['admin'] } as const
+  expect(sent).toEqual([
+    { ...request, userId: 'owner', organization: owner.organization, byRole: null, reason: 'smoke' },
+  ])
+  const admin = { ...actingFor('admin'), roles: ['admin'] as const }
   const { sent: ofAdmin } = await stop(Promise.resolve('recorded'), { caller: admin })
-  expect(ofAdmin).toEqual([{ ...request, userId: 'admin', byRole: 'admin', reason: 'emergency_stop' }])
+  expect(ofAdmin).toEqual([
+    {
+      ...request,
+      userId: 'admin',
+      organization: admin.organization,
+      byRole: 'admin',
+      reason: 'emergency_stop',
+    },
+  ])
 })
 
 test('a stop that is refused, or that was requested before, is taken back', async () => {
@@ -60,7 +75,10 @@ test('a user who sends many stops waits for the permission first; others do not'
   const bus = { publish: (_name: string, message: RobotStop) => void sent.push(message) } as unknown as Bus
   const directStop = createDirectStop(bus, 5)
   const stopAs = (userId: string) =>
-    directStop({ caller: { userId, roles: [] }, sessionId: 'session', reason: undefined }, Promise.resolve())
+    directStop(
+      { caller: { ...actingFor(userId), roles: [] }, sessionId: 'session', reason: undefined },
+      Promise.resolve(),
+    )
   for (let count = 0; count < 150; count++) await stopAs('flooding')
   expect(sent.length).toBeLessThan(130)
   sent.splice(0)

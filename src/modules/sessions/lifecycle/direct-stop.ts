@@ -2,7 +2,8 @@ import pTimeout from 'p-timeout'
 import { TokenBucket } from '../../../core/concurrency/token-bucket.ts'
 import { AppError, isDatabaseUnreachable, unavailable } from '../../../core/errors/errors.ts'
 import type { Bus, RobotStop } from '../../../core/events/bus.ts'
-import type { Caller } from '../../../core/http/endpoint.ts'
+import { can } from '../../../core/http/authorization.ts'
+import type { SessionViewer } from '../record/session-part.ts'
 import { stopReasonOf } from './session-stop.ts'
 
 /** How long a stop waits for the database before it is answered with 503; the gateway then records it. */
@@ -15,7 +16,7 @@ const MAX_USERS = 10_000
 /** A remote stop that a user has requested through REST, MCP or the hub. */
 export interface RequestedStop {
   /** The user, as this process knows it without the database; undefined if it does not. */
-  readonly caller: Pick<Caller, 'userId' | 'roles'> | undefined
+  readonly caller: SessionViewer | undefined
   readonly sessionId: string
   readonly reason: string | undefined
 }
@@ -58,6 +59,8 @@ export function createDirectStop(bus: Bus, waitMs = DATABASE_TIMEOUT_MS) {
         userId: caller.userId,
         byRole: caller.roles.includes('admin') ? 'admin' : null, // the gateway knows the owner and the operator
         byOwner: false,
+        // The gateway compares them with the robot's.
+        ...(can(caller, 'sessions.stop') && { organization: caller.organization }),
       })
     const isAhead = maySendAhead(caller.userId)
     if (isAhead) send('recording')

@@ -4,6 +4,7 @@ import { audit } from '../../../core/audit/audit.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import { conflict, forbidden } from '../../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../../core/events/transactor.ts'
+import { requireKeyFor } from '../../../core/http/authorization.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import type { Settle } from '../../billing/index.ts'
 import { linkChanged } from '../../robots/index.ts'
@@ -15,6 +16,7 @@ import {
 } from '../extensions/extension-transitions.ts'
 import { withOverlapErrors } from '../record/booking.service.ts'
 import type { SessionDetailRow, SessionRow } from '../record/session.view.ts'
+import { partsIn } from '../record/session-part.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import {
   type ActionContext,
@@ -63,6 +65,7 @@ function describeAllowedRoles(action: SessionAction): string {
 interface UserActionContext {
   readonly actorId: string
   readonly asAdmin: boolean
+  readonly asClient: boolean
   readonly reason?: string
 }
 
@@ -109,11 +112,9 @@ export function createSessionLifecycle(deps: {
       reason?: string,
     ): Promise<SessionDetailRow> {
       const session = await queries.get(caller, sessionId)
-      const roles = [
-        ...(session.operator_id === caller.userId ? (['operator'] as const) : []),
-        ...(session.client_id === caller.userId ? (['client'] as const) : []),
-        ...(caller.roles.includes('admin') ? (['admin'] as const) : []),
-      ]
+      const isStop = action === 'emergency_stop'
+      const roles = partsIn(caller, session, isStop ? 'sessions.stop' : 'sessions.manage')
+      if (!isStop) requireKeyFor(caller, roles.includes('operator') ? 'sessions.drive' : 'sessions.manage')
       if (!roles.some((role) => allowedRoles[action].includes(role))) {
         throw forbidden('action_not_allowed', describeAllowedRoles(action))
       }
@@ -121,6 +122,7 @@ export function createSessionLifecycle(deps: {
         actorId: caller.userId,
         ...(reason !== undefined && { reason }),
         asAdmin: roles.includes('admin'),
+        asClient: roles.includes('client'),
       })
       return await queries.get(caller, sessionId)
     },
@@ -224,7 +226,7 @@ const createTransitionHandlers = (
     await broadcastTransition(tx, resumed, robot, {
       ...context,
       type: 'session.resumed',
-      notifyUserIds: otherParticipants(resumed, context.actorId),
+      ...otherParticipants(resumed),
     })
   },
 
@@ -256,7 +258,7 @@ async function auditAdmin(
   context: ActionContext,
   action: string,
 ): Promise<void> {
-  if (context.actorId === session.client_id || context.actorId === session.operator_id) return
+  if (context.asClient || context.actorId === session.operator_id) return
   await audit(tx, {
     at: context.at,
     actorId: context.actorId,
@@ -324,13 +326,10 @@ async function cancel(
     end_reason: context.reason ?? 'cancelled',
   })
   if (!cancelled) return false
-  const recipients = context.actorId
-    ? otherParticipants(cancelled, context.actorId)
-    : [cancelled.client_id, cancelled.operator_id]
   await broadcastTransition(tx, cancelled, robot, {
     ...context,
     type: 'session.cancelled',
-    notifyUserIds: recipients,
+    ...otherParticipants(cancelled),
   })
   return true
 }

@@ -25,7 +25,7 @@ export function sessionListEndpoints({ lists, now }: { lists: SessionLists; now:
       run: async ({ caller, query, http }) => {
         const { rows, next } = await lists.page(caller, query)
         if (next !== undefined) http.set('X-Next-Cursor', next)
-        return { sessions: rows.map((row) => sessionView(row, caller.userId, now())) }
+        return { sessions: rows.map((row) => sessionView(row, caller, now())) }
       },
     }),
     endpoint({

@@ -28,7 +28,7 @@ export async function pause(
   await broadcastTransition(tx, paused, robot, {
     ...context,
     type: 'session.paused',
-    notifyUserIds: otherParticipants(paused, context.actorId),
+    ...otherParticipants(paused),
   })
   return true
 }

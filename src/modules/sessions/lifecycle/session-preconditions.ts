@@ -1,5 +1,5 @@
-import type { RobotStatus } from '@wheelhouse/protocol'
-import type { QueryCreator, RawBuilder } from 'kysely'
+import { permissions, type RobotStatus } from '@wheelhouse/protocol'
+import { type QueryCreator, type RawBuilder, sql } from 'kysely'
 import { columnsOf } from '../../../core/database/columns.ts'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Tables } from '../../../core/database/tables.ts'
@@ -80,6 +80,66 @@ const statusConflict = (status: RobotStatus): AppError =>
         'The robot is not available: it is in another session. Try again when it is free.',
       )
 
+/** The operator of a session that starts. */
+export interface SessionOperator {
+  readonly id: string
+  /** The organization that the operator acts for; missing if an admin starts the session. */
+  readonly organizationId?: string
+  /** The scheduled session that starts, which says whether its operator drives as a member. */
+  readonly scheduledSessionId?: string
+}
+
+/** Reads whether a user may drive a robot as a member of its organization, and whether a scheduled session is meant so. */
+const findMembership = compiled<{ robotId: string; userId: string; sessionId: string | null }>()(
+  (db, param) =>
+    db
+      .selectFrom('robots')
+      .innerJoin('organization_members as member', (join) =>
+        join
+          .onRef('member.organization_id', '=', 'robots.owner_id')
+          .on('member.user_id', '=', param('userId'))
+          .on('member.role', 'in', permissions['sessions.drive'].roles),
+      )
+      .select((eb) =>
+        eb
+          .selectFrom('sessions')
+          .select('own_operator')
+          .where('sessions.id', '=', sql<string>`${param('sessionId')}::uuid`)
+          .as('scheduled_as_own'),
+      )
+      .where('robots.id', '=', param('robotId'))
+      .where(sql<boolean>`(member.group_ids is null or robots.group_id = any(member.group_ids))`)
+      .forKeyShare('member'), // a removal of the member waits for the start, and then ends the session
+)
+
+/**
+ * Returns whether an operator drives a robot as a member of its organization, which costs nothing. A person who drives the own robot is
+ * an operator of the marketplace as any other, unless the robot is for own operators only.
+ * @throws 404 if the robot is not for operators of the marketplace; 403 for a member who acts for another organization, because the
+ *   organization would pay for its own operator
+ */
+export async function isOwnOperator(tx: Tx, robot: RobotRecord, operator: SessionOperator): Promise<boolean> {
+  const { id: userId, organizationId, scheduledSessionId: sessionId = null } = operator
+  const [member] = await findMembership(tx.db, { robotId: robot.id, userId, sessionId })
+  const isPerson = robot.owner_id === userId
+  const asMember = sessionId !== null ? member?.scheduled_as_own === true : organizationId === robot.owner_id
+  if (member && (isPerson ? robot.operators === 'own' : asMember)) {
+    if (robot.operators === 'marketplace')
+      throw forbidden(
+        'marketplace_operators_only',
+        'The robot is set to be driven by operators of the marketplace. Change the setting "operators" first.',
+      )
+    return true
+  }
+  if (member && !isPerson && sessionId === null && robot.operators !== 'marketplace')
+    throw forbidden(
+      'organization_required',
+      'You are a member of the organization that owns the robot. Act for it: send its id in Wheelhouse-Organization.',
+    )
+  if (robot.operators === 'own') throw notFound('Robot')
+  return false
+}
+
 /** Requires an approved certification of the operator if the robot's owner demands one. */
 export async function requireCertification(tx: Tx, robot: RobotRecord, operatorId: string): Promise<void> {
   if (!robot.require_certification) return
@@ -102,27 +162,30 @@ export async function requireCertification(tx: Tx, robot: RobotRecord, operatorI
  * Requires the operator role. The lock makes a concurrent removal of the role wait for this start, so that the removal
  * sees the new session.
  */
-export async function requireOperator(tx: Tx, operatorId: string): Promise<void> {
-  const [operator] = await lockOperator(tx.db, { operatorId })
+export async function requireOperator(tx: Tx, operatorId: string, isOwn: boolean): Promise<void> {
+  const [operator] = await lockOperator(tx.db, { operatorId, isOwn })
   if (!operator)
     throw forbidden('role_required', 'The operator no longer has the operator role. Choose another operator.')
 }
 
-/** Selects the operator if it has the role and is not suspended, and locks it as `requireOperator` says. */
+/**
+ * Selects the operator if it has the role, or drives as a member, and is not suspended, and locks it as `requireOperator` says.
+ */
 export const lockedOperator = (
   query: Pick<QueryCreator<Tables>, 'selectFrom'>,
   operatorId: RawBuilder<string>,
+  isOwn: RawBuilder<boolean>,
 ) =>
   query
     .selectFrom('users')
     .select('id')
     .where('id', '=', operatorId)
-    .where('is_operator', '=', true)
+    .where(sql<boolean>`(is_operator or ${isOwn}::boolean)`)
     .where('suspended_at', 'is', null)
     .forKeyShare()
 
-const lockOperator = compiled<{ operatorId: string }>()((db, param) =>
-  lockedOperator(db, param('operatorId')),
+const lockOperator = compiled<{ operatorId: string; isOwn: boolean }>()((db, param) =>
+  lockedOperator(db, param('operatorId'), param('isOwn')),
 )
 
 export async function requireNoOpenSession(tx: Tx, operatorId: string): Promise<void> {

@@ -18,15 +18,20 @@ import {
 } from '../record/session-transitions.ts'
 import {
   claimRobot,
+  isOwnOperator,
   lockedOperator,
   requireAvailableRobot,
   requireCertification,
   requireNoOpenSession,
   requireOperator,
+  type SessionOperator,
 } from './session-preconditions.ts'
 
 /** How far ahead a session may be scheduled. */
 const MAX_SCHEDULE_AHEAD_MS = 90 * 24 * 3_600_000
+
+/** The price of a session that a member of the robot's organization drives. */
+const FREE = { client_rate_cents_per_minute: 0, operator_share_percent: 0 }
 
 /** The robot and planned length of a new session. */
 export interface StartRequest {
@@ -60,20 +65,20 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
      * @throws 404 when the robot does not exist; 403 when the operator lacks a required certification; 409 when the robot
      *   is not AVAILABLE, the operator already has an open session, or the planned length overlaps a booking.
      */
-    startNow: (operatorId: string, request: StartRequest, actorId: string): Promise<SessionRecord> =>
-      withBookingWindow(operatorId, request, now, () =>
+    startNow: (operator: SessionOperator, request: StartRequest, actorId: string): Promise<SessionRecord> =>
+      withBookingWindow(operator.id, request, now, () =>
         transact(async (tx) => {
           const robot = await claimRobot(tx, request.robotId)
           // The time is read after the claim, so that the previous session of the robot ends before this one starts.
           const at = now()
-          await requireCertification(tx, robot, operatorId)
-          const session = await insertStartedSession(
-            tx,
-            robot,
-            operatorId,
+          const isOwn = await isOwnOperator(tx, robot, operator)
+          if (!isOwn) await requireCertification(tx, robot, operator.id)
+          const session = await insertStartedSession(tx, robot, {
+            operatorId: operator.id,
+            isOwn,
             at,
-            request.plannedMinutes ?? null,
-          )
+            plannedMinutes: request.plannedMinutes ?? null,
+          })
           await recordTransition(tx, session, robot.name, {
             type: 'session.started',
             at,
@@ -90,13 +95,13 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
      * @throws additionally 409 when it overlaps another planned session of the robot or the operator.
      */
     schedule: (
-      operatorId: string,
+      operator: SessionOperator,
       request: StartRequest,
       scheduledFor: Date,
       actorId: string,
     ): Promise<SessionRecord> =>
       withBookingWindow(
-        operatorId,
+        operator.id,
         request,
         () => scheduledFor,
         () =>
@@ -107,8 +112,10 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
             if (aheadMs > MAX_SCHEDULE_AHEAD_MS)
               throw badRequest('scheduledFor: must be within the next 90 days')
             const robot = await requireAvailableRobot(tx, request.robotId)
-            await requireCertification(tx, robot, operatorId)
-            await requireOperator(tx, operatorId)
+            const operatorId = operator.id
+            const isOwn = await isOwnOperator(tx, robot, operator)
+            if (!isOwn) await requireCertification(tx, robot, operatorId)
+            await requireOperator(tx, operatorId, isOwn)
             await requireNoOpenSession(tx, operatorId)
             const session = await tx.db
               .insertInto('sessions')
@@ -117,6 +124,7 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
                 robot_id: robot.id,
                 operator_id: operatorId,
                 client_id: robot.owner_id,
+                own_operator: isOwn,
                 status: 'PENDING',
                 scheduled_for: scheduledFor,
                 planned_minutes: request.plannedMinutes ?? DEFAULT_PLANNED_MINUTES,
@@ -154,12 +162,15 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
             transact(async (tx) => {
               const robot = await claimRobot(tx, session.robot_id)
               const at = now()
-              await requireCertification(tx, robot, session.operator_id)
-              await requireOperator(tx, session.operator_id)
+              const { id: sessionId, operator_id: id } = session
+              const isOwn = await isOwnOperator(tx, robot, { id, scheduledSessionId: sessionId })
+              if (!isOwn) await requireCertification(tx, robot, id)
+              await requireOperator(tx, id, isOwn)
               const started = await transition(tx, session.id, ['PENDING'], at, {
                 status: 'ACTIVE',
                 started_at: at,
                 ...planTerms(sql.ref('sessions.client_id')),
+                ...(isOwn && FREE),
               })
               if (!started)
                 throw conflict(
@@ -202,6 +213,8 @@ interface NewActiveSession {
   readonly robotId: string
   readonly operatorId: string
   readonly clientId: string
+  /** Whether the operator drives as a member of the organization, at no charge. */
+  readonly isOwn: boolean
   readonly plannedMinutes: number | null
   readonly at: Date
 }
@@ -213,14 +226,16 @@ interface NewActiveSession {
 const insertActive = compiled<NewActiveSession>()((db, param) => {
   const uuid = (name: 'id' | 'robotId' | 'operatorId' | 'clientId') => sql<string>`${param(name)}::uuid`
   const at = sql<Date>`${param('at')}::timestamptz`
+  const isOwn = sql<boolean>`${param('isOwn')}::boolean`
   return db
-    .with('operator', (cte) => lockedOperator(cte, param('operatorId')))
+    .with('operator', (cte) => lockedOperator(cte, param('operatorId'), param('isOwn')))
     .insertInto('sessions')
     .columns([
       'id',
       'robot_id',
       'operator_id',
       'client_id',
+      'own_operator',
       'status',
       'event_seq',
       'planned_minutes',
@@ -238,6 +253,7 @@ const insertActive = compiled<NewActiveSession>()((db, param) => {
           uuid('robotId').as('robot_id'),
           uuid('operatorId').as('operator_id'),
           uuid('clientId').as('client_id'),
+          isOwn.as('own_operator'),
           sql<'ACTIVE'>`'ACTIVE'`.as('status'),
           lit(1).as('event_seq'),
           sql<number | null>`${param('plannedMinutes')}::int`.as('planned_minutes'),
@@ -245,8 +261,8 @@ const insertActive = compiled<NewActiveSession>()((db, param) => {
           at.as('started_at'),
           at.as('active_since'),
           'pricing_plans.id as plan_id',
-          'client_rate_cents_per_minute',
-          'operator_share_percent',
+          sql<number>`case when ${isOwn} then 0 else client_rate_cents_per_minute end`.as('rate'),
+          sql<number>`case when ${isOwn} then 0 else operator_share_percent end`.as('share'),
         ])
         .where('pricing_plans.id', '=', currentPlanId(uuid('clientId'))),
     )
@@ -256,14 +272,12 @@ const insertActive = compiled<NewActiveSession>()((db, param) => {
 async function insertStartedSession(
   tx: Tx,
   robot: RobotRecord,
-  operatorId: string,
-  at: Date,
-  plannedMinutes: number | null,
+  start: Pick<NewActiveSession, 'operatorId' | 'isOwn' | 'plannedMinutes' | 'at'>,
 ): Promise<SessionRecord> {
-  const parties = { robotId: robot.id, operatorId, clientId: robot.owner_id }
-  const [session] = await insertActive(tx.db, { id: randomUUID(), ...parties, plannedMinutes, at })
+  const robotColumns = { robotId: robot.id, clientId: robot.owner_id }
+  const [session] = await insertActive(tx.db, { id: randomUUID(), ...robotColumns, ...start })
   if (!session) {
-    await requireOperator(tx, operatorId)
+    await requireOperator(tx, start.operatorId, start.isOwn)
     throw new Error('The client has no pricing plan.')
   }
   return session

@@ -149,7 +149,7 @@ async function recordLatchedStop(
     type: 'session.stopped',
     notifyUserIds: parties,
   })
-  if (context.actorId !== undefined && parties.includes(context.actorId)) return
+  if (context.actorId !== undefined && (context.asClient || parties.includes(context.actorId))) return
   await audit(tx, {
     at: context.at,
     actorId: context.actorId,

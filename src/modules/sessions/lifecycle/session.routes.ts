@@ -67,7 +67,7 @@ function lifecycleEndpoints(deps: SessionRouteDeps): Endpoint[] {
       method: 'post',
       path: '/api/sessions',
       summary: 'Starts or schedules a session on an available robot, as its operator',
-      access: {}, // operators, and admins on behalf of one: see operatorFor
+      access: { scope: 'drive' }, // operators, and admins on behalf of one: see operatorFor
       body: CreateSession,
       response: [201, CreatedSession],
       errors: {
@@ -75,8 +75,11 @@ function lifecycleEndpoints(deps: SessionRouteDeps): Endpoint[] {
           role_required: 'when you, or the operator you name, lack the operator role',
           other_operator_not_allowed: 'when you name another operator and are not an admin',
           certification_required: 'when the robot requires a certification that the operator lacks',
+          organization_required:
+            'when you are a member of the organization that owns the robot, but act for another one',
+          marketplace_operators_only: 'when the robot is not for members of its organization',
         },
-        404: { not_found: 'when the robot does not exist' },
+        404: { not_found: 'when the robot does not exist, or is not for you' },
         409: {
           ...robotConflicts,
           booking_overlap:
@@ -84,11 +87,12 @@ function lifecycleEndpoints(deps: SessionRouteDeps): Endpoint[] {
         },
       },
       run: async ({ caller, body }) => {
-        const operatorId = await operatorFor(deps, caller, body.operatorId)
+        const id = await operatorFor(deps, caller, body.operatorId)
+        const operator = { id, ...(id === caller.userId && { organizationId: caller.organization.id }) }
         const { scheduledFor } = body
         const session = scheduledFor
-          ? await starts.schedule(operatorId, body, new Date(scheduledFor), caller.userId)
-          : await starts.startNow(operatorId, body, caller.userId)
+          ? await starts.schedule(operator, body, new Date(scheduledFor), caller.userId)
+          : await starts.startNow(operator, body, caller.userId)
         return { sessionId: session.id, status: session.status }
       },
     }),
@@ -105,7 +109,7 @@ function lifecycleEndpoints(deps: SessionRouteDeps): Endpoint[] {
       method: 'patch',
       path: '/api/sessions/{id}',
       summary: 'Starts, pauses, resumes, ends, cancels or stops a session, or decides an extension request',
-      access: {},
+      access: { action: 'sessions.stop' }, // the least: every action is checked with the session
       params: idParams('session'),
       body: PerformSessionAction,
       response: [200, SessionDetail],
@@ -114,6 +118,7 @@ function lifecycleEndpoints(deps: SessionRouteDeps): Endpoint[] {
           action_not_allowed: 'when your part in the session does not include the action',
           stop_clear_not_allowed: 'when only the owner or an admin may clear the stop',
           role_required: 'when the operator no longer has the operator role',
+          scope_required: 'when the API key does not have the scope for the action',
           certification_required: 'when the robot requires a certification that the operator no longer has',
         },
         409: {
@@ -158,7 +163,7 @@ function logEndpoints({ queries, messages }: SessionRouteDeps): Endpoint[] {
       method: 'post',
       path: '/api/sessions/{id}/messages',
       summary: 'Sends a chat message; a repeated clientMessageId returns the first message',
-      access: {},
+      access: { scope: 'sessions' },
       params: idParams('session'),
       body: SendMessage,
       response: [201, ChatMessage],

@@ -27,11 +27,10 @@ export const clearStop: TransitionHandler = async (tx, session, robot, context) 
     .where('id', '=', session.id)
     .where('stop_at', 'is not', null)
     .where('stop_requests', '=', session.stop_requests)
-    .$if(!context.asAdmin, (query) =>
+    .$if(!context.asAdmin && !context.asClient, (query) =>
       query.where((eb) =>
         eb.or([
           eb('stop_by_owner', '=', false),
-          eb('client_id', '=', context.actorId ?? null),
           eb.exists(
             eb
               .selectFrom('robots')
@@ -87,7 +86,7 @@ export const requestClearStop: TransitionHandler = async (tx, session, robot, co
   const activeStop = await findActiveStop(tx, session.id)
   if (!activeStop)
     throw conflict('no_stop_in_force', 'The session has no latched stop. Resume the session if it is paused.')
-  const mayClear = context.asAdmin || session.client_id === context.actorId
+  const mayClear = context.asAdmin || context.asClient
   if (mayClear || clearableBy(activeStop.stop_by_owner, robot.stop_clear) === 'anyone') {
     throw conflict('stop_clearable', 'You may clear this stop yourself.')
   }
@@ -126,7 +125,7 @@ export async function requiresHoldAfterEnd(
   robot: RobotRecord,
   context: ActionContext,
 ): Promise<boolean> {
-  if (context.asAdmin || context.actorId === robot.owner_id) return false
+  if (context.asAdmin || context.asClient) return false
   const stop = await findActiveStop(tx, sessionId)
   return stop !== undefined && clearableBy(stop.stop_by_owner, robot.stop_clear) === 'owner'
 }

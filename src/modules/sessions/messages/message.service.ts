@@ -6,6 +6,7 @@ import type { Db, Tables } from '../../../core/database/tables.ts'
 import { AppError, notFound, uniqueViolation } from '../../../core/errors/errors.ts'
 import { appendEventSql } from '../../../core/events/outbox-sql.ts'
 import type { RunStatement } from '../../../core/events/transactor.ts'
+import { can, requireKeyFor } from '../../../core/http/authorization.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { messageView } from '../record/session.view.ts'
 import { logEvent } from '../record/session-event-log.ts'
@@ -32,6 +33,12 @@ interface NewMessage {
   readonly senderId: string
   readonly senderName: string
   readonly isAdmin: boolean
+  /** The organization that the sender acts for. */
+  readonly organizationId: string
+  /** The same, if the sender may write to the sessions of its robots; otherwise null. */
+  readonly clientId: string | null
+  /** The groups of robots that this is limited to; null for all. */
+  readonly groupIds: readonly string[] | null
   readonly body: string
   readonly clientMessageId: string | null
   readonly at: Date
@@ -67,7 +74,11 @@ const insertNext = compiled<NewMessage & { readonly event: string }>()((db, para
         .set((eb) => ({ event_seq: eb('event_seq', '+', 1) }))
         .where('id', '=', param('sessionId'))
         .where(
-          sql<boolean>`(${param('isAdmin')}::boolean or ${param('senderId')}::uuid in (operator_id, client_id))`,
+          sql<boolean>`(${param('isAdmin')}::boolean
+            or (operator_id = ${param('senderId')}::uuid
+              and ${param('organizationId')}::uuid = case when own_operator then client_id else operator_id end)
+            or (client_id = ${param('clientId')}::uuid and (${param('groupIds')}::uuid[] is null or exists (
+              select from robots where robots.id = robot_id and robots.group_id = any(${param('groupIds')}::uuid[])))))`,
         )
         .returning(['id', 'event_seq', 'operator_id', 'client_id']),
     )
@@ -82,10 +93,8 @@ const insertNext = compiled<NewMessage & { readonly event: string }>()((db, para
             'next_entry.event_seq',
             sql<string>`${param('senderId')}::uuid`.as('sender_id'),
             sql<string>`${param('senderName')}::text`.as('sender_name'),
-            sql<Role>`case ${param('senderId')}::uuid
-                when operator_id then 'operator' when client_id then 'client' else 'admin' end`.as(
-              'sender_role',
-            ),
+            sql<Role>`case when operator_id = ${param('senderId')}::uuid then 'operator'
+                when client_id = ${param('clientId')}::uuid then 'client' else 'admin' end`.as('sender_role'),
             sql<string>`${param('body')}::text`.as('body'),
             sql<string | null>`${param('clientMessageId')}::text`.as('client_message_id'),
             sql<Date>`${param('at')}::timestamptz`.as('created_at'),
@@ -161,6 +170,9 @@ export function createMessages(deps: {
       senderId: caller.userId,
       senderName: caller.displayName,
       isAdmin: caller.roles.includes('admin'),
+      organizationId: caller.organization.id,
+      clientId: can(caller, 'sessions.manage') ? caller.organization.id : null,
+      groupIds: caller.organization.groupIds,
       body,
       clientMessageId: clientMessageId ?? null,
       at,
@@ -183,6 +195,7 @@ export function createMessages(deps: {
       body: string,
       clientMessageId: string | undefined,
     ): Promise<{ message: ChatMessage; created: boolean }> {
+      requireKeyFor(caller, 'sessions.manage')
       try {
         return { message: await insert(caller, sessionId, body, clientMessageId), created: true }
       } catch (cause) {

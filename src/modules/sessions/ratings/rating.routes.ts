@@ -11,7 +11,7 @@ export function ratingEndpoints(deps: { ratings: Ratings; now: () => Date }): En
       method: 'post',
       path: '/api/sessions/{id}/rate',
       summary: 'Rates one of your completed sessions, once',
-      access: { role: 'client' },
+      access: { role: 'client', scope: 'sessions' },
       params: idParams('session'),
       body: RateSession,
       response: [200, SessionDetail],

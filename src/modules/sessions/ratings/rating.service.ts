@@ -3,6 +3,7 @@ import type { Transact } from '../../../core/events/transactor.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import type { RateSession } from '../record/session.schema.ts'
 import type { SessionDetailRow } from '../record/session.view.ts'
+import { partsIn } from '../record/session-part.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import { recordTransition } from '../record/session-transitions.ts'
 
@@ -18,9 +19,9 @@ export function createRatings(deps: { transact: Transact; now: () => Date; queri
      */
     async rate(caller: Caller, sessionId: string, input: RateSession): Promise<SessionDetailRow> {
       const session = await queries.get(caller, sessionId)
-      if (session.client_id !== caller.userId)
+      if (!partsIn(caller, session, 'sessions.manage').includes('client'))
         throw forbidden('session_owner_required', 'Only the owner of the robot may rate the session.')
-      if (session.operator_id === session.client_id) {
+      if (session.operator_id === caller.userId || session.own_operator) {
         throw forbidden(
           'own_session_not_rateable',
           'You were the operator of this session on your own robot. Such a session cannot be rated.',

@@ -1,5 +1,5 @@
 import { SessionStatus } from '@wheelhouse/protocol'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { countsOf } from '../../../core/database/counts.ts'
 import type { Db } from '../../../core/database/tables.ts'
 
@@ -7,16 +7,15 @@ import type { Db } from '../../../core/database/tables.ts'
 export const averageRating = sql<number | null>`round(avg(rating), 2)::float8`
 export const ratingCount = sql<number>`count(rating)`
 
-/** Returns the number of a user's sessions per status, including zeros. */
+/** Returns the number of the sessions of a party per status, including zeros. */
 export async function sessionsByStatus(
   db: Db,
-  partyColumn: 'client_id' | 'operator_id',
-  userId: string,
+  isCounted: RawBuilder<boolean>,
 ): Promise<Record<SessionStatus, number>> {
   const rows = await db
     .selectFrom('sessions')
     .select(['status', sql<number>`count(*)`.as('count')])
-    .where(partyColumn, '=', userId)
+    .where(isCounted)
     .groupBy('status')
     .execute()
   return countsOf(SessionStatus.options, rows)

@@ -4,7 +4,6 @@ import { compiled } from '../../../core/database/compiled.ts'
 import { containsAll } from '../../../core/database/like-patterns.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../../core/http/cursor.ts'
-import type { Caller } from '../../../core/http/endpoint.ts'
 import { wordsOf } from '../../../core/http/search-words.ts'
 import {
   type CountSessions,
@@ -13,7 +12,14 @@ import {
   SESSION_COUNT_MAX,
 } from './session.schema.ts'
 import { type ListedSession, viewColumns } from './session.view.ts'
-import { matchesFilter, type PartyColumn, partyColumnsOf } from './session-filter.ts'
+import {
+  isOf,
+  type Lister,
+  matchesFilter,
+  type Party,
+  type PartyColumn,
+  partiesOf,
+} from './session-filter.ts'
 
 /** Selects sessions with the names recorded at their end, or the current names while they are not over. */
 export const selectWithNames = (db: Db) =>
@@ -28,7 +34,7 @@ export const selectWithNames = (db: Db) =>
     ])
 
 interface NewestPage {
-  readonly userId: string
+  readonly partyId: string
   readonly status?: SessionStatus | undefined
   readonly limit: number
   readonly offset: number
@@ -39,7 +45,8 @@ const listByParty = (partyColumn: PartyColumn, { byStatus }: { byStatus: boolean
   compiled<NewestPage>()((db, param) =>
     selectWithNames(db)
       .select(viewColumns)
-      .where(`sessions.${partyColumn}`, '=', param('userId'))
+      .where(`sessions.${partyColumn}`, '=', param('partyId'))
+      .$if(partyColumn === 'operator_id', (query) => query.where('sessions.own_operator', '=', false))
       .$if(byStatus, (query) => query.where('sessions.status', '=', sql<SessionStatus>`${param('status')}`))
       .orderBy('sessions.created_at', 'desc')
       .orderBy('sessions.id', 'desc')
@@ -74,25 +81,24 @@ function followsCursor({ sort, cursor }: ListSessions): RawBuilder<boolean> | un
  */
 async function listFiltered(
   db: Db,
-  partyColumns: readonly PartyColumn[],
-  userId: string,
+  parties: readonly Party[],
   query: ListSessions,
 ): Promise<ListedSession[]> {
   const { limit, offset, sort } = query
   const direction = sort === NEWEST_FIRST ? 'desc' : 'asc'
   const follows = followsCursor(query)
-  const firstOf = (column: PartyColumn) =>
+  const firstOf = (party: Party) =>
     db
       .selectFrom('sessions')
       .select(['id', 'created_at'])
-      .where(column, '=', userId)
-      .where(matchesFilter(query, { column, userId }))
+      .where(isOf(party))
+      .where(matchesFilter(query, party))
       .$if(follows !== undefined, (sessions) => sessions.where(follows as RawBuilder<boolean>))
       .orderBy('created_at', direction)
       .orderBy('id', direction)
       .limit(offset + limit + 1)
-      .as(column)
-  const [first, second] = partyColumns.map(firstOf)
+      .as(party.column)
+  const [first, second] = parties.map(firstOf)
   const pageIds = db
     .selectFrom(first as ReturnType<typeof firstOf>)
     .selectAll()
@@ -118,15 +124,14 @@ const isPlain = ({ robotId, from, to, search, cursor, sort }: ListSessions) =>
 /** Reads the lists of a caller's sessions: those that the caller operates, and those on the caller's robots. */
 export function createSessionLists({ db }: { db: Db }) {
   /** Reads a page and one session more. */
-  async function readPage(caller: Caller, query: ListSessions): Promise<ListedSession[]> {
-    const partyColumns = partyColumnsOf(caller)
-    const [partyColumn, secondColumn] = partyColumns
-    if (!partyColumn) return []
-    const { userId } = caller
-    if (secondColumn || !isPlain(query)) return await listFiltered(db, partyColumns, userId, query)
+  async function readPage(caller: Lister, query: ListSessions): Promise<ListedSession[]> {
+    const parties = partiesOf(caller)
+    const [party, second] = parties
+    if (!party) return []
+    if (second || party.groupIds !== null || !isPlain(query)) return await listFiltered(db, parties, query)
     const { status, limit, offset } = query
-    return await pageQueries[partyColumn][status === undefined ? 'all' : 'byStatus'](db, {
-      userId,
+    return await pageQueries[party.column][status === undefined ? 'all' : 'byStatus'](db, {
+      partyId: party.id,
       status,
       limit: limit + 1,
       offset,
@@ -134,12 +139,12 @@ export function createSessionLists({ db }: { db: Db }) {
   }
 
   /** Counts a party's sessions of each status. `others` excludes those that the user has as client. */
-  async function countsOf(column: PartyColumn, userId: string, filter: CountSessions, others: boolean) {
+  async function countsOf(party: Party, filter: CountSessions, others: boolean) {
     const matching = db
       .selectFrom('sessions')
-      .where(column, '=', userId)
-      .where(matchesFilter(filter, { column, userId }))
-      .$if(others, (sessions) => sessions.where('client_id', '<>', userId))
+      .where(isOf(party))
+      .where(matchesFilter(filter, party))
+      .$if(others, (sessions) => sessions.where('client_id', '<>', party.id))
     if (filter.search !== undefined) {
       // A search reads the index to its end in any case, and a limit for each status would read it five times.
       return await matching
@@ -161,7 +166,7 @@ export function createSessionLists({ db }: { db: Db }) {
      * @throws 400 for a cursor of another list or order.
      */
     async page(
-      caller: Caller,
+      caller: Lister,
       query: ListSessions,
     ): Promise<{ rows: ListedSession[]; next: string | undefined }> {
       const { page, last } = pageOf(await readPage(caller, query), query.limit)
@@ -169,13 +174,11 @@ export function createSessionLists({ db }: { db: Db }) {
     },
 
     /** Counts the caller's sessions for each status, under the other filters, up to `SESSION_COUNT_MAX` of each. */
-    async counts(caller: Caller, filter: CountSessions): Promise<Record<SessionStatus, number>> {
-      const partyColumns = partyColumnsOf(caller)
-      const isBoth = partyColumns.length === 2
+    async counts(caller: Lister, filter: CountSessions): Promise<Record<SessionStatus, number>> {
+      const parties = partiesOf(caller)
+      const isBoth = parties.length === 2
       const parts = await Promise.all(
-        partyColumns.map((column) =>
-          countsOf(column, caller.userId, filter, isBoth && column === 'operator_id'),
-        ),
+        parties.map((party) => countsOf(party, filter, isBoth && party.column === 'operator_id')),
       )
       const counts = parts.flat()
       return Object.fromEntries(
@@ -187,12 +190,12 @@ export function createSessionLists({ db }: { db: Db }) {
     },
 
     /** Lists the robots of the caller's sessions by name, also removed ones. */
-    async robots(caller: Caller, { search, robotId, limit }: ListSessionRobots) {
-      const [first, second] = partyColumnsOf(caller).map((column) =>
+    async robots(caller: Lister, { search, robotId, limit }: ListSessionRobots) {
+      const [first, second] = partiesOf(caller).map((party) =>
         db
           .selectFrom('sessions')
           .select('robot_id')
-          .where(column, '=', caller.userId)
+          .where(isOf(party))
           .$if(robotId !== undefined, (sessions) => sessions.where('robot_id', '=', robotId as string)),
       )
       if (!first) return []

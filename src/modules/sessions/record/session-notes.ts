@@ -31,6 +31,11 @@ export async function appendSessionNote(tx: Tx, sessionId: string, note: Session
     .executeTakeFirstOrThrow()
   const subject = { session_id: sessionId, robot_id: session.robot_id, robot_name: robot.name }
   await tx.notify(at, [
-    { userId: session.client_id, type, data: { ...subject, ...reason, ...details }, causedByUser: false },
+    {
+      organizationId: session.client_id,
+      robotId: session.robot_id,
+      type,
+      data: { ...subject, ...reason, ...details },
+    },
   ])
 }

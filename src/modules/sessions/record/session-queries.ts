@@ -5,10 +5,11 @@ import { columnsOf } from '../../../core/database/columns.ts'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import { notFound } from '../../../core/errors/errors.ts'
-import type { Caller } from '../../../core/http/endpoint.ts'
+import { memberMay } from '../../../core/http/authorization.ts'
 import { Session, SessionEvent } from './session.entity.ts'
 import { eventView, type SessionDetailRow, type SessionRow } from './session.view.ts'
 import { selectWithNames } from './session-list.service.ts'
+import { partsIn, type SessionPart, type SessionViewer } from './session-part.ts'
 
 /** Maximum number of logs that one query reads, and the number of entries after which it reads no further log. */
 const MAX_LOGS_PER_QUERY = 500
@@ -17,7 +18,7 @@ const MAX_ENTRIES_PER_QUERY = 5_000
 const MAX_SESSIONS_PER_QUERY = 500
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-export type SessionParties = Pick<SessionRow, 'id' | 'operator_id' | 'client_id' | 'robot_id' | 'event_seq'>
+export type SessionParties = SessionPart & Pick<SessionRow, 'id' | 'robot_id' | 'event_seq'>
 
 interface Ids {
   readonly ids: readonly string[]
@@ -26,8 +27,10 @@ interface Ids {
 const partiesOf = compiled<Ids>()((db, param) =>
   db
     .selectFrom('sessions')
-    .select(['id', 'operator_id', 'client_id', 'robot_id', 'event_seq'])
-    .where('id', '=', sql<string>`any(${param('ids')}::uuid[])`),
+    .innerJoin('robots', 'robots.id', 'sessions.robot_id')
+    .select(['sessions.id', 'sessions.operator_id', 'sessions.client_id', 'sessions.own_operator'])
+    .select(['sessions.robot_id', 'sessions.event_seq', 'robots.group_id'])
+    .where('sessions.id', '=', sql<string>`any(${param('ids')}::uuid[])`),
 )
 
 const detailsOf = compiled<Ids>()((db, param) =>
@@ -35,6 +38,7 @@ const detailsOf = compiled<Ids>()((db, param) =>
     .select(columnsOf(Session).map((column) => `sessions.${column}` as const))
     .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
     .select(['robot_presence.connected as robot_connected', 'robots.stream_url', 'robots.stop_clear'])
+    .select('robots.group_id')
     .leftJoin('robot_models', 'robot_models.robot_type', 'robots.robot_type')
     .select(({ fn }) => [
       fn.coalesce('robots.control_schema', 'robot_models.control_schema').as('control_schema'),
@@ -91,11 +95,28 @@ const entriesOf = compiled<LogRanges>()((db, param) =>
     .orderBy('entry.seq'),
 )
 
-/** Returns whether a user may see a session: its operator, its client, or an admin. */
-const isVisibleTo = (
-  { userId, roles }: Pick<Caller, 'userId' | 'roles'>,
-  session: { operator_id: string; client_id: string },
-) => session.operator_id === userId || session.client_id === userId || roles.includes('admin')
+/** Returns whether a user may see a session: its operator, its owner or a member of its team, or an admin. */
+const isVisibleTo = (viewer: SessionViewer, session: SessionPart) =>
+  partsIn(viewer, session, 'sessions.read').length > 0
+
+/** Selects the robot of a session that a user may stop, as its operator or as a member of its organization. */
+const stoppableRobot = compiled<{ sessionId: string; userId: string }>()((db, param) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('robots', 'robots.id', 'sessions.robot_id')
+    .select('sessions.robot_id')
+    .where('sessions.id', '=', param('sessionId'))
+    .where((eb) =>
+      eb.or([
+        eb('sessions.operator_id', '=', param('userId')),
+        memberMay('sessions.stop', {
+          user: sql`${param('userId')}::uuid`,
+          organization: sql.ref('sessions.client_id'),
+          group: sql.ref('robots.group_id'),
+        }),
+      ]),
+    ),
+)
 
 /** Reads sessions and their logs, and checks visibility. Concurrent reads of one kind share a query. */
 export function createSessionQueries({ db }: { db: Db }) {
@@ -121,20 +142,29 @@ export function createSessionQueries({ db }: { db: Db }) {
      * Returns the operator, the client and the robot of a session.
      * @throws 404 when the session does not exist or the caller may not see it.
      */
-    async parties(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionParties> {
+    async parties(caller: SessionViewer, id: string): Promise<SessionParties> {
       const session = await findParties(id)
       if (!session || !isVisibleTo(caller, session)) throw notFound('Session')
       return session
     },
 
     /** Returns whether the session exists and the caller may see it. Accepts malformed ids. */
-    async isParticipant(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<boolean> {
+    async isParticipant(caller: SessionViewer, id: string): Promise<boolean> {
       const session = UUID.test(id) ? await findParties(id.toLowerCase()) : undefined
       return session !== undefined && isVisibleTo(caller, session)
     },
 
+    /**
+     * Returns the robot of a session if the user may stop it, in whatever organization; undefined otherwise.
+     * @param isAdmin whether the user is an admin, who may stop every robot
+     */
+    async stoppableRobot(userId: string, isAdmin: boolean, sessionId: string): Promise<string | undefined> {
+      if (isAdmin) return (await findParties(sessionId))?.robot_id
+      return (await stoppableRobot(db, { sessionId, userId }))[0]?.robot_id
+    },
+
     /** @throws 404 when the session does not exist or the caller may not see it. */
-    async get(caller: Pick<Caller, 'userId' | 'roles'>, id: string): Promise<SessionDetailRow> {
+    async get(caller: SessionViewer, id: string): Promise<SessionDetailRow> {
       const row = await findDetail(id)
       if (!row || !isVisibleTo(caller, row)) throw notFound('Session')
       return row

@@ -18,6 +18,8 @@ export type ActionContext = {
   readonly at: Date
   /** Whether the actor is an admin, regardless of the actor's role in the session. */
   readonly asAdmin?: boolean
+  /** Whether the actor may act as the owner of the robot. */
+  readonly asClient?: boolean
 } & (
   | { readonly actorId: string; readonly reason?: string }
   // A reason of the platform is a code; packages/protocol/reason-texts.ts has its text.
@@ -133,6 +135,8 @@ export function emitRobotStatus(tx: Tx, robot: RobotRecord & { last_heartbeat: D
         owner_id: robot.owner_id,
         robot_type: robot.robot_type,
         require_certification: robot.require_certification,
+        group_id: robot.group_id,
+        operators: robot.operators,
         status: robot.status,
         last_heartbeat: iso(robot.last_heartbeat),
       },
@@ -143,7 +147,10 @@ export function emitRobotStatus(tx: Tx, robot: RobotRecord & { last_heartbeat: D
 export type TransitionRecord = ActionContext & {
   /** Other entries make no notifications. */
   readonly type: LogEntry['type'] & NotificationType
+  /** The users to notify. The owner of the robot stands for those members of an organization who look after its robots. */
   readonly notifyUserIds: readonly string[]
+  /** Whether the actor is not notified. */
+  readonly exceptActor?: boolean
   /** Additional fields of the log entry and the notifications. */
   readonly details?: Readonly<Record<string, unknown>>
 }
@@ -170,7 +177,7 @@ export async function recordTransition(
   robotName: string,
   change: TransitionRecord,
 ): Promise<void> {
-  const { type, at, actorId, reason } = change
+  const { type, at, actorId, reason, exceptActor } = change
   const details = { ...change.details, ...newOutage(session) }
   const data = {
     status: session.status,
@@ -186,14 +193,16 @@ export async function recordTransition(
     ...(reason !== undefined && { reason }),
     ...details,
   }
-  const userIds = [...new Set(change.notifyUserIds)]
+  const robot = { organizationId: session.client_id, robotId: session.robot_id }
+  const recipients = change.notifyUserIds.map((userId) => (userId === session.client_id ? robot : { userId }))
   await tx.notify(
     at,
-    userIds.map((userId) => ({ userId, type, data: notificationData, causedByUser: userId === actorId })),
+    recipients.map((recipient) => ({ ...recipient, type, data: notificationData, actorId, exceptActor })),
   )
 }
 
-/** Returns the client and the operator of a session without the actor. */
-export function otherParticipants(session: SessionRecord, actorId: string | undefined): string[] {
-  return [session.client_id, session.operator_id].filter((userId) => userId !== actorId)
-}
+/** Returns that the client and the operator of a session are notified, without the actor. */
+export const otherParticipants = (session: SessionRecord) => ({
+  notifyUserIds: [session.client_id, session.operator_id],
+  exceptActor: true,
+})

@@ -33,6 +33,10 @@ const shared = {
   robot_name: z.string(),
   robot_type: z.string(),
   operator_name: z.string(),
+  own_operator: z.literal(true).optional().meta({
+    description:
+      "Present if the operator drives as a member of the robot's organization. Such a session costs nothing.",
+  }),
 }
 
 /** A completed session with 24 billed minutes at 50 cents each. */

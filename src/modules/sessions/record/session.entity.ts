@@ -20,7 +20,7 @@ export const Session = defineEntity({
     robot: () => referenceTo('Robot'),
     operator: () => referenceTo('User'),
     /** The robot's owner at the time the session was created, who may watch and stop the session and pays for it. */
-    client: () => referenceTo('User'),
+    client: () => referenceTo('Organization'),
     status: p.enum(SessionStatus.options),
     scheduledFor: p.datetime(3).nullable(),
     /** Agreed length, including extensions; null when no end is planned. */
@@ -63,6 +63,8 @@ export const Session = defineEntity({
     planId: p.text().nullable(),
     clientRateCentsPerMinute: p.integer().nullable(),
     operatorSharePercent: p.integer().nullable(),
+    /** Whether the operator drives as a member of the robot's organization. Such a session costs nothing. */
+    ownOperator: p.boolean().default(false),
     /** Set with the two amounts when the session is COMPLETED; null before that and when CANCELLED. */
     billableMinutes: p.integer().nullable(),
     /** The remote stop. It is latched while `stopAt` is set. A session with a latched stop is PAUSED. */

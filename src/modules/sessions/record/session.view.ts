@@ -2,10 +2,11 @@ import type { ChatMessage, SessionLogEvent, StopClear } from '@wheelhouse/protoc
 import type { Selectable } from 'kysely'
 import { iso } from '../../../core/database/iso.ts'
 import type { Tables } from '../../../core/database/tables.ts'
-import type { Caller } from '../../../core/http/endpoint.ts'
+import { can } from '../../../core/http/authorization.ts'
 import { BYTES_PER_MB } from '../../../core/units.ts'
 import { percentile } from '../latency/latency-histogram.ts'
 import { plannedEndOf } from './booking.service.ts'
+import { type SessionViewer, seesAsClient } from './session-part.ts'
 import type { SessionDetail, SessionView } from './session-view.schema.ts'
 import { clearableBy } from './stop-authority.ts'
 
@@ -26,6 +27,7 @@ export const viewColumns = [
   'sessions.robot_id',
   'sessions.operator_id',
   'sessions.client_id',
+  'sessions.own_operator',
 ] as const
 type WithoutTable<C extends string> = C extends `sessions.${infer Column}` ? Column : never
 
@@ -45,6 +47,8 @@ export type ListedSession = Pick<
 export type SessionDetailRow = SessionRow & {
   robot_connected: boolean
   stream_url: string
+  /** The group of the robot. */
+  group_id: string | null
   control_schema: Record<string, unknown> | null
   telemetry_schema: Record<string, unknown> | null
   stop_clear: StopClear
@@ -62,7 +66,7 @@ export type SessionDetailRow = SessionRow & {
   video_dropped: number | null
 }
 
-type Viewer = Pick<Caller, 'userId' | 'roles'>
+type Viewer = SessionViewer
 
 /** Returns the minutes from start to end, or to now, rounded up; null before the start. */
 function durationMinutes(row: Pick<SessionRow, 'started_at' | 'ended_at'>, now: Date): number | null {
@@ -71,7 +75,11 @@ function durationMinutes(row: Pick<SessionRow, 'started_at' | 'ended_at'>, now: 
 }
 
 /** Returns the view of a session: its operator sees earnings, other viewers see the collected data. */
-export function sessionView(row: ListedSession, viewerId: string, now: Date): SessionView {
+export function sessionView(
+  row: ListedSession,
+  viewer: Pick<SessionViewer, 'userId' | 'organization'>,
+  now: Date,
+): SessionView {
   const shared = {
     id: row.id,
     status: row.status,
@@ -85,9 +93,10 @@ export function sessionView(row: ListedSession, viewerId: string, now: Date): Se
     robot_name: row.robot_name,
     robot_type: row.robot_type,
     operator_name: row.operator_name,
+    ...(row.own_operator && { own_operator: true as const }),
   }
   // An owner who operates their own robot pays for the session and sees the client view.
-  if (viewerId === row.operator_id && viewerId !== row.client_id) {
+  if (viewer.userId === row.operator_id && !seesAsClient(viewer, row)) {
     return { ...shared, operator_earnings_cents: row.operator_earnings_cents }
   }
   return {
@@ -98,9 +107,8 @@ export function sessionView(row: ListedSession, viewerId: string, now: Date): Se
 }
 
 export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date): SessionDetail {
-  const viewerId = viewer.userId
   const currentPauseMs = row.paused_at === null ? 0 : now.getTime() - row.paused_at.getTime()
-  const view = sessionView(row, viewerId, now)
+  const view = sessionView(row, viewer, now)
   const details = {
     operator_id: row.operator_id,
     client_id: row.client_id,
@@ -116,7 +124,7 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
     ends_at: iso(row.ends_at),
     rating_comment: row.rating_comment,
     end_reason: row.end_reason,
-    stream_url: streamUrl(row, viewerId),
+    stream_url: streamUrl(row, viewer),
     control: {
       connected: row.robot_connected,
       operator_joined: row.driven,
@@ -137,9 +145,9 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
 }
 
 /** Returns the video address of the robot. Hides it from the operator after the session has ended. */
-function streamUrl(row: SessionDetailRow, viewerId: string): string | null {
+function streamUrl(row: SessionDetailRow, viewer: Viewer): string | null {
   const isOpen = row.status === 'ACTIVE' || row.status === 'PAUSED'
-  const mayViewStream = isOpen || row.operator_id !== viewerId || row.client_id === viewerId
+  const mayViewStream = isOpen || row.operator_id !== viewer.userId || seesAsClient(viewer, row)
   return mayViewStream && row.stream_url !== '' ? row.stream_url : null
 }
 
@@ -202,6 +210,9 @@ function speedView(row: SessionDetailRow): NonNullable<SessionDetail['latency']>
   }
 }
 
+const mayManage = (viewer: Viewer, { client_id, group_id }: SessionDetailRow) =>
+  can(viewer, 'sessions.manage', { organizationId: client_id, groupId: group_id })
+
 function stopView(row: SessionDetailRow, viewer: Viewer): SessionDetail['control']['stop'] {
   if (row.stop_at === null || row.stop_reason === null) return null
   const clearable = clearableBy(row.stop_by_owner, row.stop_clear)
@@ -211,7 +222,7 @@ function stopView(row: SessionDetailRow, viewer: Viewer): SessionDetail['control
     by: row.stop_by_id,
     by_role: row.stop_by_role,
     clearable_by: clearable,
-    may_clear: clearable === 'anyone' || viewer.userId === row.client_id || viewer.roles.includes('admin'),
+    may_clear: clearable === 'anyone' || mayManage(viewer, row) || viewer.roles.includes('admin'),
     clear_requested_at: iso(row.stop_clear_requested_at),
   }
 }

@@ -4,6 +4,7 @@ import type { CoreServices } from '../../../core/core-services.ts'
 import { ExportProblem } from '../../../core/exports/export-problem.ts'
 import { type ExportJob, exportClaimLost } from '../../../core/exports/exports.ts'
 import type { Attempt } from '../../../core/jobs/queue.ts'
+import { ownMembership } from '../../organizations/index.ts'
 import {
   EXPORT_PAGE,
   type ExportCursor,
@@ -93,8 +94,8 @@ export function createExportWriter(
     let row = await begin(attempt.data.exportId)
     if (!row) return
     const format = row.format === 'csv' ? csvExport(row.request) : jsonExport
-    const { roles, filter } = row.request
-    const read = exports.reader({ userId: row.user_id, roles }, filter)
+    const { roles, filter, organization = ownMembership(row.user_id) } = row.request
+    const read = exports.reader({ userId: row.user_id, roles, organization }, filter)
     while (row.status === 'RUNNING') {
       attempt.signal.throwIfAborted()
       const chunk = await nextChunk(row, format, read)

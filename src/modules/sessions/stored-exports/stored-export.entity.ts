@@ -3,6 +3,7 @@ import type { Role } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { referenceTo } from '../../../core/database/reference.ts'
 import type { TablesOf } from '../../../core/database/tables.ts'
+import type { Membership } from '../../../core/http/authorization.ts'
 import type { ExportFilter } from '../export/export.service.ts'
 
 export const StoredExportStatus = z.enum(['PENDING', 'RUNNING', 'READY', 'FAILED'])
@@ -14,9 +15,16 @@ export const SessionExport = defineEntity({
   properties: {
     id: p.uuid().primary(),
     user: () => referenceTo('User').deleteRule('cascade'),
+    /** The organization that the user acted for. */
+    organization: () => referenceTo('Organization').deleteRule('cascade'),
     format: p.enum(['csv', 'json'] as const),
     /** The filter, and the roles of the user at the request, which decide on the sessions and on the columns. */
-    request: p.json<{ filter: ExportFilter; roles: readonly Role[] }>(),
+    request: p.json<{
+      filter: ExportFilter
+      roles: readonly Role[]
+      /** What the user was in the organization; missing in exports from before organizations. */
+      organization?: Membership
+    }>(),
     status: p.enum(StoredExportStatus.options).default('PENDING'),
     /** How many sessions there were at the request. */
     totalRows: p.integer(),

@@ -16,7 +16,7 @@ function requestEndpoints(storedExports: StoredExports): Endpoint[] {
       method: 'post',
       path: '/api/session-exports/count',
       summary: 'Counts the sessions that an export would have',
-      access: {},
+      access: { scope: 'read' },
       body: ExportSessions,
       response: [200, ExportCount],
       run: async ({ caller, body }) => {
@@ -28,7 +28,7 @@ function requestEndpoints(storedExports: StoredExports): Endpoint[] {
       method: 'post',
       path: '/api/session-exports',
       summary: 'Starts an export of your sessions in the background',
-      access: {},
+      access: { scope: 'read' },
       body: ExportSessions,
       response: [202, StoredExport],
       example: { status: 'PENDING', rows: 0, bytes: 0, finished_at: null },
@@ -45,9 +45,9 @@ function requestEndpoints(storedExports: StoredExports): Endpoint[] {
       path: '/api/session-exports',
       list: true,
       summary: 'Lists your stored exports of sessions, newest first',
-      access: {},
+      access: { scope: 'read' },
       response: [200, StoredExportList],
-      run: async ({ caller }) => ({ exports: await storedExports.list(caller.userId) }),
+      run: async ({ caller }) => ({ exports: await storedExports.list(caller) }),
     }),
   ]
 }
@@ -59,23 +59,23 @@ function ownEndpoints(storedExports: StoredExports): Endpoint[] {
       method: 'get',
       path: '/api/session-exports/{id}',
       summary: 'Shows a stored export of sessions and its progress',
-      access: {},
+      access: { scope: 'read' },
       params,
       response: [200, StoredExport],
-      run: async ({ caller, params }) => await storedExports.get(caller.userId, params.id),
+      run: async ({ caller, params }) => await storedExports.get(caller, params.id),
     }),
     endpoint({
       method: 'get',
       path: '/api/session-exports/{id}/download',
       summary: 'Downloads a stored export of sessions, for 24 hours',
-      access: {},
+      access: { scope: 'read' },
       params,
       response: [200],
       media: ['text/csv', 'application/json'],
       download: SessionList,
       errors: { 409: { export_not_ready: 'when the export is running, or has failed' } },
       run: async ({ caller, params, http }) => {
-        const { content, format, bytes, createdAt } = await storedExports.download(caller.userId, params.id)
+        const { content, format, bytes, createdAt } = await storedExports.download(caller, params.id)
         http.set('Content-Type', format === 'csv' ? csvExport(caller).mediaType : jsonExport.mediaType)
         http.set('Content-Length', String(bytes))
         http.set(
@@ -90,7 +90,7 @@ function ownEndpoints(storedExports: StoredExports): Endpoint[] {
       method: 'delete',
       path: '/api/session-exports/{id}',
       summary: 'Cancels or deletes an export of sessions',
-      access: {},
+      access: { scope: 'read' },
       params,
       response: [204],
       run: async ({ caller, params }) => await storedExports.remove(caller.userId, params.id),

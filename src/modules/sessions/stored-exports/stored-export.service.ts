@@ -78,6 +78,9 @@ export const createSessionExportJobs = (core: Pick<CoreServices, 'db' | 'transac
     notifyFailed: (tx, at, row) => notifyAbout(tx, at, row, 'export.failed'),
   })
 
+/** Whose export it is, and for which organization. */
+type Owner = Pick<Caller, 'userId' | 'organization'>
+
 /** Creates the service of exports that a job writes. Only their user sees them. */
 export function createStoredExports(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now'> & {
@@ -87,12 +90,13 @@ export function createStoredExports(
 ) {
   const { db, transact, now, exports, exportJobs } = deps
 
-  async function find(userId: string, id: string): Promise<SessionExportRow> {
+  async function find({ userId, organization }: Owner, id: string): Promise<SessionExportRow> {
     const row = await db
       .selectFrom('session_exports')
       .selectAll()
       .where('id', '=', id)
       .where('user_id', '=', userId)
+      .where('organization_id', '=', organization.id)
       .where('expires_at', '>', now())
       .executeTakeFirst()
     if (!row) throw notFound('Export')
@@ -132,8 +136,9 @@ export function createStoredExports(
           .values({
             id: randomUUID(),
             user_id: caller.userId,
+            organization_id: caller.organization.id,
             format,
-            request: { filter, roles: caller.roles },
+            request: { filter, roles: caller.roles, organization: caller.organization },
             total_rows: totalRows,
             created_at: at,
             expires_at: new Date(at.getTime() + KEEP_MS),
@@ -146,23 +151,24 @@ export function createStoredExports(
     },
 
     /** Lists the exports of a user, newest first. */
-    list: async (userId: string): Promise<StoredExport[]> =>
+    list: async ({ userId, organization }: Owner): Promise<StoredExport[]> =>
       (
         await db
           .selectFrom('session_exports')
           .selectAll()
           .where('user_id', '=', userId)
+          .where('organization_id', '=', organization.id)
           .where('expires_at', '>', now())
           .orderBy('created_at', 'desc')
           .limit(MAX_STORED)
           .execute()
       ).map(view),
 
-    get: async (userId: string, id: string): Promise<StoredExport> => view(await find(userId, id)),
+    get: async (owner: Owner, id: string): Promise<StoredExport> => view(await find(owner, id)),
 
     /** Returns the content of a finished export. Reads the next chunk only after the client has received the previous one. */
-    async download(userId: string, id: string) {
-      const row = await find(userId, id)
+    async download(owner: Owner, id: string) {
+      const row = await find(owner, id)
       if (row.status !== 'READY')
         throw conflict('export_not_ready', 'The export is not ready. Wait until its status is READY.')
       const content = Readable.from(contentOf(row), { highWaterMark: 1 })

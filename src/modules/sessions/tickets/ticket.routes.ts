@@ -36,7 +36,7 @@ export function ticketEndpoints({ sessionTickets }: { sessionTickets: SessionTic
       method: 'post',
       path: '/api/sessions/{id}/ticket',
       summary: 'Creates a ticket, valid for one minute, to control or watch a session at the gateway',
-      access: {},
+      access: { scope: 'read' }, // the service requires `drive` for control
       params: idParams('session'),
       body: RequestTicket,
       response: [201, TicketView],

@@ -1,7 +1,9 @@
 import type { Db } from '../../../core/database/tables.ts'
 import { conflict, forbidden } from '../../../core/errors/errors.ts'
+import { requireKeyFor } from '../../../core/http/authorization.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { TOKEN_TOLERANCE_MS } from '../../identity/index.ts'
+import { isOperatorOf, partsIn } from '../record/session-part.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import type { TicketStore } from './ticket.store.ts'
 import type { TicketPart, Tickets } from './ticket.ts'
@@ -43,7 +45,7 @@ export function createSessionTickets(deps: {
      */
     async issue(caller: Caller, sessionId: string, part: TicketPart): Promise<IssuedTicket> {
       const session = await queries.get(caller, sessionId)
-      if (part === 'control' && session.operator_id !== caller.userId) {
+      if (part === 'control' && !isOperatorOf(caller, session)) {
         throw forbidden(
           'session_operator_required',
           'Only the operator of the session may control its robot. Request a ticket to watch instead.',
@@ -55,6 +57,12 @@ export function createSessionTickets(deps: {
           'Controlling a robot requires the operator role. Add the role in your settings first.',
         )
       }
+      if (part === 'control') requireKeyFor(caller, 'sessions.drive')
+      else if (partsIn(caller, session, 'sessions.watch').length === 0)
+        throw forbidden(
+          'action_not_allowed',
+          'Your part in the organization does not include watching sessions.',
+        )
       if (session.status !== 'ACTIVE' && session.status !== 'PAUSED') {
         throw conflict(
           'session_not_open',
@@ -67,7 +75,8 @@ export function createSessionTickets(deps: {
       const { userId, credential, permissionsVersion } = caller
       const apiKeyId = credential.kind === 'api_key' ? { apiKeyId: credential.id } : {}
       const number = await ticketStore.nextNumber(userId)
-      const claims = { sessionId, userId, part, permissionsVersion, number, ...apiKeyId }
+      const organizationId = caller.organization.id
+      const claims = { sessionId, userId, organizationId, part, permissionsVersion, number, ...apiKeyId }
       const { ticket, expiresAt } = tickets.issue(claims, endOf(credential))
       return { url: `${nodeUrl}/sessions/${sessionId}/${part}`, ticket, expiresAt }
     },

@@ -13,6 +13,8 @@ export type TicketPart = 'control' | 'watch'
 export interface TicketClaims {
   readonly sessionId: string
   readonly userId: string
+  /** The organization that the user acts for. */
+  readonly organizationId: string
   readonly part: TicketPart
   /** API key that requested the ticket, if any. Connections opened with the ticket end with the key. */
   readonly apiKeyId?: string
@@ -35,12 +37,12 @@ const COUNT = '0|[1-9]\\d{0,14}'
 /** 32 bytes in base64url. The last character has two unused bits; only the canonical form with zeros matches. */
 const SIGNATURE = '[\\w-]{42}[AEIMQUYcgkosw048]'
 const TICKET = new RegExp(
-  `^((${UUID})\\.(${UUID})\\.(control|watch)\\.(${UUID}|-)\\.(${COUNT})\\.(${COUNT})\\.([1-9]\\d{12})\\.([\\w-]{22}))\\.(${SIGNATURE})$`,
+  `^((${UUID})\\.(${UUID})\\.(${UUID})\\.(control|watch)\\.(${UUID}|-)\\.(${COUNT})\\.(${COUNT})\\.([1-9]\\d{12})\\.([\\w-]{22}))\\.(${SIGNATURE})$`,
 )
 
 /**
  * Issues and verifies tickets for the gateway:
- * `<session id>.<user id>.<part>.<API key id or ->.<permissions version>.<number>.<expiry, Unix ms>.<nonce>.<signature>`.
+ * `<session id>.<user id>.<organization id>.<part>.<API key id or ->.<permissions version>.<number>.<expiry, Unix ms>.<nonce>.<signature>`.
  * The gateway accepts an upgrade by the signature. `TicketStore` decides whether the holder is admitted.
  */
 export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
@@ -48,13 +50,22 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
   return {
     /** Issues a ticket that expires after one minute, or at `endsBy` if that is earlier. */
     issue(claims: TicketClaims, endsBy?: Date): { ticket: string; expiresAt: Date } {
-      const { sessionId, userId, part, apiKeyId = NO_KEY, permissionsVersion, number } = claims
+      const {
+        sessionId,
+        userId,
+        organizationId,
+        part,
+        apiKeyId = NO_KEY,
+        permissionsVersion,
+        number,
+      } = claims
       const lifetimeEndMs = now().getTime() + TICKET_LIFETIME_MS
       const expiresAt = new Date(Math.min(lifetimeEndMs, endsBy?.getTime() ?? lifetimeEndMs))
       const nonce = randomBytes(NONCE_BYTES).toString('base64url')
       const claim = [
         sessionId,
         userId,
+        organizationId,
         part,
         apiKeyId,
         permissionsVersion,
@@ -69,14 +80,27 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
     read(ticket: string): Ticket | undefined {
       const match = TICKET.exec(ticket)
       if (!match) return undefined
-      const [, claim, sessionId, userId, part, apiKeyId, version, number, expiry, nonce, signature] =
-        match as unknown as string[]
+      const [
+        ,
+        claim,
+        sessionId,
+        userId,
+        organizationId,
+        part,
+        apiKeyId,
+        version,
+        number,
+        expiry,
+        nonce,
+        signature,
+      ] = match as unknown as string[]
       if (!secrets.verify(PURPOSE, claim as string, signature as string)) return undefined
       const expiresAt = new Date(Number(expiry))
       if (expiresAt <= now()) return undefined
       return {
         sessionId: sessionId as string,
         userId: userId as string,
+        organizationId: organizationId as string,
         part: part as TicketPart,
         ...(apiKeyId !== NO_KEY && { apiKeyId: apiKeyId as string }),
         permissionsVersion: Number(version),

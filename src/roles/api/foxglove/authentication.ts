@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import type { Role } from '@wheelhouse/protocol'
 import { AppError, forbidden, unauthorized } from '../../../core/errors/errors.ts'
 import { requestNetwork } from '../../../core/http/client-address.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
@@ -8,22 +7,23 @@ import { type Auth, TOKEN_TOLERANCE_MS } from '../../../modules/identity/index.t
 import type { FoxgloveTickets } from './foxglove-ticket.ts'
 
 /** The user of a connection, and the credential with which it ends. */
-export interface ConnectedUser {
-  readonly userId: string
-  readonly roles: readonly Role[]
+export interface ConnectedUser extends Pick<Caller, 'userId' | 'roles' | 'organization' | 'credential'> {
   readonly permissionsVersion: number
   readonly apiKeyId: string | undefined
   readonly endsAt: Date | undefined
 }
 
 export interface AuthenticationDeps {
-  readonly auth: Pick<Auth, 'authenticateToken' | 'readSessionCookie'>
-  readonly users: { currentRoles(userId: string): Promise<Role[]> }
+  readonly auth: Pick<
+    Auth,
+    'authenticateToken' | 'readSessionCookie' | 'chosenOrganization' | 'callerOfTicket'
+  >
   readonly tickets: Pick<FoxgloveTickets, 'read'>
   readonly ticketStore: {
     verdictOf(ticket: {
       sessionId: string
       userId: string
+      organizationId: string
       part: 'watch'
       apiKeyId?: string
       permissionsVersion: number
@@ -38,7 +38,7 @@ export interface AuthenticationDeps {
 
 /** Creates the authentication of upgrades: by ticket, by Bearer token, or by session cookie from an allowed Origin. */
 export function createAuthentication(deps: AuthenticationDeps) {
-  const { auth, users, tickets, ticketStore, allowedOrigins, rateLimits, trustedProxies } = deps
+  const { auth, tickets, ticketStore, allowedOrigins, rateLimits, trustedProxies } = deps
 
   async function byTicket(text: string, sessionId: string): Promise<ConnectedUser> {
     const ticket = tickets.read(text)
@@ -59,12 +59,13 @@ export function createAuthentication(deps: AuthenticationDeps) {
         'ticket_revoked',
         'The permissions behind the ticket have changed. Create a new one.',
       )
-    return { ...ticket, roles: await users.currentRoles(ticket.userId) }
+    return { ...ticket, ...(await auth.callerOfTicket(ticket)) }
   }
 
   async function byCredential({ headers }: IncomingMessage): Promise<ConnectedUser> {
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
-    if (bearer !== undefined) return connectedUser(await auth.authenticateToken(bearer))
+    if (bearer !== undefined)
+      return connectedUser(await auth.authenticateToken(bearer, auth.chosenOrganization(headers, false)))
     const cookie = auth.readSessionCookie(headers.cookie)
     if (!cookie)
       throw unauthorized(
@@ -74,7 +75,7 @@ export function createAuthentication(deps: AuthenticationDeps) {
     // A page of another site could open a WebSocket with the cookie of its visitor.
     if (!allowedOrigins.includes(headers.origin ?? ''))
       throw forbidden('origin_not_allowed', 'Connections from this Origin need a ticket.')
-    return connectedUser(await auth.authenticateToken(cookie))
+    return connectedUser(await auth.authenticateToken(cookie, auth.chosenOrganization(headers, true)))
   }
 
   /** @throws 401, 403; 429 after too many invalid credentials of a network */
@@ -94,11 +95,14 @@ export function createAuthentication(deps: AuthenticationDeps) {
 }
 
 /** Returns the user of a caller, with the end of the credential. */
-export function connectedUser({ userId, roles, permissionsVersion, credential }: Caller): ConnectedUser {
+export function connectedUser(caller: Caller): ConnectedUser {
+  const { userId, roles, organization, permissionsVersion, credential } = caller
   const isKey = credential.kind === 'api_key'
   return {
     userId,
     roles,
+    organization,
+    credential,
     permissionsVersion,
     apiKeyId: isKey ? credential.id : undefined,
     endsAt: isKey

@@ -45,11 +45,12 @@ export function foxgloveEndpoints(deps: {
       },
       run: async ({ caller, params, http }) => {
         chooseServed(await source.forFoxglove(params.id, caller))
-        const { userId, permissionsVersion, apiKeyId, endsAt } = connectedUser(caller)
+        const { userId, organization, permissionsVersion, apiKeyId, endsAt } = connectedUser(caller)
         const number = await ticketStore.nextNumber(userId)
         const { text, expiresAt } = tickets.issue({
           sessionId: params.id,
           userId,
+          organizationId: organization.id,
           apiKeyId,
           permissionsVersion,
           number,

@@ -3,7 +3,7 @@ import type { Db } from '../../../core/database/tables.ts'
 import { conflict, notFound } from '../../../core/errors/errors.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 
-export type SessionReader = Pick<Caller, 'userId' | 'roles'>
+export type SessionReader = Pick<Caller, 'userId' | 'roles' | 'organization' | 'credential'>
 
 /** The recording of a session, as far as Foxglove needs it. */
 export interface SessionRecording {

@@ -58,14 +58,14 @@ export function findRoutes(endpoints: readonly Endpoint[]): FindRoute {
 
 export function createRouteInvoker(deps: {
   find: FindRoute
-  authorize: (caller: Caller, access: Exclude<Endpoint['access'], 'public'>) => void
+  authorize: (caller: Caller, access: Exclude<Endpoint['access'], 'public'>, method: string) => void
   once: Idempotency['once']
   threadTime: ThreadTime
 }): RouteInvoker {
   const { find, authorize, once, threadTime } = deps
   const admit = (route: Route, caller: Caller) => {
-    const { access } = find(route)
-    if (access !== 'public') authorize(caller, access)
+    const { access, method } = find(route)
+    if (access !== 'public') authorize(caller, access, method)
   }
 
   async function call(

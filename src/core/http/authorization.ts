@@ -1,0 +1,130 @@
+import {
+  type ApiKeyScope,
+  type OrganizationAction,
+  type OrganizationRole,
+  permissions,
+  roleMay,
+  scopesInclude,
+} from '@wheelhouse/protocol'
+import { type RawBuilder, sql } from 'kysely'
+import { forbidden } from '../errors/errors.ts'
+import type { Caller } from './endpoint.ts'
+
+// The one decision about organizations: who may do what with which robot. Everything that asks goes through `can`, or, for lists,
+// through `inScope`, which is the same decision as a condition in SQL.
+
+/** What a caller is in the organization that the request acts for. */
+export interface Membership {
+  /** Id of the organization. The personal organization of a user has the id of the user. */
+  readonly id: string
+  readonly role: OrganizationRole
+  /** The groups whose robots the member may see; null for all robots. */
+  readonly groupIds: readonly string[] | null
+}
+
+/** A robot, or what belongs to one: its sessions, recordings and datasets. */
+export interface OwnedObject {
+  readonly organizationId: string
+  /** The group of the robot; null without one. */
+  readonly groupId: string | null
+}
+
+export type Member = Pick<Caller, 'organization' | 'credential'>
+
+/**
+ * Returns whether a caller may perform an action: in the organization that it acts for, or on an object. A member of some groups may
+ * do nothing that concerns the whole organization.
+ */
+export function can(
+  { organization, credential }: Member,
+  action: OrganizationAction,
+  object?: OwnedObject,
+): boolean {
+  const { id, role, groupIds } = organization
+  if (!roleMay(role, action) || !scopesInclude(scopesOf(credential), action)) return false
+  if (!permissions[action].perRobot && groupIds !== null && !isReading(action)) return false
+  if (object === undefined) return true
+  if (object.organizationId !== id) return false
+  return groupIds === null || (object.groupId !== null && groupIds.includes(object.groupId))
+}
+
+/** Members of some groups see who else is a member, as everybody does. */
+const isReading = (action: OrganizationAction) => action === 'organization.read'
+
+const scopesOf = (credential: Caller['credential']): readonly ApiKeyScope[] | null =>
+  credential.kind === 'api_key' ? credential.scopes : null
+
+/** Requires that the key of a caller, if it has one, includes an action. @throws 403 */
+export function requireKeyFor({ credential }: Pick<Caller, 'credential'>, action: OrganizationAction): void {
+  if (!scopesInclude(scopesOf(credential), action))
+    throw forbidden(
+      'scope_required',
+      `The API key has none of the scopes that this needs: ${permissions[action].scopes.join(', ')}.`,
+    )
+}
+
+/** @throws 403 if the caller may not perform the action, 404 for an object that it may not even see */
+export function requireCan(caller: Member, action: OrganizationAction, object?: OwnedObject): void {
+  if (can(caller, action, object)) return
+  throw forbidden(
+    'permission_required',
+    `You may not do this here. It takes the permission to ${permissions[action].text}.`,
+  )
+}
+
+/** The robots that a query is limited to, and who asks. */
+export interface Scope {
+  readonly organizationId: string
+  /** The groups of the robots; null for all robots of the organization. */
+  readonly groupIds: readonly string[] | null
+  /** The user who asks or acts. */
+  readonly actorId: string
+}
+
+/** Returns the robots that a caller's requests concern. Routes check the action before. */
+export const scopeOf = ({ userId, organization }: Pick<Caller, 'userId' | 'organization'>): Scope => ({
+  organizationId: organization.id,
+  groupIds: organization.groupIds,
+  actorId: userId,
+})
+
+/** Returns the scope of all robots of an organization, for work of the platform itself. */
+export const wholeScope = (organizationId: string): Scope => ({
+  organizationId,
+  groupIds: null,
+  actorId: organizationId,
+})
+
+/** Restricts a query that contains `robots` to those of a scope. */
+export const ownedBy = ({ organizationId, groupIds }: Scope): RawBuilder<boolean> =>
+  groupIds === null
+    ? sql<boolean>`robots.owner_id = ${organizationId}`
+    : sql<boolean>`(robots.owner_id = ${organizationId} and robots.group_id = any(${[...groupIds]}::uuid[]))`
+
+/**
+ * Restricts a query to rows of a scope that belong to robots.
+ * @param table has the columns `client_id` and `robot_id`
+ */
+export const inScope = (
+  table: string,
+  { organizationId, groupIds }: Pick<Scope, 'organizationId' | 'groupIds'>,
+): RawBuilder<boolean> =>
+  groupIds === null
+    ? sql<boolean>`${sql.ref(`${table}.client_id`)} = ${organizationId}`
+    : sql<boolean>`(${sql.ref(`${table}.client_id`)} = ${organizationId} and ${sql.ref(`${table}.robot_id`)} in (
+        select grouped.id from robots as grouped
+        where grouped.owner_id = ${organizationId} and grouped.group_id = any(${[...groupIds]}::uuid[])))`
+
+/**
+ * Returns the condition that a user may perform an action as a member, for statements that check many users, or check again when they
+ * write. The arguments are expressions: the ids of user, organization and the robot's group.
+ */
+export const memberMay = (
+  action: OrganizationAction,
+  { user, organization, group }: Record<'user' | 'organization' | 'group', RawBuilder<unknown>>,
+): RawBuilder<boolean> =>
+  sql<boolean>`exists (
+    select from organization_members as member
+    where member.organization_id = ${organization} and member.user_id = ${user}
+      and member.role = any(${[...permissions[action].roles]}::text[])
+      and (member.group_ids is null or ${group} = any(member.group_ids)))`

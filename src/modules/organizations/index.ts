@@ -1,0 +1,1 @@
+export { createMemberships, type Memberships, ownMembership } from './membership.service.ts'
