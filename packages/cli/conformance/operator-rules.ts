@@ -140,15 +140,15 @@ async function limits(bench: OperatorBench) {
   await bench.hub.pause(REACTION_MS)
   const commands = (await watch(bench, WATCH_MS / 2)).filter(hasMotion)
   bench.send({ type: 'limits', speed_scale: 1, reason: null })
-  const fast = commands.find((command) => {
-    const declared = Number(command.fields.speed_scale ?? 1)
-    const isSlow = speedsOf(command).every((speed) => speed <= full * SCALE + SCALE_TOLERANCE)
-    return declared > SCALE && !isSlow
-  })
+  const fast = commands.find((command) =>
+    speedsOf(command).some((speed) => speed > full * SCALE + SCALE_TOLERANCE),
+  )
+  // Declared as slowed down already, it would reach the robot as it is.
+  const claim = Number(fast?.fields.speed_scale ?? 1) <= SCALE ? 'declared as slowed down' : 'not declared'
   const measured = fast
-    ? `speed ${Math.max(...speedsOf(fast))} of ${full}, not declared`
+    ? `speed ${Math.max(...speedsOf(fast))} of ${full}, ${claim}`
     : `${commands.length} commands`
-  return judge(fast === undefined, measured, `slowed down to ${SCALE}, or speed_scale declared`)
+  return judge(fast === undefined, measured, `slowed down to ${SCALE}`)
 }
 
 async function stopRepeated(bench: OperatorBench) {
@@ -373,7 +373,7 @@ export const operatorRules: readonly Rule<OperatorBench>[] = [
   },
   {
     id: 'limits',
-    title: 'Applies or declares the allowed speed',
+    title: 'Applies the allowed speed',
     protects: 'everybody near a robot whose operator sees it late',
     duty: 'protocol-robot.md#speed-limits',
     quick: true,
