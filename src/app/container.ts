@@ -27,7 +27,7 @@ import {
 import { createJobControl, registerQueueMetrics } from '../modules/jobs/index.ts'
 import { createNotificationServices, writeNotifications } from '../modules/notifications/index.ts'
 import { createOperators } from '../modules/operators/index.ts'
-import { createMemberships } from '../modules/organizations/index.ts'
+import { createMemberships, createOrganizations } from '../modules/organizations/index.ts'
 import { createPayments } from '../modules/payments/index.ts'
 import { createRecordingServices, watchLinks } from '../modules/recordings/index.ts'
 import { createRobotServices } from '../modules/robots/index.ts'
@@ -178,7 +178,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
       jobControl: createJobControl(core),
       video: createVideo(core, { ...robots, ...sessions, guard: core.guards.media, turn: config.turn }),
       search: createSearch({ ...core, ...identity, ...robots, ...operators }),
-      memberships,
+      ...createOrganizations(core, { mailer }),
       close: closers.closeAll,
     }
     await core.jobs.open()

@@ -131,6 +131,12 @@ export const uniqueViolation = (cause: unknown): string | undefined => violatedC
 /** Returns the name of the violated constraint for an exclusion violation of PostgreSQL, else undefined. */
 export const exclusionViolation = (cause: unknown): string | undefined => violatedConstraint(cause, '23P01')
 
+/** Returns the name of the violated constraint for a check of PostgreSQL, also one by a trigger, else undefined. */
+export const violatedCheck = (cause: unknown): string | undefined => violatedConstraint(cause, '23514')
+
+/** Returns the name of the violated constraint for a missing reference, else undefined. */
+export const missingReference = (cause: unknown): string | undefined => violatedConstraint(cause, '23503')
+
 function violatedConstraint(cause: unknown, code: string): string | undefined {
   for (const error of causesOf(cause)) {
     if ('code' in error && error.code === code && 'constraint' in error) return String(error.constraint)

@@ -99,6 +99,7 @@ const crossOrigin = {
     'Authorization',
     'Content-Type',
     'Idempotency-Key',
+    'Wheelhouse-Organization',
     'X-Request-Id',
     'If-Match',
     'If-None-Match',
@@ -232,7 +233,7 @@ function handleErrors({ log, observe, diskIsFull, threadTime }: AppOptions): Mid
     const line = {
       requestId: ctx.state.requestId,
       method: ctx.method,
-      path: ctx.path,
+      path: ctx.path.replace(INVITATION_TOKEN, '$1…'),
       status: ctx.status,
       ms: Math.round(ms * 10) / 10,
       userId: ctx.state.userId,
@@ -255,6 +256,9 @@ function discardBody(request: IncomingMessage): void {
   request.unpipe()
   request.resume()
 }
+
+/** A path that contains a secret, which no log has. */
+const INVITATION_TOKEN = /^(\/api\/invitations\/)[^/]+/
 
 const FIXED_ROUTES = new Set([
   '/',

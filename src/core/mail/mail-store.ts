@@ -10,7 +10,7 @@ export interface MailRow {
   readonly last_error: string | null
 }
 
-export type MailTable = 'contact_messages' | 'notification_mails'
+export type MailTable = 'contact_messages' | 'notification_mails' | 'organization_invitations'
 
 /** Creates the store of the delivery state of mails. Every step is one conditional update. */
 export function createMailStore<T extends MailTable>(deps: { db: Db; now: () => Date; table: T }) {

@@ -223,7 +223,8 @@ async function insertEpisode(
       select ${id}, d.id, ${robot_id}, ${sessionId}, ${`platform-${id}`}, ${startedAt}::timestamptz, ${endedAt}::timestamptz, 0,
         ${success}::boolean, null, ${at}::timestamptz, 'platform', ${task}::text,
         (select r.id from recordings r where r.session_id = ${sessionId}), ${actorId}::uuid
-      from datasets d where d.robot_id = ${robot_id}
+      from datasets d join robots on robots.id = d.robot_id and robots.owner_id = d.client_id
+      where d.robot_id = ${robot_id}
       returning *
     ), session_counted as (
       update sessions set episodes_collected = episodes_collected + 1

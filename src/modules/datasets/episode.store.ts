@@ -46,7 +46,7 @@ export async function createMissingDatasets(tx: Tx, robotIds: readonly string[],
     insert into datasets (id, robot_id, client_id, created_at, updated_at)
     select gen_random_uuid(), id, owner_id, ${at}::timestamptz, ${at}::timestamptz
     from robots where id = any(${robotIds}::uuid[]) order by id
-    on conflict (robot_id) do nothing`.execute(tx.db)
+    on conflict (robot_id, client_id) do nothing`.execute(tx.db)
 }
 
 /**
@@ -58,8 +58,8 @@ export async function lockDatasets(tx: Tx, robotIds: readonly string[]): Promise
     .selectFrom('datasets')
     .select('robot_id')
     .where('robot_id', 'in', [...robotIds])
-    .orderBy('id')
-    .forNoKeyUpdate()
+    .orderBy('datasets.id')
+    .forNoKeyUpdate('datasets')
     .execute()
   return new Set(rows.map((row) => row.robot_id))
 }
@@ -89,7 +89,8 @@ async function insertAndCount(tx: Tx, episodes: readonly ReportedEpisode[], at: 
       select gen_random_uuid(), d.id, i.robot_id, s.id, r.id, i.episode_id, i.started_at, i.ended_at, i.size_bytes,
         i.success, i.uri, i.task, ${at}::timestamptz
       from input i
-        join datasets d on d.robot_id = i.robot_id
+        join robots owned on owned.id = i.robot_id
+        join datasets d on d.robot_id = i.robot_id and d.client_id = owned.owner_id
         left join lateral (${sessionAt(at)}) s on true
         left join recordings r on r.session_id = s.id
       order by i.robot_id, i.episode_id

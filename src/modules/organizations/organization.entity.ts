@@ -2,6 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import { OrganizationRole } from '@wheelhouse/protocol'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
+import { deliveryColumns } from '../../core/mail/mail-columns.ts'
 
 /** The owner of robots. Every user has a personal one, with the id of the user; a trigger creates it. */
 export const Organization = defineEntity({
@@ -48,7 +49,7 @@ export const OrganizationMember = defineEntity({
 })
 export type OrganizationMember = InferEntity<typeof OrganizationMember>
 
-/** An invitation by mail. Only a keyed hash of its token is stored. */
+/** An invitation by mail. Its token is a signature of the id, so that a copy of the database does not disclose it. */
 export const OrganizationInvitation = defineEntity({
   name: 'OrganizationInvitation',
   tableName: 'organization_invitations',
@@ -58,11 +59,11 @@ export const OrganizationInvitation = defineEntity({
     email: p.text(),
     role: p.enum(OrganizationRole.options),
     groupIds: p.array().columnType('uuid[]').nullable(),
-    tokenHash: p.text().unique('organization_invitations_token'),
     invitedBy: () => referenceTo('User').nullable().deleteRule('set null'),
     createdAt: p.datetime(3).defaultRaw('now()'),
     expiresAt: p.datetime(3),
     acceptedAt: p.datetime(3).nullable(),
+    ...deliveryColumns(),
   },
 })
 export type OrganizationInvitation = InferEntity<typeof OrganizationInvitation>

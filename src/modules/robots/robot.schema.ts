@@ -212,6 +212,13 @@ export const RobotDetail = RobotView.extend({
   battery_at: timestamp.nullable().meta({ description: 'When the robot reported the charge.' }),
   low_battery_threshold: z.number().meta(examples.lowBattery),
   log_event_level: LogEventLevel,
+  group_id: idOf('group')
+    .optional()
+    .meta({ description: 'The group that the robot belongs to; missing without one.' }),
+  operators: RobotOperators.optional().meta({
+    description:
+      'Who may drive the robot; missing for members of the organization and operators of the marketplace.',
+  }),
 }).meta({ id: 'RobotDetail', description: 'A robot with its settings.' })
 export type RobotDetail = z.infer<typeof RobotDetail>
 

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { audit } from '../../core/audit/audit.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { conflict, forbidden, notFound, uniqueViolation } from '../../core/errors/errors.ts'
+import {
+  badRequest,
+  conflict,
+  forbidden,
+  missingReference,
+  notFound,
+  uniqueViolation,
+} from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
 import { ownedBy, type Scope } from '../../core/http/authorization.ts'
 import { linkChanged } from './link-changed.ts'
@@ -86,6 +93,10 @@ export function createRobots(deps: {
 
     async update(scope: Scope, id: string, change: UpdateRobot): Promise<RobotDetailRow> {
       const { low_battery_threshold, ...settings } = change
+      const { group_id: groupId } = settings
+      // A member of some groups must not take a robot out of their sight.
+      if (groupId !== undefined && scope.groupIds && !(groupId && scope.groupIds.includes(groupId)))
+        throw badRequest('group_id: must be one of your groups')
       await transact(async (tx) => {
         if (low_battery_threshold !== undefined) await setThreshold(tx, scope, id, low_battery_threshold)
         const changed = await tx.db
@@ -95,6 +106,10 @@ export function createRobots(deps: {
           .where(ownedBy(scope))
           .where('deleted_at', 'is', null)
           .executeTakeFirst()
+          .catch((cause) => {
+            if (missingReference(cause) !== 'robots_group_foreign') throw cause
+            throw badRequest('group_id: must be the id of a group of the organization')
+          })
         if (changed.numUpdatedRows === 0n) throw notFound('Robot')
         // Without the limit, a robot can be driven by an old picture.
         if (change.video_limit_ms !== undefined)

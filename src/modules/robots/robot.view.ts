@@ -60,6 +60,8 @@ export function createRobotViews(gatewayUrl: () => string) {
     battery_at: iso(row.battery_at),
     low_battery_threshold: row.low_battery_threshold,
     log_event_level: row.log_event_level,
+    ...(row.group_id !== null && { group_id: row.group_id }),
+    ...(row.operators !== 'both' && { operators: row.operators }),
   })
   return { robot, detail }
 }

@@ -48,13 +48,15 @@ create table organization_invitations (
   email text not null,
   role text not null,
   group_ids uuid[],
-  -- A keyed hash: a copy of the database does not disclose invitations.
-  token_hash text not null,
+  -- Its token is a signature of the id: a copy of the database does not disclose it.
   invited_by_id uuid,
   created_at timestamptz(3) not null default now(),
   expires_at timestamptz(3) not null,
   accepted_at timestamptz(3),
-  constraint organization_invitations_token unique (token_hash),
+  delivered_at timestamptz(3),
+  attempts int not null default 0,
+  next_attempt_at timestamptz(3) not null default now(),
+  last_error text,
   constraint organization_invitations_role_check check (role in ('owner', 'admin', 'supervisor', 'operator', 'viewer', 'billing')),
   constraint organization_invitations_organization_id_foreign foreign key (organization_id) references organizations (id) on delete cascade,
   constraint organization_invitations_invited_by_id_foreign foreign key (invited_by_id) references users (id) on delete set null
@@ -131,6 +133,11 @@ alter table recordings
 alter table datasets
   drop constraint datasets_client_id_foreign,
   add constraint datasets_client_id_foreign foreign key (client_id) references organizations (id);
+
+-- A robot that changes its owner begins another dataset.
+alter table datasets
+  drop constraint one_dataset_per_robot,
+  add constraint one_dataset_per_robot unique (robot_id, client_id);
 
 alter table client_profiles drop constraint client_profiles_user_id_foreign;
 alter table client_profiles rename column user_id to organization_id;

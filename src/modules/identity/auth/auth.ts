@@ -17,6 +17,8 @@ import { ORGANIZATION_COOKIE, readCookie, sessionCookieName } from './session-co
 
 /** Names the organization that a request of a person acts for. */
 export const ORGANIZATION_HEADER = 'Wheelhouse-Organization'
+/** Paths that name the organization that they are about. */
+const ORGANIZATION_PATH = /^\/api\/organizations\/([0-9a-f-]{36})(?:\/|$)/i
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Creates the authentication of callers over HTTP and sockets, and the authorization of routes. */
@@ -137,8 +139,17 @@ export function createAuth(deps: {
     }
   }
 
-  /** Returns the organization that a request of a person chooses: by its header or, in a browser, by the cookie of the console. */
-  function chosenOrganization(headers: IncomingHttpHeaders, usesCookie: boolean): string | undefined {
+  /**
+   * Returns the organization that a request chooses: by a path below the organization, by its header or, in a browser, by the cookie of
+   * the console.
+   */
+  function chosenOrganization(
+    headers: IncomingHttpHeaders,
+    usesCookie: boolean,
+    path = '',
+  ): string | undefined {
+    const named = ORGANIZATION_PATH.exec(path)?.[1]
+    if (named !== undefined) return named
     const header = headers[ORGANIZATION_HEADER.toLowerCase()]
     if (typeof header === 'string' && header !== '') return header
     return usesCookie ? readCookie(headers.cookie, ORGANIZATION_COOKIE) : undefined
@@ -151,13 +162,16 @@ export function createAuth(deps: {
   async function identify(http: Context): Promise<Caller> {
     const header = http.req.headers.authorization
     if (header !== undefined) {
-      const caller = await authenticateToken(bearer(header), chosenOrganization(http.req.headers, false))
+      const caller = await authenticateToken(
+        bearer(header),
+        chosenOrganization(http.req.headers, false, http.path),
+      )
       http.state.userId = caller.userId // for the log
       return caller
     }
     const cookie = readSessionCookie(http.req.headers.cookie)
     if (!cookie) throw unauthorized('unauthenticated', 'Sign in, or send an Authorization: Bearer header')
-    const caller = await authenticateToken(cookie, chosenOrganization(http.req.headers, true))
+    const caller = await authenticateToken(cookie, chosenOrganization(http.req.headers, true, http.path))
     http.state.userId = caller.userId
     requireAllowedOrigin(http)
     return caller.credential.kind === 'session'
@@ -172,7 +186,10 @@ export function createAuth(deps: {
   function rememberedCaller(http: Context): Caller | undefined {
     const { authorization, cookie } = http.req.headers
     if (authorization !== undefined)
-      return remembered.find(authorization.replace(BEARER, ''), chosenOrganization(http.req.headers, false))
+      return remembered.find(
+        authorization.replace(BEARER, ''),
+        chosenOrganization(http.req.headers, false, http.path),
+      )
     const token = readSessionCookie(cookie)
     if (token === undefined) return undefined
     try {
@@ -180,7 +197,7 @@ export function createAuth(deps: {
     } catch {
       return undefined
     }
-    return remembered.find(token, chosenOrganization(http.req.headers, true))
+    return remembered.find(token, chosenOrganization(http.req.headers, true, http.path))
   }
 
   /** Checks that a caller may use a route. @throws 403 */
