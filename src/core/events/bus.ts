@@ -1,5 +1,5 @@
 import type { Role } from '@wheelhouse/protocol'
-import type { Membership } from '../http/authorization.ts'
+import type { Membership } from '../permissions/caller.ts'
 import type { MediaReplyMessage, MediaRequestMessage } from './media-topics.ts'
 
 /**

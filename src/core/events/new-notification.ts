@@ -1,7 +1,7 @@
 import type { NotificationType, OrganizationAction } from '@wheelhouse/protocol'
 
 /** Who gets a notification: one user, or those members of an organization who may perform an action. */
-export type Recipient =
+type Recipient =
   | { readonly userId: string }
   | {
       readonly organizationId: string

@@ -10,36 +10,10 @@ import {
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { AppError, badRequest } from '../errors/errors.ts'
+import type { Caller } from '../permissions/caller.ts'
 import type { ThreadTime } from '../process/thread-time.ts'
-import type { Membership } from './authorization.ts'
 import { sendRevalidated } from './conditional-get.ts'
 import { parseOptions } from './validation-messages.ts'
-
-/** The authenticated user and credential of a request. */
-export interface Caller {
-  readonly userId: string
-  readonly displayName: string
-  /** What the user may be: of the platform, and of the organization that the request acts for. */
-  readonly roles: readonly Role[]
-  /** The organization that the request acts for. */
-  readonly organization: Membership
-  /** Changes whenever the roles, memberships or certifications of the user change. */
-  readonly permissionsVersion: number
-  readonly credential:
-    | {
-        readonly kind: 'session'
-        readonly expiresAt: Date
-        readonly token: string
-        readonly fromCookie: boolean
-      }
-    | {
-        readonly kind: 'api_key'
-        readonly id: string
-        readonly expiresAt: Date | null
-        /** Null: all scopes. */
-        readonly scopes: readonly ApiKeyScope[] | null
-      }
-}
 
 /**
  * The callers that a route allows. `sessionOnly` rejects API keys with 403. `action` is checked in the organization that the request
@@ -53,6 +27,8 @@ export type Access =
       readonly scope?: ApiKeyScope
       readonly sessionOnly?: boolean
     }
+
+export type { Caller } from '../permissions/caller.ts'
 
 /** Rate limits that a public route can have instead of the one for its method. */
 export type PublicLimit = 'video' | 'replay' | 'pairing'

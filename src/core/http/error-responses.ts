@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@wheelhouse/protocol'
+import { type ErrorCode, permissions } from '@wheelhouse/protocol'
 import {
   type Endpoint,
   type ErrorCasesByCode,
@@ -97,5 +97,13 @@ function addAccessCases(spec: Endpoint, add: Add): void {
       origin_not_allowed: 'when the request carries the session cookie and comes from another site',
     })
   add(403, { account_suspended: 'when an administrator has suspended your account' })
+  add(400, { invalid_request: 'when Wheelhouse-Organization is not the id of an organization' })
+  add(404, { not_found: 'when you are no member of the organization that Wheelhouse-Organization names' })
+  if (access.action) {
+    add(403, {
+      permission_required: `when you may not ${permissions[access.action].text} in the organization`,
+    })
+  }
+  if (!access.sessionOnly) add(403, { scope_required: 'when the API key does not have the scope for it' })
   add(503, { identity_provider_unavailable: 'when the keys of the identity provider are unreachable' })
 }

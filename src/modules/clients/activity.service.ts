@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { inScope, type Scope } from '../../core/http/authorization.ts'
+import { inScope, type Scope } from '../../core/permissions/authorization.ts'
 import {
   ACTIVITY_CHANGES_MAX,
   ACTIVITY_HOURS,

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
-import { scopeOf } from '../../core/http/authorization.ts'
 import { type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { scopeOf } from '../../core/permissions/authorization.ts'
 import { Activity, ReadActivity } from './activity.schema.ts'
 import type { ActivityOfRobots } from './activity.service.ts'
 import { ClientProfileView, UpdateClientProfile } from './client-profile.schema.ts'

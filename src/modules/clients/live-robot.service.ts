@@ -2,7 +2,7 @@ import type { RobotState } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { ownedBy, type Scope } from '../../core/http/authorization.ts'
+import { ownedBy, type Scope } from '../../core/permissions/authorization.ts'
 import { firstLiveCamera } from '../video/index.ts'
 import type { ListLiveRobots, LiveRobot, LiveRobotList } from './live-robot.schema.ts'
 

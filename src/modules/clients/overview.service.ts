@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { can, inScope, ownedBy, type Scope, scopeOf } from '../../core/http/authorization.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
+import { can, inScope, ownedBy, type Scope, scopeOf } from '../../core/permissions/authorization.ts'
 import type { LiveRobots } from './live-robot.service.ts'
 import {
   type ClientOverview,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { scopeOf } from '../../core/http/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import { scopeOf } from '../../core/permissions/authorization.ts'
 import {
   DatasetView,
   EpisodeView,

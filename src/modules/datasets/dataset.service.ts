@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { badRequest, notFound } from '../../core/errors/errors.ts'
-import { inScope, type Scope } from '../../core/http/authorization.ts'
+import { inScope, type Scope } from '../../core/permissions/authorization.ts'
 import type { ListEpisodes } from './dataset.schema.ts'
 import type { DatasetRow, EpisodeRow } from './dataset.view.ts'
 import { notExportable } from './exportable-episodes.ts'

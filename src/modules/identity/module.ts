@@ -1,6 +1,6 @@
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
-import type { Memberships } from '../organizations/index.ts'
+import type { Memberships } from '../../core/permissions/caller.ts'
 import { createApiKeys } from './api-keys/api-key.service.ts'
 import { createAuth } from './auth/auth.ts'
 import { avatarEndpoints } from './avatars/avatar.routes.ts'

@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { ownedBy, scopeOf } from '../../core/http/authorization.ts'
 import { encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
+import { ownedBy, scopeOf } from '../../core/permissions/authorization.ts'
 import { planTerms } from '../billing/index.ts'
 import {
   AVAILABLE_COUNT_MAX,

@@ -1,3 +1,3 @@
-export { createMemberships, type Memberships, ownMembership } from './membership.service.ts'
-export { createOrganizations, type Organizations } from './module.ts'
-export { organizationEndpoints, requireActingFor } from './organization.routes.ts'
+export { createMemberships } from './membership.service.ts'
+export { createOrganizations } from './module.ts'
+export { organizationEndpoints } from './organization.routes.ts'

@@ -1,10 +1,9 @@
-import type { OrganizationRole } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { createBatchLoader } from '../../core/database/batch-loader.ts'
 import { compiled } from '../../core/database/compiled.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
-import type { Membership } from '../../core/http/authorization.ts'
+import type { Memberships } from '../../core/permissions/caller.ts'
 
 /** Maximum number of memberships that one query reads. */
 const MAX_MEMBERSHIPS_PER_QUERY = 500
@@ -25,11 +24,8 @@ const findMemberships = compiled<{ organizationIds: readonly string[]; userIds: 
       .select(['wanted.position', 'member.organization_id as id', 'member.role', 'member.group_ids']),
 )
 
-/** Returns the membership that every user has in the own personal organization. */
-export const ownMembership = (userId: string): Membership => ({ id: userId, role: 'owner', groupIds: null })
-
 /** Reads what users are in organizations. Concurrent reads share a query. */
-export function createMemberships({ db }: { db: Db }) {
+export function createMemberships({ db }: { db: Db }): Memberships {
   const load = createBatchLoader(
     async (wanted: readonly { readonly organizationId: string; readonly userId: string }[]) => {
       const rows = await findMemberships(db, {
@@ -43,19 +39,10 @@ export function createMemberships({ db }: { db: Db }) {
   )
 
   return {
-    /** Returns what a user is in an organization. @throws 404 for a user who is no member, as for an unknown organization */
-    async of(userId: string, organizationId: string): Promise<Membership> {
+    async of(userId, organizationId) {
       const row = await load({ organizationId, userId })
       if (!row) throw notFound('Organization')
-      return membershipOf(row)
+      return { id: row.id, role: row.role, groupIds: row.group_ids }
     },
   }
 }
-export type Memberships = ReturnType<typeof createMemberships>
-
-/** Returns a row of `organization_members` as callers have it. */
-export const membershipOf = (row: {
-  readonly id: string
-  readonly role: OrganizationRole
-  readonly group_ids: readonly string[] | null
-}): Membership => ({ id: row.id, role: row.role, groupIds: row.group_ids })

@@ -9,4 +9,3 @@ export function createOrganizations(core: CoreServices, options: { readonly mail
   core.jobs.register(INVITATION_MAILS, options.mailer && invitations.delivery(options.mailer))
   return { organizations: createOrganizationService(core), invitations }
 }
-export type Organizations = ReturnType<typeof createOrganizations>

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { notFound } from '../../core/errors/errors.ts'
-import type { Tx } from '../../core/events/transactor.ts'
-import { requireCan } from '../../core/http/authorization.ts'
 import { type Caller, type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import { requireCan } from '../../core/permissions/authorization.ts'
 import type { Invitations } from './invitation.service.ts'
 import {
   CreatedInvitation,
@@ -18,7 +17,6 @@ import {
   memberParams,
   OrganizationView,
   ReceivedInvitation,
-  TransferRobot,
   tokenParams,
   UpdateMember,
   UpdateOrganization,
@@ -28,15 +26,13 @@ import type { OrganizationService } from './organization.service.ts'
 export interface OrganizationRouteDeps {
   readonly organizations: OrganizationService
   readonly invitations: Invitations
-  /** Cancels the scheduled sessions of a robot, in the same transaction. */
-  readonly cancelScheduled: (tx: Tx, robotId: string) => Promise<void>
 }
 
 const reading = { action: 'organization.read' } as const
 const managing = { action: 'members.manage' } as const
 
 /** Requires that a request acts for the organization of its path. @throws 404, as for an unknown organization */
-export function requireActingFor({ organization }: Caller, id: string): void {
+function requireActingFor({ organization }: Caller, id: string): void {
   if (organization.id !== id) throw notFound('Organization')
 }
 
@@ -46,18 +42,6 @@ export const organizationEndpoints = (deps: OrganizationRouteDeps): Endpoint[] =
   ...memberEndpoints(deps),
   ...invitationEndpoints(deps),
   ...groupEndpoints(deps),
-  endpoint({
-    method: 'post',
-    path: '/api/client/robots/{id}/transfer',
-    summary: 'Transfers a robot to another organization of yours; its past sessions stay where they are',
-    access: { action: 'robots.transfer' },
-    params: idParams('robot'),
-    body: TransferRobot,
-    response: [204],
-    errors: { 409: { robot_in_session: 'when the robot is in an open session' } },
-    run: async ({ caller, params, body }) =>
-      await deps.organizations.transferRobot(caller, params.id, body.organizationId, deps.cancelScheduled),
-  }),
 ]
 
 function ownEndpoints({ organizations }: OrganizationRouteDeps): Endpoint[] {

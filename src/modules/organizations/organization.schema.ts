@@ -144,10 +144,3 @@ export const GroupView = z
   })
 export type GroupView = z.infer<typeof GroupView>
 export const groupParams = z.strictObject({ id: idOf('organization'), group_id: idOf('group') })
-
-/** Body of POST /api/client/robots/{id}/transfer. */
-export const TransferRobot = z.strictObject({
-  organizationId: idOf('organization').meta({
-    description: 'The organization that gets the robot. You must be allowed to register robots in it.',
-  }),
-})

@@ -17,7 +17,6 @@ import type { Tx } from '../../core/events/transactor.ts'
 import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import { wordsOf } from '../../core/http/search-words.ts'
-import { linkChanged } from '../robots/index.ts'
 import type {
   GroupView,
   ListMembers,
@@ -231,7 +230,7 @@ export function createOrganizationService(deps: Services) {
      * @throws 404, 403 for an owner unless the caller is one, 409 for the last owner and in a personal organization for its person
      */
     async removeMember(caller: Caller, id: string, userId: string): Promise<void> {
-      const keys = await transact(async (tx) => {
+      await transact(async (tx) => {
         const member = await lockMember(tx, id, userId)
         if (userId !== caller.userId) requireMayGive(caller, member.role)
         if (id === userId) throw ownPersonal()
@@ -241,19 +240,9 @@ export function createOrganizationService(deps: Services) {
           .where('user_id', '=', userId)
           .execute()
           .catch(keepLastOwner)
-        const revoked = await tx.db
-          .updateTable('api_keys')
-          .set({ revoked_at: sql`now()` })
-          .where('user_id', '=', userId)
-          .where('organization_id', '=', id)
-          .where('revoked_at', 'is', null)
-          .returning('id')
-          .execute()
         const action = userId === caller.userId ? 'member.left' : 'member.removed'
         await audit(tx, organizationEvent(caller, now(), action, id, { user_id: userId, role: member.role }))
-        return revoked
       })
-      for (const key of keys) bus.publish('credential.revoked', { apiKeyId: key.id })
       lost(userId)
     },
 
@@ -321,53 +310,6 @@ export function createOrganizationService(deps: Services) {
         const data = { group_id: groupId, name: removed.name }
         await audit(tx, organizationEvent(caller, now(), 'group.removed', id, data))
       }),
-
-    /**
-     * Transfers a robot to another organization of the caller. Its past sessions, recordings and datasets stay where they are; planned
-     * sessions are cancelled, and its token stays valid.
-     * @throws 404 for an organization in which the caller may not register robots; 409 during an open session
-     */
-    async transferRobot(
-      caller: Caller,
-      robotId: string,
-      targetId: string,
-      cancelScheduled: (tx: Tx, robotId: string) => Promise<void>,
-    ): Promise<void> {
-      await transact(async (tx) => {
-        const target = await tx.db
-          .selectFrom('organization_members')
-          .select(['role', 'group_ids'])
-          .where('organization_id', '=', targetId)
-          .where('user_id', '=', caller.userId)
-          .forKeyShare()
-          .executeTakeFirst()
-        if (!target || !roleMay(target.role, 'robots.write') || target.group_ids !== null)
-          throw notFound('Organization')
-        const from = caller.organization.id
-        const known = await tx.db
-          .selectFrom('robots')
-          .select('id')
-          .where('id', '=', robotId)
-          .where('owner_id', '=', from)
-          .where('deleted_at', 'is', null)
-          .executeTakeFirst()
-        if (!known) throw notFound('Robot')
-        await cancelScheduled(tx, robotId)
-        const moved = await tx.db
-          .updateTable('robots')
-          .set({ owner_id: targetId, group_id: null, ...linkChanged })
-          .where('id', '=', robotId)
-          .where('owner_id', '=', from)
-          .where('deleted_at', 'is', null)
-          .where('status', '<>', 'IN_SESSION')
-          .executeTakeFirst()
-        if (moved.numUpdatedRows === 0n)
-          throw conflict('robot_in_session', 'The robot is in an open session. End the session first.')
-        const event = { at: now(), actorId: caller.userId, action: 'robot.transferred' }
-        await audit(tx, { ...event, subject: ['robot', robotId], data: { from, to: targetId } })
-        tx.robotsChanged(robotId)
-      })
-    },
   }
 }
 export type OrganizationService = ReturnType<typeof createOrganizationService>

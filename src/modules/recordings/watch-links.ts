@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { coalesce } from '../../core/concurrency/concurrency.ts'
 import type { CoreServices } from '../../core/core-services.ts'
 import { AppError } from '../../core/errors/errors.ts'
-import { memberMay } from '../../core/http/authorization.ts'
+import { memberMay } from '../../core/permissions/authorization.ts'
 import type { Guard } from '../../core/process/guard.ts'
 
 /** A reader must not receive data later than a second after the end of the link. */

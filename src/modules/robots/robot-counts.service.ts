@@ -1,7 +1,7 @@
 import { RobotStatus } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
-import type { Scope } from '../../core/http/authorization.ts'
+import type { Scope } from '../../core/permissions/authorization.ts'
 import { applyFilters, chargeOf } from './robot-filters.ts'
 import {
   BATTERY_STEPS,

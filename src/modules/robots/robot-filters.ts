@@ -2,9 +2,9 @@ import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { z } from 'zod'
 import { containsAll } from '../../core/database/like-patterns.ts'
 import type { Tables } from '../../core/database/tables.ts'
-import { ownedBy, type Scope } from '../../core/http/authorization.ts'
 import { cursorValues, decodeCursor } from '../../core/http/cursor.ts'
 import { wordsOf } from '../../core/http/search-words.ts'
+import { ownedBy, type Scope } from '../../core/permissions/authorization.ts'
 import type { CountRobots, RobotSort } from './robot-list.schema.ts'
 
 /** The text that a search matches. An owner has at most some thousands of robots, so the search scans them without an index. */

@@ -3,7 +3,7 @@ import { inBatches } from '../../core/database/in-batches.ts'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
-import { ownedBy, type Scope } from '../../core/http/authorization.ts'
+import { ownedBy, type Scope } from '../../core/permissions/authorization.ts'
 import { HEALTH_HOURS, INCIDENTS_MAX, type RobotHealth, SAMPLE_MINUTES } from './robot-health.schema.ts'
 
 const SAMPLE_MS = SAMPLE_MINUTES * 60_000

@@ -2,7 +2,7 @@ import { RobotLogLevel } from '@wheelhouse/protocol'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
-import { ownedBy, type Scope } from '../../core/http/authorization.ts'
+import { ownedBy, type Scope } from '../../core/permissions/authorization.ts'
 import type { RobotLogQuery, RobotLogView } from './robot-log.schema.ts'
 
 /** Reads robot logs for the robots' owners. */

@@ -1,8 +1,8 @@
 import type { RobotStatusEvent } from '@wheelhouse/protocol'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { can, ownedBy, type Scope, scopeOf } from '../../core/http/authorization.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
+import { can, ownedBy, type Scope, scopeOf } from '../../core/permissions/authorization.ts'
 
 /** Reads the certifications of operators. The operators module implements it. */
 interface CertifiedTypes {

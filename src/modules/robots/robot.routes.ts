@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
-import { scopeOf } from '../../core/http/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import { scopeOf } from '../../core/permissions/authorization.ts'
 import type { RobotModel } from './robot.entity.ts'
 import {
   RegisteredRobot,
@@ -9,6 +9,7 @@ import {
   RobotDetail,
   RobotToken,
   RobotView,
+  TransferRobot,
   UpdateRobot,
 } from './robot.schema.ts'
 import type { Robots } from './robot.service.ts'
@@ -134,6 +135,17 @@ function ownRobotEndpoints({ robots, views, tokens }: RobotRouteDeps): Endpoint[
         const tokenVersion = await robots.rotateToken(scopeOf(caller), params.id)
         return { robot_token: tokens.issue({ robotId: params.id, tokenVersion }) }
       },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/api/client/robots/{id}/transfer',
+      summary: 'Transfers a robot to another organization of yours; its past sessions stay where they are',
+      access: { role: 'client', action: 'robots.transfer' },
+      params: idParams('robot'),
+      body: TransferRobot,
+      response: [204],
+      errors: { 409: { robot_in_session: 'when the robot is in an open session' } },
+      run: ({ caller, params, body }) => robots.transfer(scopeOf(caller), params.id, body.organizationId),
     }),
   ]
 }

@@ -277,3 +277,10 @@ export const AvailableRobot = z
     }),
   })
   .meta({ id: 'AvailableRobot', description: 'A robot as operators see it.' })
+
+/** Body of POST /api/client/robots/{id}/transfer. */
+export const TransferRobot = z.strictObject({
+  organizationId: idOf('organization').meta({
+    description: 'The organization that gets the robot. You must be allowed to register robots in it.',
+  }),
+})

@@ -11,7 +11,7 @@ import {
   uniqueViolation,
 } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
-import { ownedBy, type Scope } from '../../core/http/authorization.ts'
+import { memberMay, ownedBy, type Scope } from '../../core/permissions/authorization.ts'
 import { linkChanged } from './link-changed.ts'
 import type { RegisterRobot, UpdateRobot } from './robot.schema.ts'
 import type { RobotDetailRow } from './robot.view.ts'
@@ -186,9 +186,50 @@ export function createRobots(deps: {
         tx.robotsChanged(id)
       })
     },
+
+    /**
+     * Transfers a robot to another organization of the actor. Its past sessions, recordings and datasets stay where they are; planned
+     * sessions are cancelled, and its token stays valid.
+     * @throws 404 for an organization in which the actor may not register robots; 409 during an open session
+     */
+    async transfer(scope: Scope, id: string, targetId: string): Promise<void> {
+      await get(scope, id)
+      await transact(async (tx) => {
+        const moved = await tx.db
+          .updateTable('robots')
+          .set({ owner_id: targetId, group_id: null, ...linkChanged })
+          .where('id', '=', id)
+          .where(ownedBy(scope))
+          .where('deleted_at', 'is', null)
+          .where('status', '<>', 'IN_SESSION')
+          .where(
+            memberMay('robots.write', {
+              user: sql`${scope.actorId}::uuid`,
+              organization: sql`${targetId}::uuid`,
+              group: sql`null::uuid`,
+            }),
+          )
+          .returning('id')
+          .executeTakeFirst()
+        if (!moved) throw await transferRefusal(tx, id)
+        await cancelScheduled(tx, id)
+        const data = { from: scope.organizationId, to: targetId }
+        const event = { at: now(), actorId: scope.actorId, action: 'robot.transferred', data }
+        await audit(tx, { ...event, subject: ['robot', id] })
+        tx.robotsChanged(id)
+      })
+    },
   }
 }
 export type Robots = ReturnType<typeof createRobots>
+
+/** Returns why a robot was not transferred. */
+async function transferRefusal(tx: Tx, id: string): Promise<Error> {
+  const robot = await tx.db.selectFrom('robots').select('status').where('id', '=', id).executeTakeFirst()
+  return robot?.status === 'IN_SESSION'
+    ? conflict('robot_in_session', 'The robot is in an open session. End the session first.')
+    : notFound('Organization')
+}
 
 /** Requires the client role of a person. The lock makes a concurrent removal of the role wait for this registration. */
 async function requireClient(tx: Tx, { organizationId, actorId }: Scope): Promise<void> {

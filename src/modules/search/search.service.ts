@@ -2,10 +2,10 @@ import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import { containsAll } from '../../core/database/like-patterns.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { can, type Scope, scopeOf } from '../../core/http/authorization.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import { idIn, wordsOf } from '../../core/http/search-words.ts'
-import { isOf } from '../sessions/index.ts'
+import { can, type Scope, scopeOf } from '../../core/permissions/authorization.ts'
+import { isOf } from '../../core/permissions/session-part.ts'
 import { RESULTS_PER_KIND, type SearchResult } from './search.schema.ts'
 
 /** The sessions of a user that a search reads, newest first. */

@@ -1,7 +1,7 @@
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
-import { ownedBy, type Scope } from '../../core/http/authorization.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
+import { ownedBy, type Scope } from '../../core/permissions/authorization.ts'
 import type { CameraList, CameraView, UpdateCamera } from './camera.schema.ts'
 import { STREAM_URL_CAMERA } from './camera.schema.ts'
 import type { CameraStore } from './camera.store.ts'

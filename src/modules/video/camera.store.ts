@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { uniqueViolation } from '../../core/errors/errors.ts'
 import type { ViewerPermissions } from '../../core/events/media-topics.ts'
-import { memberMay } from '../../core/http/authorization.ts'
+import { memberMay } from '../../core/permissions/authorization.ts'
 
 /** A media role without renewals for this time is gone. */
 const NODE_TIMEOUT_SECONDS = 6

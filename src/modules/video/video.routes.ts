@@ -1,5 +1,4 @@
 import type { Context } from 'koa'
-import { scopeOf } from '../../core/http/authorization.ts'
 import {
   type Caller,
   type Endpoint,
@@ -7,6 +6,7 @@ import {
   endpoint,
   idParams,
 } from '../../core/http/endpoint.ts'
+import { scopeOf } from '../../core/permissions/authorization.ts'
 import {
   CameraList,
   RobotCameraParams,

@@ -47,7 +47,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
   const { core, identity, sessions, robots, operators, clients, billing } = platform
   const endpoints = [
     ...identityEndpoints(identity, core),
-    ...organizationEndpoints({ ...platform, cancelScheduled: sessions.lifecycle.cancelScheduled }),
+    ...organizationEndpoints(platform),
     ...clientsEndpoints(clients),
     ...operatorsEndpoints(operators),
     ...robotsEndpoints(robots, gatewayUrl),

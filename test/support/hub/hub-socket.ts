@@ -11,9 +11,9 @@ export class TestHubSocket {
   readonly socket: Socket
   readonly events: { name: string; data: Wire }[] = []
 
-  constructor(url: string, token: string) {
+  constructor(url: string, token: string, organization?: string) {
     this.socket = io(url, {
-      auth: { token },
+      auth: { token, ...(organization && { organization }) },
       transports: ['websocket'],
       forceNew: true,
       reconnectionDelay: 20,

@@ -8,15 +8,32 @@ export interface Reply {
 }
 
 /** A user with a session token, who uses the platform from outside. */
-export type TestUser = Awaited<ReturnType<typeof createTestUser>>
+export interface TestUser {
+  readonly id: string
+  readonly name: string
+  readonly token: string
+  request(method: string, path: string, body?: unknown, credential?: string): Promise<Reply>
+  get(path: string): Promise<Reply>
+  post(path: string, body?: unknown): Promise<Reply>
+  patch(path: string, body: unknown): Promise<Reply>
+  delete(path: string): Promise<Reply>
+  /** Creates an API key of this user. */
+  key(): Promise<{ id: string; key: string }>
+  /** A connected plain Socket.IO client. */
+  hub(options?: { url?: string; token?: string }): Promise<TestHubSocket>
+  /** Returns the same user while acting for an organization. */
+  actingFor(organizationId: string): Promise<TestUser>
+}
 
 export async function createTestUser(parts: {
   baseUrl: string
   hubUrl: string
   token: string
   onClose: (close: () => unknown) => void
-}) {
-  const { baseUrl, hubUrl, token } = parts
+  /** The organization that the user acts for; by default the personal one. */
+  organizationId?: string
+}): Promise<TestUser> {
+  const { baseUrl, hubUrl, token, organizationId } = parts
   const request = async (
     method: string,
     path: string,
@@ -27,6 +44,7 @@ export async function createTestUser(parts: {
       method,
       headers: {
         ...(credential && { Authorization: `Bearer ${credential}` }),
+        ...(organizationId && { 'Wheelhouse-Organization': organizationId }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -50,18 +68,18 @@ export async function createTestUser(parts: {
     patch: (path: string, body: unknown) => request('PATCH', path, body),
     delete: (path: string) => request('DELETE', path),
 
-    /** Creates an API key of this user. */
-    async key(): Promise<{ id: string; key: string }> {
+    async key() {
       const reply = await request('POST', '/api/auth/api-keys', { name: 'test' })
       return { id: reply.body.id, key: reply.body.key }
     },
 
-    /** A connected plain Socket.IO client. */
-    async hub(options: { url?: string; token?: string } = {}): Promise<TestHubSocket> {
-      const socket = new TestHubSocket(options.url ?? hubUrl, options.token ?? token)
+    async hub(options = {}) {
+      const socket = new TestHubSocket(options.url ?? hubUrl, options.token ?? token, organizationId)
       parts.onClose(() => socket.close())
       await socket.connected()
       return socket
     },
+
+    actingFor: (id) => createTestUser({ ...parts, organizationId: id }),
   }
 }

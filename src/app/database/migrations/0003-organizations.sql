@@ -224,6 +224,17 @@ create trigger members_permissions_changed after update of role, group_ids on or
 create trigger members_permissions_lost after delete on organization_members
   for each row execute function members_note_permissions();
 
+-- The keys of a member end with the membership, and do not come back with another one.
+
+create function revoke_keys_of_member() returns trigger language plpgsql as $$
+begin
+  update api_keys set revoked_at = now()
+  where user_id = old.user_id and organization_id = old.organization_id and revoked_at is null;
+  return null;
+end $$;
+create trigger members_keys_revoked after delete on organization_members
+  for each row execute function revoke_keys_of_member();
+
 -- The last owner of an organization stays. The lock of the organization makes two owners who leave at the same time wait for each other.
 
 create function keep_last_owner() returns trigger language plpgsql as $$

@@ -1,5 +1,5 @@
-import { scopeOf } from '../../../core/http/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
+import { scopeOf } from '../../../core/permissions/authorization.ts'
 import { CreateDatasetExport, DatasetExportList, DatasetExportView } from './dataset-export.schema.ts'
 import type { DatasetExports } from './dataset-export.service.ts'
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../../core/database/tables.ts'
 import { ExportProblem } from '../../../core/exports/export-problem.ts'
-import { wholeScope } from '../../../core/http/authorization.ts'
+import { wholeScope } from '../../../core/permissions/authorization.ts'
 import { MAX_MISSING_SECONDS } from '../exportable-episodes.ts'
 import type { GapCounts } from '../lerobot/dataset-card.ts'
 import type { EpisodeInput } from '../lerobot/dataset-input.ts'

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Db, Tables } from '../../../core/database/tables.ts'
-import { can } from '../../../core/http/authorization.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
+import { can } from '../../../core/permissions/authorization.ts'
 
 /** Names that LeRobot and `huggingface_hub` use for the newest version. LeRobot requests the version of its format. */
 const NEWEST = new Set(['main', 'v3.0', 'refs/heads/main'])

@@ -3,9 +3,9 @@ import { type ApiKeyScope, type Role, roleMay } from '@wheelhouse/protocol'
 import type { Context } from 'koa'
 import { AppError, badRequest, forbidden, notFound, unauthorized } from '../../../core/errors/errors.ts'
 import type { Bus } from '../../../core/events/bus.ts'
-import { type Membership, requireCan } from '../../../core/http/authorization.ts'
 import type { Access, Caller } from '../../../core/http/endpoint.ts'
-import { type Memberships, ownMembership } from '../../organizations/index.ts'
+import { requireCan } from '../../../core/permissions/authorization.ts'
+import { type Membership, type Memberships, ownMembership } from '../../../core/permissions/caller.ts'
 import type { ApiKeys } from '../api-keys/api-key.service.ts'
 import { API_KEY_PREFIX } from '../api-keys/api-key-format.ts'
 import type { VerifyToken } from '../tokens/tokens.ts'
@@ -16,7 +16,7 @@ import { createOriginGuard } from './same-origin.ts'
 import { ORGANIZATION_COOKIE, readCookie, sessionCookieName } from './session-cookie.ts'
 
 /** Names the organization that a request of a person acts for. */
-export const ORGANIZATION_HEADER = 'Wheelhouse-Organization'
+const ORGANIZATION_HEADER = 'Wheelhouse-Organization'
 /** Paths that name the organization that they are about. */
 const ORGANIZATION_PATH = /^\/api\/organizations\/([0-9a-f-]{36})(?:\/|$)/i
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

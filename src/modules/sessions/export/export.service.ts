@@ -2,9 +2,10 @@ import { type Expression, sql } from 'kysely'
 import type { z } from 'zod'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Db } from '../../../core/database/tables.ts'
+import { isOf, type Lister, type Party, partiesOf } from '../../../core/permissions/session-part.ts'
 import { BYTES_PER_MB } from '../../../core/units.ts'
 import type { ExportSessions } from '../record/session.schema.ts'
-import { isOf, type Lister, matchesFilter, type Party, partiesOf } from '../record/session-filter.ts'
+import { matchesFilter } from '../record/session-filter.ts'
 import type { ClientSession, OperatorSession } from '../record/session-view.schema.ts'
 
 /** Rows per query. A small number: the rows are garbage before V8 promotes them to the old generation. */

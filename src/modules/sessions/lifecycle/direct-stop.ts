@@ -2,8 +2,8 @@ import pTimeout from 'p-timeout'
 import { TokenBucket } from '../../../core/concurrency/token-bucket.ts'
 import { AppError, isDatabaseUnreachable, unavailable } from '../../../core/errors/errors.ts'
 import type { Bus, RobotStop } from '../../../core/events/bus.ts'
-import { can } from '../../../core/http/authorization.ts'
-import type { SessionViewer } from '../record/session-part.ts'
+import { can } from '../../../core/permissions/authorization.ts'
+import type { SessionViewer } from '../../../core/permissions/session-part.ts'
 import { stopReasonOf } from './session-stop.ts'
 
 /** How long a stop waits for the database before it is answered with 503; the gateway then records it. */

@@ -4,8 +4,9 @@ import { audit } from '../../../core/audit/audit.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import { conflict, forbidden } from '../../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../../core/events/transactor.ts'
-import { requireKeyFor } from '../../../core/http/authorization.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
+import { requireKeyFor } from '../../../core/permissions/authorization.ts'
+import { partsIn } from '../../../core/permissions/session-part.ts'
 import type { Settle } from '../../billing/index.ts'
 import { linkChanged } from '../../robots/index.ts'
 import {
@@ -16,7 +17,6 @@ import {
 } from '../extensions/extension-transitions.ts'
 import { withOverlapErrors } from '../record/booking.service.ts'
 import type { SessionDetailRow, SessionRow } from '../record/session.view.ts'
-import { partsIn } from '../record/session-part.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import {
   type ActionContext,

@@ -1,9 +1,9 @@
 import { conflict, forbidden } from '../../../core/errors/errors.ts'
 import type { Transact } from '../../../core/events/transactor.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
+import { partsIn } from '../../../core/permissions/session-part.ts'
 import type { RateSession } from '../record/session.schema.ts'
 import type { SessionDetailRow } from '../record/session.view.ts'
-import { partsIn } from '../record/session-part.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import { recordTransition } from '../record/session-transitions.ts'
 

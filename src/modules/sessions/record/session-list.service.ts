@@ -6,20 +6,20 @@ import type { Db } from '../../../core/database/tables.ts'
 import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../../core/http/cursor.ts'
 import { wordsOf } from '../../../core/http/search-words.ts'
 import {
+  isOf,
+  type Lister,
+  type Party,
+  type PartyColumn,
+  partiesOf,
+} from '../../../core/permissions/session-part.ts'
+import {
   type CountSessions,
   type ListSessionRobots,
   type ListSessions,
   SESSION_COUNT_MAX,
 } from './session.schema.ts'
 import { type ListedSession, viewColumns } from './session.view.ts'
-import {
-  isOf,
-  type Lister,
-  matchesFilter,
-  type Party,
-  type PartyColumn,
-  partiesOf,
-} from './session-filter.ts'
+import { matchesFilter } from './session-filter.ts'
 
 /** Selects sessions with the names recorded at their end, or the current names while they are not over. */
 export const selectWithNames = (db: Db) =>

@@ -5,11 +5,11 @@ import { columnsOf } from '../../../core/database/columns.ts'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import { notFound } from '../../../core/errors/errors.ts'
-import { memberMay } from '../../../core/http/authorization.ts'
+import { memberMay } from '../../../core/permissions/authorization.ts'
+import { partsIn, type SessionPart, type SessionViewer } from '../../../core/permissions/session-part.ts'
 import { Session, SessionEvent } from './session.entity.ts'
 import { eventView, type SessionDetailRow, type SessionRow } from './session.view.ts'
 import { selectWithNames } from './session-list.service.ts'
-import { partsIn, type SessionPart, type SessionViewer } from './session-part.ts'
 
 /** Maximum number of logs that one query reads, and the number of entries after which it reads no further log. */
 const MAX_LOGS_PER_QUERY = 500

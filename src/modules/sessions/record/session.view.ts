@@ -2,11 +2,11 @@ import type { ChatMessage, SessionLogEvent, StopClear } from '@wheelhouse/protoc
 import type { Selectable } from 'kysely'
 import { iso } from '../../../core/database/iso.ts'
 import type { Tables } from '../../../core/database/tables.ts'
-import { can } from '../../../core/http/authorization.ts'
+import { can } from '../../../core/permissions/authorization.ts'
+import { type SessionViewer, seesAsClient } from '../../../core/permissions/session-part.ts'
 import { BYTES_PER_MB } from '../../../core/units.ts'
 import { percentile } from '../latency/latency-histogram.ts'
 import { plannedEndOf } from './booking.service.ts'
-import { type SessionViewer, seesAsClient } from './session-part.ts'
 import type { SessionDetail, SessionView } from './session-view.schema.ts'
 import { clearableBy } from './stop-authority.ts'
 

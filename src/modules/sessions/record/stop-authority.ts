@@ -1,6 +1,6 @@
 import type { Role, StopClear } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
-import { memberMay } from '../../../core/http/authorization.ts'
+import { memberMay } from '../../../core/permissions/authorization.ts'
 
 // Derives who may clear a latched remote stop from the roles of its requesters.
 

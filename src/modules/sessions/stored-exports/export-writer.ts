@@ -4,7 +4,7 @@ import type { CoreServices } from '../../../core/core-services.ts'
 import { ExportProblem } from '../../../core/exports/export-problem.ts'
 import { type ExportJob, exportClaimLost } from '../../../core/exports/exports.ts'
 import type { Attempt } from '../../../core/jobs/queue.ts'
-import { ownMembership } from '../../organizations/index.ts'
+import { ownMembership } from '../../../core/permissions/caller.ts'
 import {
   EXPORT_PAGE,
   type ExportCursor,

@@ -3,7 +3,7 @@ import type { Role } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { referenceTo } from '../../../core/database/reference.ts'
 import type { TablesOf } from '../../../core/database/tables.ts'
-import type { Membership } from '../../../core/http/authorization.ts'
+import type { Membership } from '../../../core/permissions/caller.ts'
 import type { ExportFilter } from '../export/export.service.ts'
 
 export const StoredExportStatus = z.enum(['PENDING', 'RUNNING', 'READY', 'FAILED'])

@@ -1,26 +1,16 @@
 import {
   type ApiKeyScope,
   type OrganizationAction,
-  type OrganizationRole,
   permissions,
   roleMay,
   scopesInclude,
 } from '@wheelhouse/protocol'
 import { type RawBuilder, sql } from 'kysely'
 import { forbidden } from '../errors/errors.ts'
-import type { Caller } from './endpoint.ts'
+import type { Caller } from './caller.ts'
 
 // The one decision about organizations: who may do what with which robot. Everything that asks goes through `can`, or, for lists,
 // through `inScope`, which is the same decision as a condition in SQL.
-
-/** What a caller is in the organization that the request acts for. */
-export interface Membership {
-  /** Id of the organization. The personal organization of a user has the id of the user. */
-  readonly id: string
-  readonly role: OrganizationRole
-  /** The groups whose robots the member may see; null for all robots. */
-  readonly groupIds: readonly string[] | null
-}
 
 /** A robot, or what belongs to one: its sessions, recordings and datasets. */
 export interface OwnedObject {

@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addMember, createTeam, teamRobot } from '../../support/world/organizations.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+let world: World
+let founder: TestUser
+let owner: TestUser
+let teamId: string
+beforeAll(async () => {
+  world = await createWorld()
+  founder = await world.client()
+  teamId = await createTeam(founder)
+  owner = await founder.actingFor(teamId)
+})
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+})
+
+const member = async (role: Parameters<typeof addMember>[3], groupIds: string[] | null = null) => {
+  const user = await world.newUser()
+  await addMember(world, teamId, user, role, groupIds)
+  return await user.actingFor(teamId)
+}
+const group = async (name: string) =>
+  (await owner.post(`/api/organizations/${teamId}/groups`, { name })).body.id as string
+
+describe('an organization', () => {
+  test('is personal, with the id of its person, until somebody creates a team', async () => {
+    const user = await world.newUser()
+    const before = await user.get('/api/organizations')
+    expect(before.body.organizations).toMatchObject([{ id: user.id, kind: 'personal', role: 'owner' }])
+    const team = await createTeam(user, 'Second')
+    const after = await user.get('/api/organizations')
+    expect(after.body.organizations).toMatchObject([
+      { id: user.id },
+      { id: team, kind: 'team', role: 'owner' },
+    ])
+    expect(await user.patch(`/api/organizations/${team}`, { name: 'Renamed' })).toMatchObject({
+      status: 200,
+      body: { name: 'Renamed' },
+    })
+    expect(await user.patch(`/api/organizations/${user.id}`, { name: 'Me' })).toMatchObject({ status: 409 })
+  })
+
+  test('is unknown to everybody else, as an id that does not exist', async () => {
+    const stranger = await world.client()
+    const unknown = await stranger.get(`/api/organizations/${crypto.randomUUID()}`)
+    expect(unknown).toMatchObject({ status: 404, body: { error: 'Organization not found' } })
+    for (const path of ['', '/members', '/groups', '/invitations'])
+      expect(await stranger.get(`/api/organizations/${teamId}${path}`), path).toMatchObject({
+        status: 404,
+        body: unknown.body,
+      })
+    const acting = await stranger.actingFor(teamId)
+    expect(await acting.get('/api/client/robots')).toMatchObject({ status: 404, body: unknown.body })
+    const malformed = await stranger.actingFor('team')
+    expect(await malformed.get('/api/client/robots')).toMatchObject({ status: 400 })
+  })
+
+  test('is the one of the header: robots and sessions of others do not show', async () => {
+    const robot = await teamRobot(owner)
+    const ids = async (user: TestUser) =>
+      (await user.get('/api/client/robots')).body.map(({ id }: { id: string }) => id)
+    expect(await ids(owner)).toContain(robot.id)
+    expect(await ids(founder)).not.toContain(robot.id)
+    expect(await founder.get(`/api/client/robots/${robot.id}`)).toMatchObject({ status: 404 })
+  })
+
+  test('has keys of its own: they act for no other organization', async () => {
+    const robot = await teamRobot(owner)
+    const { key } = await owner.key()
+    const ask = (path: string, headers = {}) =>
+      fetch(world.baseUrl + path, { headers: { Authorization: `Bearer ${key}`, ...headers } })
+    expect((await ask(`/api/client/robots/${robot.id}`)).status).toBe(200)
+    const elsewhere = await ask('/api/client/robots', { 'Wheelhouse-Organization': founder.id })
+    expect(elsewhere.status).toBe(404)
+    expect((await ask(`/api/organizations/${founder.id}`)).status).toBe(404)
+  })
+})
+
+describe('members', () => {
+  test('are invited by mail; the token is single use', async () => {
+    const invited = await world.newUser()
+    const email = `${invited.name}@test.local`
+    const created = await owner.post(`/api/organizations/${teamId}/invitations`, { email, role: 'viewer' })
+    expect(created).toMatchObject({ status: 201, body: { email, role: 'viewer' } })
+    expect(Object.keys(created.body).sort()).toEqual(['email', 'expires_at', 'id', 'role'])
+    const again = await owner.post(`/api/organizations/${teamId}/invitations`, { email, role: 'viewer' })
+    expect(again.status).toBe(409)
+    const forged = await invited.post(`/api/invitations/${created.body.id}.${'A'.repeat(43)}/accept`)
+    expect(forged.status).toBe(404)
+    const other = await world.newUser()
+    expect((await other.post(`/api/invitations/${created.body.id}/accept`)).status).toBe(404)
+
+    const token = `${created.body.id}.${world.platform.core.secrets.sign('organization-invitation', created.body.id)}`
+    const accepted = await Promise.all(
+      Array.from({ length: 8 }, () => invited.post(`/api/invitations/${token}/accept`)),
+    )
+    expect(accepted.filter(({ status }) => status === 200)).toHaveLength(1)
+    const members = await owner.get(`/api/organizations/${teamId}/members?search=${invited.name}`)
+    expect(members.body.members).toMatchObject([{ user_id: invited.id, role: 'viewer', email }])
+  })
+
+  test('with the invited address, verified, see their invitations', async () => {
+    const invited = await world.newUser()
+    const email = `${invited.name.toUpperCase()}@test.local`
+    const { body } = await owner.post(`/api/organizations/${teamId}/invitations`, { email, role: 'billing' })
+    const received = await invited.get('/api/invitations')
+    expect(received.body.invitations).toMatchObject([{ id: body.id, role: 'billing' }])
+    expect((await invited.post(`/api/invitations/${body.id}/accept`)).status).toBe(200)
+    expect((await invited.get('/api/invitations')).body.invitations).toEqual([])
+  })
+
+  test('who are not owners make no owners; the last owner stays', async () => {
+    const admin = await member('admin')
+    const viewer = await member('viewer')
+    const path = (user: TestUser) => `/api/organizations/${teamId}/members/${user.id}`
+    expect((await admin.patch(path(viewer), { role: 'owner' })).status).toBe(403)
+    expect((await admin.patch(path(founder), { role: 'viewer' })).status).toBe(403)
+    expect((await admin.delete(path(founder))).status).toBe(403)
+    expect((await viewer.patch(path(admin), { role: 'viewer' })).status).toBe(403)
+    expect((await viewer.delete(path(admin))).status).toBe(403)
+    for (const change of [owner.delete(path(founder)), owner.patch(path(founder), { role: 'admin' })])
+      expect(await change).toMatchObject({ status: 409 })
+    expect((await viewer.delete(path(viewer))).status).toBe(204)
+    expect((await founder.get(path(viewer).replace(/members.*/, 'members'))).body.members).not.toContainEqual(
+      expect.objectContaining({ user_id: viewer.id }),
+    )
+  })
+
+  test('who leave at the same time leave one owner', async () => {
+    const team = await createTeam(founder, 'Race')
+    const second = await world.newUser()
+    await addMember(world, team, second, 'owner')
+    const left = await Promise.all(
+      [founder, second].map((user) => user.delete(`/api/organizations/${team}/members/${user.id}`)),
+    )
+    expect(left.map(({ status }) => status).sort()).toEqual([204, 409])
+  })
+
+  test('of some groups see their robots and sessions only', async () => {
+    const [north, south] = [await group('North'), await group('South')]
+    const own = await teamRobot(owner, { group_id: north })
+    const other = await teamRobot(owner, { group_id: south })
+    const supervisor = await member('supervisor', [north])
+    const robots = await supervisor.get('/api/client/robots')
+    expect(robots.body.map(({ id }: { id: string }) => id)).toEqual([own.id])
+    expect(robots.headers.get('X-Total-Count')).toBe('1')
+    expect((await supervisor.get(`/api/client/robots/${own.id}`)).status).toBe(200)
+    for (const path of ['', '/logs', '/health', '/cameras'])
+      expect((await supervisor.get(`/api/client/robots/${other.id}${path}`)).status, path).toBe(404)
+    expect((await supervisor.post('/api/sessions', { robotId: other.id })).status).not.toBe(201)
+    expect(
+      (await owner.patch(`/api/client/robots/${own.id}`, { group_id: crypto.randomUUID() })).status,
+    ).toBe(400)
+    expect((await owner.delete(`/api/organizations/${teamId}/groups/${north}`)).status).toBe(204)
+    expect((await supervisor.get('/api/client/robots')).body).toEqual([])
+  })
+})
+
+describe('own operators', () => {
+  test('drive at no charge, and the session says so; nobody else can be charged for them', async () => {
+    const robot = await teamRobot(owner)
+    const link = (await world.connect(robot)).beat()
+    const operator = await member('operator')
+    await waitFor(async () =>
+      expect((await operator.get('/api/operator/available-robots')).body.robots).toMatchObject([
+        { id: robot.id },
+      ]),
+    )
+    // Without the header the organization would pay the marketplace for its own operator.
+    const user = await world.operator()
+    await addMember(world, teamId, user, 'operator')
+    expect(await user.post('/api/sessions', { robotId: robot.id })).toMatchObject({ status: 403 })
+
+    const started = await operator.post('/api/sessions', { robotId: robot.id })
+    expect(started.status, JSON.stringify(started.body)).toBe(201)
+    const path = `/api/sessions/${started.body.sessionId}`
+    const session = await operator.get(path)
+    expect(session.body).toMatchObject({ own_operator: true, rate_cents_per_minute: 0 })
+    expect((await operator.patch(path, { action: 'end' })).body).toMatchObject({
+      status: 'COMPLETED',
+      client_charge_cents: 0,
+    })
+    const entries = await world.platform.core.db
+      .selectFrom('ledger_entries')
+      .select('id')
+      .where('session_id', '=', started.body.sessionId)
+      .execute()
+    expect(entries).toEqual([])
+    // The session belongs to the team: its operator does not see it as a person.
+    const person = await operator.actingFor(operator.id)
+    expect((await person.get(path)).status).toBe(404)
+    expect((await owner.post(`${path}/rate`, { rating: 5 })).status).toBe(403)
+    await link.close()
+  })
+
+  test('and the marketplace: a robot says who may drive it', async () => {
+    const own = await teamRobot(owner, { operators: 'own' })
+    const open = await teamRobot(owner, { operators: 'marketplace' })
+    const links = [await world.connect(own), await world.connect(open)].map((link) => link.beat())
+    const outsider = await world.operator()
+    const listed = async (user: TestUser) =>
+      (await user.get('/api/operator/available-robots')).body.robots.map(({ id }: { id: string }) => id)
+    await waitFor(async () => expect(await listed(outsider)).toContain(open.id))
+    expect(await listed(outsider)).not.toContain(own.id)
+    expect((await outsider.post('/api/sessions', { robotId: own.id })).status).toBe(404)
+    expect((await outsider.get(`/api/operator/robots/${own.id}`)).status).toBe(404)
+    const operator = await member('operator')
+    expect(await listed(operator)).toEqual([own.id])
+    expect((await operator.post('/api/sessions', { robotId: open.id })).status).toBe(403)
+    const started = await outsider.post('/api/sessions', { robotId: open.id })
+    expect(started.status).toBe(201)
+    const session = await owner.get(`/api/sessions/${started.body.sessionId}`)
+    expect(session.body.own_operator).toBeUndefined()
+    expect(session.body.rate_cents_per_minute).toBeGreaterThan(0)
+    await owner.patch(`/api/sessions/${started.body.sessionId}`, { action: 'end' })
+    for (const link of links) await link.close()
+  })
+})
+
+describe('a removed member', () => {
+  test('is out at once: sockets at hub and gateway, keys and requests; the robot halts', async () => {
+    const robot = await teamRobot(owner)
+    const link = (await world.connect(robot)).beat()
+    const operator = await member('operator')
+    const { key } = await operator.key()
+    const hub = await operator.hub()
+    await hub.send('robots:watch')
+    const started = await waitFor(async () => {
+      const reply = await operator.post('/api/sessions', { robotId: robot.id })
+      expect(reply.status).toBe(201)
+      return reply
+    })
+    const driver = await world.drive(operator, started.body.sessionId)
+    await driver.next('state')
+    const removed = await owner.delete(`/api/organizations/${teamId}/members/${operator.id}`)
+    expect(removed.status).toBe(204)
+    expect(await driver.closed).toBe(4403)
+    await waitFor(() => expect(hub.socket.connected).toBe(false))
+    const refused = await operator.get('/api/client/robots')
+    expect(refused.status).toBe(404)
+    const withKey = await fetch(`${world.baseUrl}/api/client/robots`, {
+      headers: { Authorization: `Bearer ${key}` },
+    })
+    expect(withKey.status).toBe(401)
+    await waitFor(async () =>
+      expect((await owner.get(`/api/sessions/${started.body.sessionId}`)).body.status).toBe('PAUSED'),
+    )
+    await owner.patch(`/api/sessions/${started.body.sessionId}`, { action: 'end' })
+    await link.close()
+  })
+})
+
+describe('a robot', () => {
+  test('is transferred to another organization of its owner; its past stays', async () => {
+    const robot = await teamRobot(owner)
+    const target = await createTeam(founder, 'Target')
+    const path = `/api/client/robots/${robot.id}/transfer`
+    const foreign = await world.client()
+    expect((await owner.post(path, { organizationId: foreign.id })).status).toBe(404)
+    expect((await (await member('admin')).post(path, { organizationId: target })).status).toBe(403)
+    expect((await owner.post(path, { organizationId: target })).status).toBe(204)
+    expect((await owner.get(`/api/client/robots/${robot.id}`)).status).toBe(404)
+    const there = await founder.actingFor(target)
+    expect((await there.get(`/api/client/robots/${robot.id}`)).status).toBe(200)
+  })
+
+  test('is stopped by every member who sees it, and its notifications reach those who look after it', async () => {
+    const robot = await teamRobot(owner)
+    const link = (await world.connect(robot)).beat()
+    const viewer = await member('viewer')
+    const supervisor = await member('supervisor')
+    const outsider = await world.operator()
+    const started = await waitFor(async () => {
+      const reply = await outsider.post('/api/sessions', { robotId: robot.id })
+      expect(reply.status).toBe(201)
+      return reply
+    })
+    const path = `/api/sessions/${started.body.sessionId}`
+    expect((await viewer.patch(path, { action: 'pause' })).status).toBe(403)
+    const stopped = await viewer.patch(path, { action: 'emergency_stop', reason: 'smoke' })
+    expect(stopped).toMatchObject({ status: 200, body: { control: { stop: { by_role: 'client' } } } })
+    expect(stopped.body.control.stop.may_clear).toBe(false)
+    expect((await viewer.patch(path, { action: 'clear_stop' })).status).toBe(403)
+    const types = async (user: TestUser) =>
+      (await user.get('/api/notifications')).body.notifications.map(({ type }: { type: string }) => type)
+    expect(await types(supervisor)).toEqual(expect.arrayContaining(['session.started', 'session.stopped']))
+    expect(await types(viewer)).toEqual([])
+    expect((await supervisor.patch(path, { action: 'clear_stop' })).status).toBe(200)
+    expect((await supervisor.patch(path, { action: 'end' })).status).toBe(200)
+    await link.close()
+  })
+})
