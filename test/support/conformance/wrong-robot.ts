@@ -53,7 +53,6 @@ let connections = 0
 let samples = 0
 let failures = 0
 let creepUntilMs = 0
-let isSilent = false
 
 const nowMs = () => performance.now()
 const clamp = (value: number, limit: number) => Math.max(-limit, Math.min(limit, value))
@@ -105,7 +104,6 @@ function onControl(frame: Command): void {
     if (!makes('drives on after an unreadable command')) brake()
     return
   }
-  if (age > frame.ttl_ms && makes('falls silent')) isSilent = true
   if (age > frame.ttl_ms && !makes('obeys expired commands')) return
   if (latched || session === null) return
   if (session.status !== 'ACTIVE' && !makes('obeys in a paused session')) return
@@ -156,10 +154,8 @@ function onFrame(text: string): void {
     }
     session = next.status === 'COMPLETED' ? null : next
     if (session?.status !== 'ACTIVE' && !(session && makes('obeys in a paused session'))) brake()
-  } else if (frame.type === 'limits' && !makes('ignores limits')) {
-    scale = Number(frame.speed_scale)
-    isSilent = makes('falls silent')
-  } else if (frame.type === 'stop') {
+  } else if (frame.type === 'limits' && !makes('ignores limits')) scale = Number(frame.speed_scale)
+  else if (frame.type === 'stop') {
     if (frame.latched !== true || isNewLatch(frame)) onStop(String(frame.reason), frame.latched === true)
   } else if (frame.type === 'channel_available') send({ type: 'channel_offer', sdp: 'v=0' })
   else if (frame.type === 'stop_cleared' && isNewLatch(frame)) {
@@ -205,7 +201,6 @@ function onWelcome(welcome: Frame): NodeJS.Timeout {
 }
 
 function sample(): void {
-  if (isSilent) return
   const velocity = isArm ? { joint: jointSpeed } : { linear_mps: speed }
   const text = JSON.stringify({ type: 'telemetry', data: { velocity } })
   send(makes('sends NaN') && ++samples % 5 === 0 ? text.replace('"data":{', '"data":{"battery":NaN,') : text)
@@ -237,9 +232,8 @@ function retry(atLeastMs: number, isRefused: boolean): void {
 
 function connect(): void {
   const withToken = !makes('first comes without its token') || connections++ > 0
-  const hasAddress = !makes('first comes to an address that is no URL') || connections++ > 0
   const own = new WebSocket(
-    hasAddress ? CONTROL_URL : `${new URL(CONTROL_URL).origin}//`,
+    CONTROL_URL,
     withToken ? { headers: { Authorization: `Bearer ${ROBOT_TOKEN}` } } : {},
   )
   socket = own
@@ -267,7 +261,7 @@ function connect(): void {
     clearTimeout(silence)
     own.on('error', () => {})
     own.terminate()
-    if (FINAL_STATUSES.has(response.statusCode ?? 0) && withToken && hasAddress) process.exit(1)
+    if (FINAL_STATUSES.has(response.statusCode ?? 0) && withToken) process.exit(1)
     const waitS = makes('ignores Retry-After') ? 0 : Number(response.headers['retry-after'] ?? 0)
     retry(waitS * 1_000, true)
   })
