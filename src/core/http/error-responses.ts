@@ -73,7 +73,8 @@ const invalidCredentials: ErrorCasesByCode = {
 }
 
 function addInputCases(spec: Endpoint, add: Add): void {
-  if (spec.params || spec.query || hasBody(spec))
+  // Every route that asks for a credential reads Wheelhouse-Organization.
+  if (spec.access !== 'public' || spec.params || spec.query || hasBody(spec))
     add(400, { invalid_request: 'when the input is not valid; the text names the field' })
   const declared = spec.errors ?? {} // more precise than the general case
   if (spec.params && !declared[404])
@@ -97,7 +98,6 @@ function addAccessCases(spec: Endpoint, add: Add): void {
       origin_not_allowed: 'when the request carries the session cookie and comes from another site',
     })
   add(403, { account_suspended: 'when an administrator has suspended your account' })
-  add(400, { invalid_request: 'when Wheelhouse-Organization is not the id of an organization' })
   add(404, { not_found: 'when you are no member of the organization that Wheelhouse-Organization names' })
   if (access.action) {
     add(403, {

@@ -23,7 +23,7 @@ interface VideoDeps {
   readonly cameras: CameraService
   readonly peers: Peers
   /** Returns a session that the caller may see. */
-  readonly queries: { get(caller: Caller, sessionId: string): Promise<SeenSession> }
+  readonly queries: { watched(caller: Caller, sessionId: string): Promise<SeenSession> }
   readonly turn: TurnSettings | undefined
   readonly now: () => Date
 }
@@ -146,7 +146,7 @@ function sessionWhepEndpoints(deps: VideoDeps): Endpoint[] {
       response: [200, CameraList],
       run: async ({ caller, params, http }) => {
         http.set('Cache-Control', 'no-store')
-        return await cameras.listForSession(await queries.get(caller, params.id), caller)
+        return await cameras.listForSession(await queries.watched(caller, params.id), caller)
       },
     }),
     endpoint({

@@ -7,6 +7,7 @@ import { type Endpoint, endpoint, idParams } from '../../../src/core/http/endpoi
 import { differenceFrom } from '../../../src/core/http/response-validation.ts'
 import { apiEndpoints } from '../../../src/roles/api/api.ts'
 import { declaredEndpoints, STORED_BASE_URL } from '../../../src/roles/api/declared-endpoints.ts'
+import { permissionsPage } from '../../../src/roles/api/docs/permissions-page.ts'
 import { describeApi, type OpenApiDocument } from '../../../src/roles/api/openapi/document.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
@@ -38,6 +39,10 @@ describe('GET /api/openapi.json', () => {
     )
     expect(described.sort()).toEqual(endpoints.map(routeOf).sort())
     expect(served).toMatchObject({ openapi: '3.1.1', servers: [{ url: world.baseUrl }] })
+  })
+
+  test('says who may do what in docs/permissions.md; `npm run openapi` writes it', () => {
+    expect(readFileSync(join(root, 'docs/permissions.md'), 'utf8')).toBe(permissionsPage(declaredEndpoints()))
   })
 
   test('matches docs/openapi.json; `npm run openapi` writes it', () => {

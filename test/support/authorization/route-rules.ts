@@ -86,6 +86,59 @@ export const routeRules: Readonly<Record<string, Rule>> = {
     attempt: async (at) => ({ path: `/api/auth/api-keys/${(await at.client.key()).id}` }),
   },
 
+  'GET /api/organizations': everyone(200),
+  'POST /api/organizations': { ...sessionOnly(201), attempt: () => ({ body: { name: 'Team' } }) },
+  ...Object.fromEntries(
+    (
+      [
+        ['GET /api/organizations/{id}', '', 200],
+        ['PATCH /api/organizations/{id}', '', 409, { name: 'x' }], // a personal one has the name of its person
+        ['GET /api/organizations/{id}/members', '/members', 200],
+        [
+          'PATCH /api/organizations/{id}/members/{user_id}',
+          `/members/${randomUUID()}`,
+          404,
+          { role: 'viewer' },
+        ],
+        ['DELETE /api/organizations/{id}/members/{user_id}', `/members/${randomUUID()}`, 404],
+        ['GET /api/organizations/{id}/invitations', '/invitations', 200],
+        ['DELETE /api/organizations/{id}/invitations/{invitation_id}', `/invitations/${randomUUID()}`, 404],
+        ['GET /api/organizations/{id}/groups', '/groups', 200],
+        ['PATCH /api/organizations/{id}/groups/{group_id}', `/groups/${randomUUID()}`, 404, { name: 'x' }],
+        ['DELETE /api/organizations/{id}/groups/{group_id}', `/groups/${randomUUID()}`, 404],
+      ] as const
+    ).map(([route, path, status, body]) => [
+      route,
+      {
+        ...onlyClient(status),
+        attempt: (at: AuthorizationWorld) => ({ path: `/api/organizations/${at.client.id}${path}`, body }),
+      },
+    ]),
+  ),
+  'POST /api/organizations/{id}/invitations': {
+    ...onlyClient(201),
+    attempt: (at) => ({
+      path: `/api/organizations/${at.client.id}/invitations`,
+      body: { email: `${randomUUID()}@test.local`, role: 'viewer' },
+    }),
+  },
+  'POST /api/organizations/{id}/groups': {
+    ...onlyClient(201),
+    attempt: (at) => ({ path: `/api/organizations/${at.client.id}/groups`, body: { name: randomUUID() } }),
+  },
+  'GET /api/invitations': sessionOnly(200),
+  'POST /api/invitations/{token}/accept': {
+    ...sessionOnly(404),
+    attempt: () => ({ path: `/api/invitations/${randomUUID()}/accept` }),
+  },
+  'POST /api/client/robots/{id}/transfer': {
+    ...clients(404, 404),
+    attempt: (at) => ({
+      path: `/api/client/robots/${at.robot.id}/transfer`,
+      body: { organizationId: randomUUID() },
+    }),
+  },
+
   'GET /api/client/robots': clients(200),
   'GET /api/client/robot-counts': clients(200),
   'POST /api/client/robots': { ...clients(201), attempt: (at) => ({ body: at.newRobot() }) },

@@ -4,7 +4,7 @@ import { createBatchLoader } from '../../../core/database/batch-loader.ts'
 import { columnsOf } from '../../../core/database/columns.ts'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Db } from '../../../core/database/tables.ts'
-import { notFound } from '../../../core/errors/errors.ts'
+import { forbidden, notFound } from '../../../core/errors/errors.ts'
 import { memberMay } from '../../../core/permissions/authorization.ts'
 import { partsIn, type SessionPart, type SessionViewer } from '../../../core/permissions/session-part.ts'
 import { Session, SessionEvent } from './session.entity.ts'
@@ -137,6 +137,13 @@ export function createSessionQueries({ db }: { db: Db }) {
     { maxBatchSize: MAX_LOGS_PER_QUERY },
   )
 
+  /** @throws 404 when the session does not exist or the caller may not see it. */
+  async function get(caller: SessionViewer, id: string): Promise<SessionDetailRow> {
+    const row = await findDetail(id)
+    if (!row || !isVisibleTo(caller, row)) throw notFound('Session')
+    return row
+  }
+
   return {
     /**
      * Returns the operator, the client and the robot of a session.
@@ -163,12 +170,21 @@ export function createSessionQueries({ db }: { db: Db }) {
       return (await stoppableRobot(db, { sessionId, userId }))[0]?.robot_id
     },
 
-    /** @throws 404 when the session does not exist or the caller may not see it. */
-    async get(caller: SessionViewer, id: string): Promise<SessionDetailRow> {
-      const row = await findDetail(id)
-      if (!row || !isVisibleTo(caller, row)) throw notFound('Session')
+    /**
+     * Returns a session for a caller who may watch it: its pictures and telemetry.
+     * @throws 404 when the caller may not see the session, 403 when the role in the organization does not include watching
+     */
+    async watched(caller: SessionViewer, id: string): Promise<SessionDetailRow> {
+      const row = await get(caller, id)
+      if (partsIn(caller, row, 'sessions.watch').length === 0)
+        throw forbidden(
+          'permission_required',
+          'Your role in the organization does not include watching sessions.',
+        )
       return row
     },
+
+    get,
 
     /**
      * Returns log entries with numbers above `after`, oldest first. Chat entries contain their message. With the `head` of

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely'
 import { iso } from '../../../core/database/iso.ts'
 import type { Tables } from '../../../core/database/tables.ts'
 import { can } from '../../../core/permissions/authorization.ts'
-import { type SessionViewer, seesAsClient } from '../../../core/permissions/session-part.ts'
+import { partsIn, type SessionViewer, seesAsClient } from '../../../core/permissions/session-part.ts'
 import { BYTES_PER_MB } from '../../../core/units.ts'
 import { percentile } from '../latency/latency-histogram.ts'
 import { plannedEndOf } from './booking.service.ts'
@@ -148,7 +148,8 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
 function streamUrl(row: SessionDetailRow, viewer: Viewer): string | null {
   const isOpen = row.status === 'ACTIVE' || row.status === 'PAUSED'
   const mayViewStream = isOpen || row.operator_id !== viewer.userId || seesAsClient(viewer, row)
-  return mayViewStream && row.stream_url !== '' ? row.stream_url : null
+  if (!mayViewStream || row.stream_url === '') return null
+  return partsIn(viewer, row, 'sessions.watch').length > 0 ? row.stream_url : null
 }
 
 /** Returns how long the robot was offline, in ACTIVE time and in pauses. */

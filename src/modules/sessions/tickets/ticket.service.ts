@@ -2,7 +2,7 @@ import type { Db } from '../../../core/database/tables.ts'
 import { conflict, forbidden } from '../../../core/errors/errors.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { requireKeyFor } from '../../../core/permissions/authorization.ts'
-import { isOperatorOf, partsIn } from '../../../core/permissions/session-part.ts'
+import { isOperatorOf } from '../../../core/permissions/session-part.ts'
 import { TOKEN_TOLERANCE_MS } from '../../identity/index.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import type { TicketStore } from './ticket.store.ts'
@@ -44,7 +44,7 @@ export function createSessionTickets(deps: {
      *   operator role, requests control; 409 when the session is not open or its robot is offline.
      */
     async issue(caller: Caller, sessionId: string, part: TicketPart): Promise<IssuedTicket> {
-      const session = await queries.get(caller, sessionId)
+      const session = await (part === 'watch' ? queries.watched : queries.get)(caller, sessionId)
       if (part === 'control' && !isOperatorOf(caller, session)) {
         throw forbidden(
           'session_operator_required',
@@ -58,11 +58,6 @@ export function createSessionTickets(deps: {
         )
       }
       if (part === 'control') requireKeyFor(caller, 'sessions.drive')
-      else if (partsIn(caller, session, 'sessions.watch').length === 0)
-        throw forbidden(
-          'action_not_allowed',
-          'Your part in the organization does not include watching sessions.',
-        )
       if (session.status !== 'ACTIVE' && session.status !== 'PAUSED') {
         throw conflict(
           'session_not_open',

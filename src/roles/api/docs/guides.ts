@@ -37,6 +37,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   ],
   Integrate: [
     'docs/specification.md',
+    'docs/permissions.md',
     'docs/errors.md',
     'docs/recordings.md',
     'docs/foxglove.md',

@@ -25,7 +25,7 @@ export interface OpenedSession {
 
 /** Finds sessions and their recordings. */
 export interface SessionSource {
-  /** @throws 404 when the session does not exist or the caller may not see it. */
+  /** @throws 404 when the session does not exist or the caller may not see it, 403 when the caller may not watch it. */
   forFoxglove(sessionId: string, caller: SessionReader): Promise<OpenedSession>
 }
 
@@ -33,7 +33,7 @@ export interface SessionSource {
 export function createSessionSource(deps: {
   readonly db: Db
   readonly queries: {
-    get(
+    watched(
       caller: SessionReader,
       sessionId: string,
     ): Promise<{ readonly status: SessionStatus; readonly event_seq: number }>
@@ -41,7 +41,7 @@ export function createSessionSource(deps: {
 }): SessionSource {
   return {
     async forFoxglove(sessionId, caller) {
-      const session = await deps.queries.get(caller, sessionId)
+      const session = await deps.queries.watched(caller, sessionId)
       const row = await deps.db
         .selectFrom('recordings')
         .select(['id', 'status', 'file_key', 'size_bytes', 'started_at', 'ended_at'])
