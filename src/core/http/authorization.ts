@@ -63,6 +63,13 @@ export function requireKeyFor({ credential }: Pick<Caller, 'credential'>, action
     )
 }
 
+/** Requires that the key of a caller, if it has one, has a scope. @throws 403 */
+export function requireScope({ credential }: Pick<Caller, 'credential'>, scope: ApiKeyScope): void {
+  const scopes = scopesOf(credential)
+  if (scopes === null || scopes.includes(scope)) return
+  throw forbidden('scope_required', `The API key does not have the scope ${scope}. Use a key that has it.`)
+}
+
 /** @throws 403 if the caller may not perform the action, 404 for an object that it may not even see */
 export function requireCan(caller: Member, action: OrganizationAction, object?: OwnedObject): void {
   if (can(caller, action, object)) return

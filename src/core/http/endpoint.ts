@@ -19,6 +19,8 @@ import { parseOptions } from './validation-messages.ts'
 export interface Caller {
   readonly userId: string
   readonly displayName: string
+  /** Whether it is a service account, which has no sign-in, profile or inbox. */
+  readonly isProgram: boolean
   /** What the user may be: of the platform, and of the organization that the request acts for. */
   readonly roles: readonly Role[]
   /** The organization that the request acts for. */
@@ -42,7 +44,7 @@ export interface Caller {
 }
 
 /**
- * The callers that a route allows. `sessionOnly` rejects API keys with 403. `action` is checked in the organization that the request
+ * The callers that a route allows. `sessionOnly` rejects API keys, and `person` service accounts, with 403. `action` is checked in the organization that the request
  * acts for. `scope` is what an API key needs for a route without an action; by default `read` to read and `admin` otherwise.
  */
 export type Access =
@@ -52,6 +54,7 @@ export type Access =
       readonly action?: OrganizationAction
       readonly scope?: ApiKeyScope
       readonly sessionOnly?: boolean
+      readonly person?: boolean
     }
 
 /** Rate limits that a public route can have instead of the one for its method. */

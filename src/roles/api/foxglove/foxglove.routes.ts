@@ -36,7 +36,7 @@ export function foxgloveEndpoints(deps: {
       method: 'post',
       path: '/api/sessions/{id}/foxglove',
       summary: 'Creates an address, valid for one minute, that opens a session in Foxglove or Lichtblick',
-      access: {},
+      access: { scope: 'read' },
       params: idParams('session'),
       response: [201, FoxgloveAddress],
       errors: {
