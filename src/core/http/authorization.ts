@@ -51,7 +51,8 @@ export function can(
 /** Members of some groups see who else is a member, as everybody does. */
 const isReading = (action: OrganizationAction) => action === 'organization.read'
 
-const scopesOf = (credential: Caller['credential']): readonly ApiKeyScope[] | null =>
+/** Returns what a credential is limited to; null for a session and for a key with all scopes. */
+export const scopesOf = (credential: Caller['credential']): readonly ApiKeyScope[] | null =>
   credential.kind === 'api_key' ? credential.scopes : null
 
 /** Requires that the key of a caller, if it has one, includes an action. @throws 403 */

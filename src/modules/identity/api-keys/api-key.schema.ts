@@ -45,7 +45,8 @@ export const ApiKeyView = z
       .string()
       .optional()
       .meta({
-        description: 'The network that the last use came from: an IPv4 address, or the /64 of an IPv6 address.',
+        description:
+          'The network that the last use came from: an IPv4 address, or the /64 of an IPv6 address.',
         examples: ['203.0.113.7'],
       }),
     replaces_id: idOf('apiKey')

@@ -90,7 +90,13 @@ export function createApiKeys(deps: {
     key: Pick<ApiKeyRow, 'id' | 'name'>,
     actorId: string,
     data: Record<string, unknown> = {},
-  ): AuditEvent => ({ at: now(), actorId, action, subject: ['api_key', key.id], data: { name: key.name, ...data } })
+  ): AuditEvent => ({
+    at: now(),
+    actorId,
+    action,
+    subject: ['api_key', key.id],
+    data: { name: key.name, ...data },
+  })
 
   const loadHolder = createBatchLoader(
     async (hashes: readonly string[]) => {
@@ -256,16 +262,22 @@ export function createApiKeys(deps: {
         const old = await tx.db
           .selectFrom('api_keys')
           .selectAll()
-          .select((eb) => isUsable(eb).as('usable'))
           .select(sql<Date | null>`now() + (expires_at - created_at)`.as('next_end'))
-          .select(sql<boolean>`exists (select from api_keys next where next.replaces_id = api_keys.id)`.as('replaced'))
+          .select(
+            sql<boolean>`exists (select from api_keys next where next.replaces_id = api_keys.id)`.as(
+              'replaced',
+            ),
+          )
           .where('id', '=', id)
           .where('user_id', '=', userId)
           .forNoKeyUpdate()
           .executeTakeFirst()
         if (!old) throw notFound('API key')
-        if (!old.usable || old.replaced)
-          throw conflict('api_key_not_rotatable', 'The API key has ended or was rotated before. Create a new key.')
+        if (isEnded(old, new Date()) || old.replaced)
+          throw conflict(
+            'api_key_not_rotatable',
+            'The API key has ended or was rotated before. Create a new key.',
+          )
         allow(old.scopes)
         await tx.db
           .updateTable('api_keys')
@@ -348,7 +360,8 @@ export function createApiKeys(deps: {
         throw unauthorized('api_key_revoked', 'The API key has been revoked. Use another one.')
       if (found.expired) throw unauthorized('api_key_expired', 'The API key has expired. Create another one.')
       const { last_used_at } = found
-      if (!last_used_at || last_used_at.getTime() < Date.now() - USE_RESOLUTION_MS) recordUse({ id: found.keyId, address })
+      if (!last_used_at || last_used_at.getTime() < Date.now() - USE_RESOLUTION_MS)
+        recordUse({ id: found.keyId, address })
       const { organization_id: id, role, group_ids: groupIds } = found
       return { ...found, organization: { id, role, groupIds } }
     },
@@ -364,7 +377,9 @@ export function createApiKeys(deps: {
       const { rows } = await sql<{ id: string }>`
         select id from api_keys where revoked_at >= now() - ${ms} * interval '1 millisecond'
         union all
-        select id from api_keys where expires_at > now() - ${ms} * interval '1 millisecond' and expires_at <= now()`.execute(db)
+        select id from api_keys where expires_at > now() - ${ms} * interval '1 millisecond' and expires_at <= now()`.execute(
+        db,
+      )
       return rows.map((row) => row.id)
     },
 
@@ -399,6 +414,10 @@ export const apiKeyView = (row: ApiKeyRow): ApiKeyView => ({
   ...(row.replaces_id !== null && { replaces_id: row.replaces_id }),
   ...(row.reported_unused_at && { unused_days: unusedDays(row, new Date()) }),
 })
+
+/** Returns whether a key has been revoked or has expired. */
+export const isEnded = ({ revoked_at, expires_at }: ApiKeyRow, at: Date): boolean =>
+  revoked_at !== null || (expires_at !== null && expires_at <= at)
 
 /** Returns for how many days nobody has used a key. */
 export const unusedDays = ({ last_used_at, created_at }: ApiKeyRow, at: Date): number =>

@@ -44,11 +44,7 @@ export function createAuth(deps: {
    * @param address the network of the request, which is recorded as that of the last use of a key
    * @throws 401 if the credential is not valid, 403 if the user is suspended, 404 for an organization that the user is no member of
    */
-  async function authenticateToken(
-    raw: string,
-    organizationId?: string,
-    address?: string,
-  ): Promise<Caller> {
+  async function authenticateToken(raw: string, organizationId?: string, address?: string): Promise<Caller> {
     if (organizationId !== undefined && !UUID.test(organizationId))
       throw badRequest(`${ORGANIZATION_HEADER} must be the id of an organization.`)
     const chosen = organizationId?.toLowerCase()

@@ -1,6 +1,7 @@
 import { type PlatformReason, reasonTexts } from '@wheelhouse/protocol'
 import {
   type Data,
+  daysOf,
   eurosOf,
   type MailTexts,
   minutesOf,
