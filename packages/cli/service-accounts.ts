@@ -39,7 +39,11 @@ function declareServiceAccounts(accounts: Command, action: CreateAction): void {
   inOrganization(keys.command('create'))
     .description('create an API key and show it, only this once')
     .argument('<account>', ACCOUNT)
-    .addOption(new Option('--scopes <scopes...>', 'what the key may be used for').choices(SCOPES).makeOptionMandatory())
+    .addOption(
+      new Option('--scopes <scopes...>', 'what the key may be used for')
+        .choices(SCOPES)
+        .makeOptionMandatory(),
+    )
     .option('--days <days>', 'days until the key expires, at most 365', Number, 90)
     .action(action(createKey))
   inOrganization(keys.command('rotate'))
@@ -80,12 +84,7 @@ async function accountsIn(cli: Context, { id, headers }: Scoped) {
 
 /** Returns the path parameters of an account, and it. */
 async function accountOf(cli: Context, scope: Scoped, idOrName: string) {
-  const found = findUnique(
-    await accountsIn(cli, scope),
-    idOrName,
-    'service account',
-    'service-accounts list',
-  )
+  const found = findUnique(await accountsIn(cli, scope), idOrName, 'service account', 'service-accounts list')
   return { found, path: { id: scope.id, account_id: found.id } }
 }
 
@@ -124,7 +123,9 @@ async function create(cli: Context, name: string, options: Chosen & { role: Role
 async function remove(cli: Context, idOrName: string, options: Chosen): Promise<void> {
   const scope = await scopeOf(cli, options)
   const { found, path } = await accountOf(cli, scope, idOrName)
-  await cli.prompts.confirm(`Remove the service account ${found.name}? All programs that use its keys stop working.`)
+  await cli.prompts.confirm(
+    `Remove the service account ${found.name}? All programs that use its keys stop working.`,
+  )
   await answerOf(cli.rest.DELETE(ACCOUNT_PATH, { params: { path }, headers: scope.headers }))
   cli.out.result({ id: found.id, removed: true }, () => cli.out.line(`${found.name} is removed.`))
 }

@@ -1,4 +1,4 @@
-import { type ApiKeyScope, ApiKeyScope as Scopes, permissions } from '@wheelhouse/protocol'
+import { type ApiKeyScope, permissions, ApiKeyScope as Scopes } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AppError } from '../../../src/core/errors/errors.ts'
 import type { Access, Caller } from '../../../src/core/http/endpoint.ts'
@@ -49,7 +49,10 @@ describe('every route', () => {
     access === 'public' ? [] : [{ route: `${method.toUpperCase()} ${path}`, access }],
   )
 
-  function expected(route: string, { sessionOnly, action }: Exclude<Access, 'public'>): readonly ApiKeyScope[] {
+  function expected(
+    route: string,
+    { sessionOnly, action }: Exclude<Access, 'public'>,
+  ): readonly ApiKeyScope[] {
     if (sessionOnly) return []
     if (action === undefined) return [exceptions[route] ?? (route.startsWith('GET ') ? 'read' : 'admin')]
     const needed: readonly ApiKeyScope[] = permissions[action].scopes
@@ -77,7 +80,10 @@ describe('every route', () => {
   test('admits the scopes of the table, each alone, and a key without scopes', () => {
     for (const { route, access } of routes) {
       const admitted = scopes.filter((scope) => passes(route, access, [scope]))
-      expect({ route, admitted }).toEqual({ route, admitted: scopes.filter((scope) => expected(route, access).includes(scope)) })
+      expect({ route, admitted }).toEqual({
+        route,
+        admitted: scopes.filter((scope) => expected(route, access).includes(scope)),
+      })
       expect(passes(route, access, null), route).toBe(!access.sessionOnly)
     }
   })
@@ -110,7 +116,10 @@ test.each<[method: string, path: string, body: unknown, admitted: readonly ApiKe
     const reply = await session.client.request(method, path, body, key)
     const code = reply.headers.get('Wheelhouse-Error')
     const refused = code === 'scope_required' || code === 'permission_required'
-    expect({ scope, refused }, JSON.stringify(reply.body)).toEqual({ scope, refused: !admitted.includes(scope) })
+    expect({ scope, refused }, JSON.stringify(reply.body)).toEqual({
+      scope,
+      refused: !admitted.includes(scope),
+    })
   }
 })
 
@@ -128,13 +137,20 @@ test('a key does not get the stored response to a key with other scopes', async 
   const post = async (key: string) => {
     const response = await fetch(`${world.baseUrl}/api/sessions/${session.id}/ticket`, {
       method: 'POST',
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Idempotency-Key': 'once' },
+      headers: {
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        'Idempotency-Key': 'once',
+      },
       body: JSON.stringify({ part: 'control' }),
     })
     await response.body?.cancel()
     return [response.status, response.headers.get('Idempotent-Replayed')]
   }
-  const [driver, reader] = [await keyOf(session.operator, 'read', 'drive'), await keyOf(session.operator, 'read')]
+  const [driver, reader] = [
+    await keyOf(session.operator, 'read', 'drive'),
+    await keyOf(session.operator, 'read'),
+  ]
   expect(await post(driver.key)).toEqual([201, null])
   expect(await post(driver.key)).toEqual([201, 'true'])
   expect(await post(reader.key)).toEqual([403, null])
@@ -171,7 +187,11 @@ test('over the hub, each command takes its scope, any key stops, and only read g
     for (const scope of scopes) {
       const unique = name === 'chat:send' ? { client_message_id: `${name} ${scope}` } : {}
       const { status } = await sockets[scope].send(name, { ...input, ...unique })
-      expect({ name, scope, refused: status === 403 }).toEqual({ name, scope, refused: !admitted.includes(scope) })
+      expect({ name, scope, refused: status === 403 }).toEqual({
+        name,
+        scope,
+        refused: !admitted.includes(scope),
+      })
     }
   await sockets.read.saw('notification', { type: 'session.stopped' })
   for (const scope of scopes) {

@@ -73,7 +73,7 @@ test('a program has a name, a role and keys, and acts for its organization with 
     display_name: 'Scheduler',
     email: null,
   })
-  const { robots } = (await as(key, 'GET', '/api/client/robots')).body
+  const robots = (await as(key, 'GET', '/api/client/robots')).body
   expect(robots.map(({ id }: { id: string }) => id)).toContain(robot.id)
   expect((await as(key, 'PATCH', `/api/client/robots/${robot.id}`, { notes: 'x' })).status).toBe(403)
 
@@ -256,7 +256,7 @@ test('a program of some groups sees their robots only', async () => {
   const account = await made({ group_ids: [group] })
   const { key } = await keyOf(account, ['read'])
   const seen = async () =>
-    (await as(key, 'GET', '/api/client/robots')).body.robots.map(({ id }: { id: string }) => id)
+    (await as(key, 'GET', '/api/client/robots')).body.map(({ id }: { id: string }) => id)
   expect(await seen()).toEqual([inside.id])
   await owner.patch(account.path, { group_ids: null })
   expect((await seen()).length).toBeGreaterThan(1)

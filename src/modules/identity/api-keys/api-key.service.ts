@@ -6,7 +6,7 @@ import { createBatchLoader } from '../../../core/database/batch-loader.ts'
 import { compiled } from '../../../core/database/compiled.ts'
 import { iso } from '../../../core/database/iso.ts'
 import type { Db, Tables } from '../../../core/database/tables.ts'
-import { conflict, notFound, unauthorized } from '../../../core/errors/errors.ts'
+import { conflict, notFound, unauthorized, uniqueViolation } from '../../../core/errors/errors.ts'
 import type { Bus } from '../../../core/events/bus.ts'
 import type { NewNotification } from '../../../core/events/new-notification.ts'
 import type { Transact, Tx } from '../../../core/events/transactor.ts'
@@ -263,21 +263,12 @@ export function createApiKeys(deps: {
           .selectFrom('api_keys')
           .selectAll()
           .select(sql<Date | null>`now() + (expires_at - created_at)`.as('next_end'))
-          .select(
-            sql<boolean>`exists (select from api_keys next where next.replaces_id = api_keys.id)`.as(
-              'replaced',
-            ),
-          )
           .where('id', '=', id)
           .where('user_id', '=', userId)
           .forNoKeyUpdate()
           .executeTakeFirst()
         if (!old) throw notFound('API key')
-        if (isEnded(old, new Date()) || old.replaced)
-          throw conflict(
-            'api_key_not_rotatable',
-            'The API key has ended or was rotated before. Create a new key.',
-          )
+        if (isEnded(old, new Date())) throw notRotatable()
         allow(old.scopes)
         await tx.db
           .updateTable('api_keys')
@@ -287,6 +278,8 @@ export function createApiKeys(deps: {
         const { organization_id: organizationId, name, scopes } = old
         const next = { userId, organizationId, name, scopes, limit, expiresAt: old.next_end, replacesId: id }
         return await insert(tx, actorId, next)
+      }).catch((cause) => {
+        throw uniqueViolation(cause) === 'one_successor_per_api_key' ? notRotatable() : cause
       })
       if (overlapHours === 0) bus.publish('credential.revoked', { apiKeyId: id })
       return created
@@ -414,6 +407,9 @@ export const apiKeyView = (row: ApiKeyRow): ApiKeyView => ({
   ...(row.replaces_id !== null && { replaces_id: row.replaces_id }),
   ...(row.reported_unused_at && { unused_days: unusedDays(row, new Date()) }),
 })
+
+const notRotatable = () =>
+  conflict('api_key_not_rotatable', 'The API key has ended or was rotated before. Create a new key.')
 
 /** Returns whether a key has been revoked or has expired. */
 export const isEnded = ({ revoked_at, expires_at }: ApiKeyRow, at: Date): boolean =>
