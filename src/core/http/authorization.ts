@@ -40,8 +40,16 @@ export function can(
   action: OrganizationAction,
   object?: OwnedObject,
 ): boolean {
-  const { id, role, groupIds } = organization
-  if (!roleMay(role, action) || !scopesInclude(scopesOf(credential), action)) return false
+  return scopesInclude(scopesOf(credential), action) && memberCan(organization, action, object)
+}
+
+/** Returns whether a member may perform an action, with a key that has all scopes. For what a key is checked for separately. */
+export function memberCan(
+  { id, role, groupIds }: Membership,
+  action: OrganizationAction,
+  object?: OwnedObject,
+): boolean {
+  if (!roleMay(role, action)) return false
   if (!permissions[action].perRobot && groupIds !== null && !isReading(action)) return false
   if (object === undefined) return true
   if (object.organizationId !== id) return false

@@ -112,6 +112,7 @@ export function createApiKeys(deps: {
         .selectFrom('api_keys')
         .select(['id', 'scopes'])
         .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+        .where(isUsable)
         .execute()
       const found = new Map(rows.map(({ id, scopes }) => [id, scopes]))
       return ids.map((id) => found.get(id))
@@ -359,8 +360,11 @@ export function createApiKeys(deps: {
       return { ...found, organization: { id, role, groupIds } }
     },
 
-    /** Returns what a key may be used for; null for everything. A key that does not exist has no scope. */
-    scopesOf: async (id: string): Promise<readonly ApiKeyScope[] | null> => (await loadScopes(id)) ?? [],
+    /** Returns what a key may be used for; null for everything. A key that has ended or does not exist has no scope. */
+    async scopesOf(id: string): Promise<readonly ApiKeyScope[] | null> {
+      const scopes = await loadScopes(id)
+      return scopes === undefined ? [] : scopes
+    },
 
     /**
      * Returns the ids of keys that were revoked or have expired in the last `ms` milliseconds, for callers that must not miss a lost

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type ApiKeyScope, type Role, roleMay } from '@wheelhouse/protocol'
+import { type ApiKeyScope, type OrganizationAction, type Role, roleMay } from '@wheelhouse/protocol'
 import type { Context } from 'koa'
 import { AppError, badRequest, forbidden, notFound, unauthorized } from '../../../core/errors/errors.ts'
 import type { Bus } from '../../../core/events/bus.ts'
@@ -121,6 +121,19 @@ export function createAuth(deps: {
     return { ...caller, organization, roles: rolesIn(organization, caller.userId, user) }
   }
 
+  /** Requires that a caller may still perform an action. @throws 403; 404 if it is no member any more */
+  async function requireStill(caller: Caller, action: OrganizationAction): Promise<void> {
+    const { credential } = caller
+    const [now, scopes] = await Promise.all([
+      currentCaller(caller),
+      credential.kind === 'api_key' ? apiKeys.scopesOf(credential.id) : null,
+    ])
+    requireCan(
+      credential.kind === 'api_key' ? { ...now, credential: { ...credential, scopes } } : now,
+      action,
+    )
+  }
+
   /** Returns what the holder of a ticket may do now. A ticket has the rights that the credential behind it had. */
   async function callerOfTicket(ticket: {
     readonly userId: string
@@ -220,6 +233,7 @@ export function createAuth(deps: {
     authenticateToken,
     identify,
     currentCaller,
+    requireStill,
     callerOfTicket,
     chosenOrganization,
     rememberedCaller,
