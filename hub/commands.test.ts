@@ -53,7 +53,12 @@ async function flood(command: [name: string, input: object], isParticipant: bool
     queries: { isParticipant: async () => isParticipant, parties: answer },
     lifecycle: { performAction: answer },
   }
-  const caller = { userId: 'user', roles: ['client'] } as unknown as Caller
+  const caller = {
+    userId: 'user',
+    roles: ['client'],
+    organization: { id: 'user', role: 'owner', groupIds: null },
+    credential: { kind: 'session' },
+  } as unknown as Caller
   const socket = Object.assign(new EventEmitter(), { data: {}, rooms: new Set(), conn: {} })
   createCommands(deps as unknown as CommandDeps).register(socket as unknown as Socket, caller)
   const answers = Array.from({ length: 200 }, () => {

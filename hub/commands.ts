@@ -18,7 +18,7 @@ import type { Caller } from '../src/core/http/endpoint.ts'
 import { requireThreadTime } from '../src/core/http/request-authorization.ts'
 import { parseOptions } from '../src/core/http/validation-messages.ts'
 import type { Log } from '../src/core/log.ts'
-import type { Scope } from '../src/core/permissions/authorization.ts'
+import { requireKeyFor, requireScope, type Scope } from '../src/core/permissions/authorization.ts'
 import type { Guard } from '../src/core/process/guard.ts'
 import type { ThreadTime } from '../src/core/process/thread-time.ts'
 import type { Notifications } from '../src/modules/notifications/index.ts'
@@ -95,6 +95,7 @@ function createHandlers(deps: CommandDeps): Handlers {
   const { queries, lifecycle, messages, notifications, robotWatch, now } = deps
   return {
     async 'session:watch'(caller, { session_id, after }, socket) {
+      requireKeyFor(caller, 'sessions.watch')
       const { event_seq } = await queries.parties(caller, session_id)
       const room = rooms.session(session_id)
       const others = [...socket.rooms].filter(
@@ -121,6 +122,7 @@ function createHandlers(deps: CommandDeps): Handlers {
       return { message: (await messages.send(caller, session_id, body, client_message_id)).message }
     },
     async 'chat:typing'(caller, { session_id }, socket) {
+      requireKeyFor(caller, 'sessions.manage')
       await queries.parties(caller, session_id)
       socket.to(rooms.session(session_id)).volatile.emit('chat:typing', {
         session_id,
@@ -133,8 +135,12 @@ function createHandlers(deps: CommandDeps): Handlers {
       const row = await lifecycle.performAction(caller, session_id, action, reason)
       return { session: sessionDetail(row, caller, now()) }
     },
-    'notifications:since': (caller, { after }) => notifications.since(caller.userId, Number(after ?? 0)),
+    async 'notifications:since'(caller, { after }) {
+      requireScope(caller, 'read')
+      return await notifications.since(caller.userId, Number(after ?? 0))
+    },
     async 'robots:watch'(caller, _input, socket) {
+      requireKeyFor(caller, 'robots.read')
       const scope = await robotWatch.scope(caller)
       await socket.join([
         ...ownRobotRooms(scope.own),

@@ -11,11 +11,11 @@ const broadcasters: EventBroadcasters = {
     io.to(rooms.session(event.session_id)).emit('session:event', event)
   },
   notification: (io, { user_id, notification }) => {
-    io.to(rooms.user(user_id)).emit('notification', notification)
+    io.to(rooms.inbox(user_id)).emit('notification', notification)
   },
   'notification.quiet': () => {},
   'notification.read': (io, { user_id, read }) => {
-    io.to(rooms.user(user_id)).emit('notification:read', read)
+    io.to(rooms.inbox(user_id)).emit('notification:read', read)
   },
   'robots.status': (io, { robots }) => {
     for (const { robot_id, status, last_heartbeat, owner_id, group_id, ...robot } of robots) {

@@ -1,13 +1,15 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { rooms } from '@wheelhouse/protocol'
+import { rooms, scopesInclude } from '@wheelhouse/protocol'
 import { Server, type Socket } from 'socket.io'
 import { singleFlight, stagger } from '../src/core/concurrency/concurrency.ts'
 import { toAppError, unauthorized } from '../src/core/errors/errors.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import { type OutboxRelay, startOutboxRelay } from '../src/core/events/outbox-relay.ts'
+import { requestNetwork } from '../src/core/http/client-address.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
 import type { Log } from '../src/core/log.ts'
+import { scopesOf } from '../src/core/permissions/authorization.ts'
 import type { Guard } from '../src/core/process/guard.ts'
 import type { HubRedis } from '../src/core/redis.ts'
 import {
@@ -224,7 +226,13 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
       async (socket: Socket, next: (refusal?: Error) => void) => {
         await arrived()
         const credential = credentialOf(auth, socket)
-        const identified = await authenticate(auth, handshakes, socket, credential).catch((cause) => {
+        const identified = await authenticate(
+          auth,
+          handshakes,
+          socket,
+          credential,
+          deps.trustedProxies,
+        ).catch((cause) => {
           handshakes.refused(socket, cause, failureOf(credential))
           return handshakeError(cause)
         })
@@ -245,6 +253,7 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
       // A connection that leaves the namespace would stay open without a credential.
       guard.on(socket, 'disconnect', 'socket:left', () => socket.conn.close())
       socket.join(rooms.user(caller.userId))
+      if (scopesInclude(scopesOf(caller.credential), 'sessions.read')) socket.join(rooms.inbox(caller.userId))
       presenceTracker.markPresent(caller.userId)
       if (caller.credential.kind === 'api_key') socket.join(rooms.apiKey(caller.credential.id))
       if (caller.credential.expiresAt) disconnectAt(socket, caller.credential.expiresAt)
@@ -345,6 +354,7 @@ async function authenticate(
   handshakes: ReturnType<typeof limitHandshakes>,
   socket: Socket,
   credential: string | undefined,
+  trustedProxies: number,
 ): Promise<Caller> {
   handshakes.beforeCredential(socket)
   if (!credential)
@@ -352,7 +362,8 @@ async function authenticate(
       'unauthenticated',
       'A token is required. Send it as auth.token, in the Authorization header or in the session cookie.',
     )
-  return await auth.authenticateToken(credential, organizationOf(auth, socket, credential))
+  const address = requestNetwork(socket.request, trustedProxies)
+  return await auth.authenticateToken(credential, organizationOf(auth, socket, credential), address)
 }
 
 function failureOf(credential: string | undefined): AuthFailure {

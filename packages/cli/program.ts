@@ -81,6 +81,11 @@ const COMMANDS: readonly (readonly [usage: string, description: string, load: ()
   ],
   ['webhooks', 'your webhooks', () => import('./webhooks.ts')],
   ['keys', 'your API keys; requires a browser sign-in', () => import('./keys.ts')],
+  [
+    'service-accounts',
+    'programs of an organization, and their API keys',
+    () => import('./service-accounts.ts'),
+  ],
   ['status', 'show whether the platform works; needs no sign-in', () => import('./platform.ts')],
   [
     'search <words...>',

@@ -83,6 +83,7 @@ export const errorCodeTexts = {
   ticket_mismatch: 'The ticket belongs to another session, or to another part in it.',
 
   permission_required: 'The role of the caller in the organization does not include this.',
+  service_account_not_accepted: 'The route is for people, and the caller is a service account.',
   scope_required: 'The API key does not have the scope that this needs.',
   organization_required:
     'The robot belongs to an organization of the caller, but the request acts for another one.',
@@ -96,6 +97,8 @@ export const errorCodeTexts = {
   invitation_invalid: 'The invitation is unknown, has expired or was used.',
   invitation_for_other_address: 'The invitation was sent to another verified address.',
   organization_limit_reached: 'The person or organization has as many of these as it may have.',
+  service_account_limit_reached: 'The organization has as many service accounts as it may have.',
+  api_key_not_rotatable: 'The API key has ended or has a successor.',
   group_name_taken: 'Another group of the organization has this name.',
 
   // Sign-in

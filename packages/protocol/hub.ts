@@ -102,6 +102,7 @@ export const NotificationType = z.enum([
   'payout.failed',
   'payout.reversed',
   'webhook.disabled',
+  'api_key.unused',
   'robot.battery_low',
   'export.ready',
   'export.failed',

@@ -48,6 +48,7 @@ export const notificationGroups: Readonly<Record<NotificationType, NotificationG
   'role.removed': 'account',
   'account.suspended': 'account',
   'account.restored': 'account',
+  'api_key.unused': 'account',
   'invoice.issued': 'money',
   'invoice.paid': 'money',
   'invoice.payment_failed': 'money',

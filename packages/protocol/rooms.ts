@@ -2,8 +2,10 @@
 export const rooms = {
   /** Sockets that watch a session: its log and typing events. */
   session: (sessionId: string) => `session:${sessionId}`,
-  /** All sockets of a user: notifications. */
+  /** All sockets of a user. */
   user: (userId: string) => `user:${userId}`,
+  /** Sockets of a user that may read notifications. */
+  inbox: (userId: string) => `inbox:${userId}`,
   /** Sockets of an organization, or of a client, that watch all its robots. */
   ownRobots: (ownerId: string) => `robots:owner:${ownerId}`,
   /** Sockets of members that watch the robots of a group. */

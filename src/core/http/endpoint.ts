@@ -16,7 +16,7 @@ import { sendRevalidated } from './conditional-get.ts'
 import { parseOptions } from './validation-messages.ts'
 
 /**
- * The callers that a route allows. `sessionOnly` rejects API keys with 403. `action` is checked in the organization that the request
+ * The callers that a route allows. `sessionOnly` rejects API keys, and `person` service accounts, with 403. `action` is checked in the organization that the request
  * acts for. `scope` is what an API key needs for a route without an action; by default `read` to read and `admin` otherwise.
  */
 export type Access =
@@ -26,6 +26,7 @@ export type Access =
       readonly action?: OrganizationAction
       readonly scope?: ApiKeyScope
       readonly sessionOnly?: boolean
+      readonly person?: boolean
     }
 
 export type { Caller } from '../permissions/caller.ts'

@@ -93,6 +93,10 @@ function addAccessCases(spec: Endpoint, add: Add): void {
   add(401, invalidCredentials)
   if (access.role) add(403, { role_required: `when you do not have the ${access.role} role` })
   if (access.sessionOnly) add(403, { api_key_not_accepted: 'when the credential is an API key' })
+  else if (!access.action) add(403, { scope_required: 'when the API key does not have the scope for this' })
+  if (access.action)
+    add(403, { permission_required: 'when your role in the organization does not include this' })
+  if (access.person) add(403, { service_account_not_accepted: 'when the caller is a service account' })
   if (spec.method !== 'get')
     add(403, {
       origin_not_allowed: 'when the request carries the session cookie and comes from another site',

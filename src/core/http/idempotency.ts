@@ -181,7 +181,21 @@ const responseNotStored = () =>
     'The first request with this Idempotency-Key was processed, but its response was not stored. Check the state of the resource before you send a new request.',
   )
 
-const scopeOf = (http: Context, caller: Caller | undefined) => caller?.userId ?? `ip:${clientNetwork(http)}`
+const scopeOf = (http: Context, caller: Caller | undefined) =>
+  caller ? idempotencyScope(caller) : `ip:${clientNetwork(http)}`
+
+/**
+ * Returns the owner of an idempotency key. A caller does not get the response to a request with other permissions: of another
+ * organization, or of a key with other scopes.
+ */
+export function idempotencyScope({ userId, organization, credential }: Caller): string {
+  const scopes = credential.kind === 'api_key' ? credential.scopes : null
+  return [
+    userId,
+    ...(organization.id === userId ? [] : [organization.id]),
+    ...(scopes === null ? [] : [scopes.join()]),
+  ].join(' ')
+}
 
 /**
  * Returns the hash by which two requests are equal: method, path, query and the JSON body, regardless of the order of

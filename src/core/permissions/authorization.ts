@@ -7,7 +7,7 @@ import {
 } from '@wheelhouse/protocol'
 import { type RawBuilder, sql } from 'kysely'
 import { forbidden } from '../errors/errors.ts'
-import type { Caller } from './caller.ts'
+import type { Caller, Membership } from './caller.ts'
 
 // The one decision about organizations: who may do what with which robot. Everything that asks goes through `can`, or, for lists,
 // through `inScope`, which is the same decision as a condition in SQL.
@@ -30,8 +30,16 @@ export function can(
   action: OrganizationAction,
   object?: OwnedObject,
 ): boolean {
-  const { id, role, groupIds } = organization
-  if (!roleMay(role, action) || !scopesInclude(scopesOf(credential), action)) return false
+  return scopesInclude(scopesOf(credential), action) && memberCan(organization, action, object)
+}
+
+/** Returns whether a member may perform an action, with a key that has all scopes. For what a key is checked for separately. */
+export function memberCan(
+  { id, role, groupIds }: Membership,
+  action: OrganizationAction,
+  object?: OwnedObject,
+): boolean {
+  if (!roleMay(role, action)) return false
   if (!permissions[action].perRobot && groupIds !== null && !isReading(action)) return false
   if (object === undefined) return true
   if (object.organizationId !== id) return false
@@ -41,7 +49,8 @@ export function can(
 /** Members of some groups see who else is a member, as everybody does. */
 const isReading = (action: OrganizationAction) => action === 'organization.read'
 
-const scopesOf = (credential: Caller['credential']): readonly ApiKeyScope[] | null =>
+/** Returns what a credential is limited to; null for a session and for a key with all scopes. */
+export const scopesOf = (credential: Caller['credential']): readonly ApiKeyScope[] | null =>
   credential.kind === 'api_key' ? credential.scopes : null
 
 /** Requires that the key of a caller, if it has one, includes an action. @throws 403 */
@@ -51,6 +60,13 @@ export function requireKeyFor({ credential }: Pick<Caller, 'credential'>, action
       'scope_required',
       `The API key has none of the scopes that this needs: ${permissions[action].scopes.join(', ')}.`,
     )
+}
+
+/** Requires that the key of a caller, if it has one, has a scope. @throws 403 */
+export function requireScope({ credential }: Pick<Caller, 'credential'>, scope: ApiKeyScope): void {
+  const scopes = scopesOf(credential)
+  if (scopes === null || scopes.includes(scope)) return
+  throw forbidden('scope_required', `The API key does not have the scope ${scope}. Use a key that has it.`)
 }
 
 /** @throws 403 if the caller may not perform the action, 404 for an object that it may not even see */

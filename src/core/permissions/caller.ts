@@ -13,6 +13,8 @@ export interface Membership {
 export interface Caller {
   readonly userId: string
   readonly displayName: string
+  /** Whether it is a service account, which has no sign-in, profile or inbox. */
+  readonly isProgram?: boolean
   /** What the user may be: of the platform, and of the organization that the request acts for. */
   readonly roles: readonly Role[]
   /** The organization that the request acts for. */

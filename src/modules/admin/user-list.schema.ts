@@ -32,6 +32,9 @@ export const UserEntry = z
       .nullable()
       .meta({ description: 'When the user was last connected to the hub; null if never.' }),
     created_at: timestamp,
+    service_of: idOf('organization')
+      .optional()
+      .meta({ description: 'Of a service account: the organization whose program it is.' }),
   })
   .meta({ id: 'UserEntry', description: 'A user with roles, for admins.' })
 export type UserEntry = z.infer<typeof UserEntry>

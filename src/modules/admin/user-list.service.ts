@@ -19,11 +19,12 @@ export interface UserRecord {
   readonly suspended_at: Date | null
   readonly last_seen_at: Date | null
   readonly created_at: Date
+  readonly service_of_id: string | null
 }
 
 /** The columns of a user that admins see. The query joins `user_presence`. */
 export const userColumns = sql`users.id, users.display_name, users.email, users.email_verified, users.is_client,
-  users.is_operator, users.suspended_at, users.created_at, user_presence.seen_at as last_seen_at`
+  users.is_operator, users.suspended_at, users.created_at, users.service_of_id, user_presence.seen_at as last_seen_at`
 
 /** Lists users, newest first. */
 export async function listUsers(db: Db, roles: RoleSource, query: ListUsers): Promise<KeysetPage<UserEntry>> {
@@ -49,6 +50,7 @@ export const userView = (row: UserRecord, { assignedRoles }: RoleSource): UserEn
   suspended_at: iso(row.suspended_at),
   last_seen_at: iso(row.last_seen_at),
   created_at: iso(row.created_at),
+  ...(row.service_of_id !== null && { service_of: row.service_of_id }),
 })
 
 /** Returns the condition that a user has a role. The collation lowers only A to Z, as the comparison of addresses does. */

@@ -1,5 +1,6 @@
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
+import { cronQueue } from '../../core/jobs/cron-queue.ts'
 import type { Memberships } from '../../core/permissions/caller.ts'
 import { createApiKeys } from './api-keys/api-key.service.ts'
 import { createAuth } from './auth/auth.ts'
@@ -9,10 +10,14 @@ import { cliLoginEndpoint } from './oidc/cli-login.routes.ts'
 import type { DevAccount } from './oidc/dev-account.ts'
 import { createOidc, type OidcSettings } from './oidc/oidc.ts'
 import { accountEndpoints } from './profile.routes.ts'
+import { serviceAccountEndpoints } from './service-accounts/service-account.routes.ts'
+import { createServiceAccounts } from './service-accounts/service-account.service.ts'
 import { createRoles } from './users/role.service.ts'
 import { createSuspensions } from './users/suspension.service.ts'
 import { createUsers } from './users/user.service.ts'
 import { createUserPresence } from './users/user-presence.ts'
+
+const UNUSED_KEYS = cronQueue('unused-api-keys', '23 4 * * *', 'Notifies about API keys that are not used')
 
 export interface IdentitySettings extends OidcSettings {
   readonly adminEmails: readonly string[]
@@ -36,11 +41,13 @@ export async function createIdentity(
   const oidc = await createOidc({ ...core, config: settings, accounts, insecure: options.insecure ?? false })
   const users = createUsers({ ...core, adminEmails: settings.adminEmails })
   const apiKeys = createApiKeys(core)
+  core.jobs.register(UNUSED_KEYS, apiKeys.reportUnused)
   const { verifyToken } = oidc
   return {
     ...oidc,
     users,
     apiKeys,
+    serviceAccounts: createServiceAccounts({ ...core, apiKeys }),
     auth: createAuth({
       users,
       apiKeys,
@@ -58,9 +65,10 @@ export async function createIdentity(
 }
 export type Identity = Awaited<ReturnType<typeof createIdentity>>
 
-/** Returns the endpoints under /api/auth and those of avatars. */
-export const identityEndpoints = (identity: Identity, { baseUrl }: CoreServices): Endpoint[] => [
+/** Returns the endpoints under /api/auth, and those of avatars and service accounts. */
+export const identityEndpoints = (identity: Identity, { baseUrl, now }: CoreServices): Endpoint[] => [
   ...accountEndpoints({ ...identity, baseUrl }),
   cliLoginEndpoint(identity),
   ...avatarEndpoints({ ...identity, baseUrl }),
+  ...serviceAccountEndpoints({ ...identity, now }),
 ]

@@ -50,7 +50,7 @@ function profileEndpoints({ users, baseUrl }: Deps): Endpoint[] {
       method: 'post',
       path: '/api/auth/profile',
       summary: 'Changes your display name, your notification preferences, or adds a role',
-      access: {},
+      access: { person: true },
       body: UpdateProfile,
       response: [200, ProfileView],
       errors: { 403: { role_removed: 'when an admin has removed the role' } },

@@ -93,7 +93,7 @@ function settingsEndpoints({ settings }: { settings: NotificationSettingsService
       method: 'patch',
       path: '/api/notifications/settings',
       summary: 'Changes your notification settings',
-      access: {},
+      access: { person: true },
       body: SettingsChange,
       response: [200, SettingsView],
       run: ({ caller, body }) => settings.change(caller.userId, body),

@@ -96,7 +96,7 @@ const insertNext = compiled<Values>()((db, param) =>
     ]),
 )
 
-/** Selects the members of an organization who may perform an action, and who get its notifications. */
+/** Selects the members of an organization who may perform an action, and who get its notifications. Programs have no inbox. */
 const findRecipients = compiled<{
   organizationId: string
   roles: readonly string[]
@@ -107,6 +107,9 @@ const findRecipients = compiled<{
     .select('member.user_id')
     .where('member.organization_id', '=', param('organizationId'))
     .where('member.role', '=', sql<OrganizationRole>`any(${param('roles')}::text[])`)
+    .where(
+      sql<boolean>`not exists (select from users where users.id = member.user_id and users.service_of_id is not null)`,
+    )
     .where((eb) =>
       eb.or([
         eb('member.group_ids', 'is', null),

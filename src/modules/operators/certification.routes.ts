@@ -59,7 +59,7 @@ function operatorEndpoints(certifications: Certifications): Endpoint[] {
       method: 'post',
       path: '/api/operator/certifications',
       summary: 'Requests certification for a robot type',
-      access,
+      access: { ...access, person: true },
       body: RequestCertification,
       response: [201, CertificationView],
       errors: {

@@ -1,4 +1,4 @@
-import { EventFilter, MAX_EVENT_FILTERS, PlatformEvent } from '@wheelhouse/protocol'
+import { EventFilter, MAX_EVENT_FILTERS, type OrganizationAction, PlatformEvent } from '@wheelhouse/protocol'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { type Caller, type Endpoint, endpoint } from '../../core/http/endpoint.ts'
@@ -48,8 +48,13 @@ const EventPage = z
   .meta({ id: 'EventPage', description: 'A page of your events, oldest first.' })
 
 /** Creates the endpoint of a user's event stream, for programs that poll instead of receiving webhooks. */
-export function streamEndpoints(deps: { eventStreams: EventStreams; longPolling: LongPolling }): Endpoint[] {
-  const { eventStreams, longPolling } = deps
+export function streamEndpoints(deps: {
+  eventStreams: EventStreams
+  longPolling: LongPolling
+  /** Throws if the caller has lost the permission, or the key of the caller has ended. */
+  requireStill: (caller: Caller, action: OrganizationAction) => Promise<void>
+}): Endpoint[] {
+  const { eventStreams, longPolling, requireStill } = deps
 
   /** Reads the stream after each new event until the page has events or the time is over. */
   async function longPoll(
@@ -67,6 +72,7 @@ export function streamEndpoints(deps: { eventStreams: EventStreams; longPolling:
         if (page.events.length > 0 || wait.ended || performance.now() >= untilMs) return page
         from = page.next
         await wait.wait(page.next, untilMs)
+        await requireStill(caller, 'events.read') // what happened during the wait is for those who still may read it
       }
     } finally {
       http.res.off('close', wait.close)

@@ -28,6 +28,8 @@ export interface LongPoll {
 
 interface Waiter {
   readonly userId: string
+  /** The organization whose events the request waits for. */
+  readonly streamId: string
   readonly apiKeyId: string | undefined
   seen: number
   woken: boolean
@@ -48,15 +50,15 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
   let timer: NodeJS.Timeout | undefined
 
   const checkHeads = singleFlight(async () => {
-    const userIds = [...new Set([...waitingRequests].map(({ userId }) => userId))]
-    if (userIds.length === 0) return
+    const streamIds = [...new Set([...waitingRequests].map(({ streamId }) => streamId))]
+    if (streamIds.length === 0) return
     const rows = await db
       .selectFrom('event_streams')
       .select(['user_id', 'head'])
-      .where('user_id', '=', sql<string>`any(${userIds}::uuid[])`)
+      .where('user_id', '=', sql<string>`any(${streamIds}::uuid[])`)
       .execute()
     const heads = new Map(rows.map(({ user_id, head }) => [user_id, head]))
-    for (const waiter of waitingRequests) if ((heads.get(waiter.userId) ?? 0) > waiter.seen) wake(waiter)
+    for (const waiter of waitingRequests) if ((heads.get(waiter.streamId) ?? 0) > waiter.seen) wake(waiter)
   })
   const recheckHeads = () => void checkHeads().catch(() => {}) // the timer retries; requests report database errors
   let unsubscribe: (() => void)[] = []
@@ -98,7 +100,7 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
     },
 
     /** Registers a waiting request. @throws 429 if too many requests of the user or of all users are waiting */
-    open({ userId, credential }: Caller): LongPoll {
+    open({ userId, organization, credential }: Caller): LongPoll {
       const ownCount = [...waitingRequests].filter((waiter) => waiter.userId === userId).length
       if (ownCount >= MAX_PER_USER || waitingRequests.size >= MAX_TOTAL) {
         throw new AppError(
@@ -113,6 +115,7 @@ export function createLongPolling(deps: { db: Db; bus: Bus; report: (cause: unkn
       const apiKeyId = credential.kind === 'api_key' ? credential.id : undefined
       const waiter: Waiter = {
         userId,
+        streamId: organization.id,
         apiKeyId,
         seen: Number.MAX_SAFE_INTEGER,
         woken: false,

@@ -62,7 +62,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     }),
     ...videoEndpoints({ ...platform.video, ...sessions, now: core.now }),
     ...notificationEndpoints(platform.notifications),
-    ...streamEndpoints(platform.webhooks),
+    ...streamEndpoints({ ...platform.webhooks, ...identity.auth }),
     ...webhookEndpoints({ ...platform.webhooks, now: core.now }),
     ...auditEndpoints(core),
     ...adminListEndpoints({ ...core, users: identity.users }),

@@ -25,6 +25,10 @@ const ruleOf = (route: string) => routeRules[route] as Rule
 /** Whom each access that routes declare admits. */
 const admitted: readonly (readonly [Exclude<Access, 'public'>, readonly Caller[]])[] = [
   [{}, callers],
+  [{ person: true }, callers],
+  [{ role: 'operator', person: true }, ['operator', 'operator key', 'other operator']],
+  // Everybody is the owner of a personal organization.
+  [{ action: 'service_accounts.manage' }, callers],
   [{ sessionOnly: true }, callers.filter((caller) => !caller.endsWith('key'))],
   [{ role: 'client' }, ['client', 'client key', 'other client']],
   [{ role: 'operator' }, ['operator', 'operator key', 'other operator']],

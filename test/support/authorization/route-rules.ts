@@ -42,6 +42,11 @@ const but = ({ access, expected }: Rule, except: Partial<Statuses>): Rule => ({
 /** Expects a route that asks for no credential. */
 const open = (status: number) => rule('public', status)
 const everyone = (status: number) => rule({}, status)
+/** Refuses programs, too, which are not among the callers. */
+const people = ({ access, expected }: Rule): Rule => ({
+  access: { ...Object(access), person: true },
+  expected,
+})
 /** Expects session tokens to pass and API keys to be refused. */
 const sessionOnly = (status: number) =>
   rule({ sessionOnly: true }, status, { 'client key': 403, 'operator key': 403, 'admin key': 403 })
@@ -69,6 +74,18 @@ const participants = (status: number, forAdmins = status) =>
     'admin key': forAdmins,
   })
 
+/** Expects the manager of the organization to pass, and 404 for everybody who acts for another one. */
+const accountManagers = (status: number) =>
+  rule({ action: 'service_accounts.manage' }, 404, { client: status, 'client key': status })
+const newAccount = async (at: AuthorizationWorld) => {
+  const path = `/api/organizations/${at.client.id}/service-accounts`
+  return `${path}/${(await at.client.post(path, { name: 'x' })).body.id}`
+}
+const newAccountKey = async (at: AuthorizationWorld) => {
+  const path = `${await newAccount(at)}/keys`
+  return `${path}/${(await at.client.post(path, { scopes: ['read'], expiresInDays: 1 })).body.id}`
+}
+
 /** The rule of every route of the API, by method and path. */
 export const routeRules: Readonly<Record<string, Rule>> = {
   'GET /api/health': open(200),
@@ -76,7 +93,7 @@ export const routeRules: Readonly<Record<string, Rule>> = {
   'GET /api/openapi.json': open(200),
 
   'GET /api/auth/profile': everyone(200),
-  'POST /api/auth/profile': { ...everyone(200), attempt: () => ({ body: {} }) },
+  'POST /api/auth/profile': { ...people(everyone(200)), attempt: () => ({ body: {} }) },
   'POST /api/auth/sync': sessionOnly(200),
   'GET /api/auth/check-onboarding': sessionOnly(200),
   'GET /api/auth/api-keys': sessionOnly(200),
@@ -346,7 +363,7 @@ export const routeRules: Readonly<Record<string, Rule>> = {
 
   'GET /api/operator/certifications': operators(200),
   'POST /api/operator/certifications': {
-    ...operators(201),
+    ...people(operators(201)),
     attempt: (at) => ({ body: { robot_type: `type-${at.nextNumber()}` } }),
   },
   'GET /api/operator/available-robots': operators(200),
@@ -417,10 +434,10 @@ export const routeRules: Readonly<Record<string, Rule>> = {
   'GET /api/client/profile': clients(200),
   'PATCH /api/client/profile': { ...clients(200), attempt: () => ({ body: { country: 'DE' } }) },
   'GET /api/operator/profile': operators(200),
-  'POST /api/operator/profile': { ...operators(200), attempt: () => ({ body: {} }) },
+  'POST /api/operator/profile': { ...people(operators(200)), attempt: () => ({ body: {} }) },
   'GET /api/operator/schedule': operators(200),
   'POST /api/operator/schedule': {
-    ...operators(200),
+    ...people(operators(200)),
     attempt: () => ({ body: { timezone: 'UTC', slots: [] } }),
   },
   'GET /api/operator/availability': operators(200),
@@ -602,7 +619,7 @@ export const routeRules: Readonly<Record<string, Rule>> = {
   'GET /api/notifications': everyone(200),
   'GET /api/notifications/settings': everyone(200),
   'PATCH /api/notifications/settings': {
-    ...everyone(200),
+    ...people(everyone(200)),
     attempt: () => ({ body: { matrix: { money: { mail: true } } } }),
   },
   'POST /api/notifications/read': { ...everyone(200), attempt: () => ({ body: { up_to: '1' } }) },
@@ -614,7 +631,7 @@ export const routeRules: Readonly<Record<string, Rule>> = {
   'GET /api/notifications/push/key': everyone(200),
   'GET /api/notifications/push/subscriptions': everyone(200),
   'POST /api/notifications/push/subscriptions': {
-    ...everyone(201),
+    ...people(everyone(201)),
     attempt: () => ({
       body: {
         endpoint: `http://127.0.0.1:9999/${randomUUID()}`,
@@ -628,5 +645,41 @@ export const routeRules: Readonly<Record<string, Rule>> = {
   'DELETE /api/notifications/push/subscriptions/{id}': {
     ...everyone(404),
     attempt: () => ({ path: `/api/notifications/push/subscriptions/${randomUUID()}` }),
+  },
+
+  'GET /api/organizations/{id}/service-accounts': {
+    ...accountManagers(200),
+    attempt: (at) => ({ path: `/api/organizations/${at.client.id}/service-accounts` }),
+  },
+  'POST /api/organizations/{id}/service-accounts': {
+    ...accountManagers(201),
+    attempt: (at) => ({ path: `/api/organizations/${at.client.id}/service-accounts`, body: { name: 'x' } }),
+  },
+  'PATCH /api/organizations/{id}/service-accounts/{account_id}': {
+    ...accountManagers(200),
+    attempt: async (at) => ({ path: await newAccount(at), body: { name: 'y' } }),
+  },
+  'DELETE /api/organizations/{id}/service-accounts/{account_id}': {
+    ...accountManagers(204),
+    attempt: async (at) => ({ path: await newAccount(at) }),
+  },
+  'GET /api/organizations/{id}/service-accounts/{account_id}/keys': {
+    ...accountManagers(200),
+    attempt: async (at) => ({ path: `${await newAccount(at)}/keys` }),
+  },
+  'POST /api/organizations/{id}/service-accounts/{account_id}/keys': {
+    ...accountManagers(201),
+    attempt: async (at) => ({
+      path: `${await newAccount(at)}/keys`,
+      body: { scopes: ['read'], expiresInDays: 1 },
+    }),
+  },
+  'POST /api/organizations/{id}/service-accounts/{account_id}/keys/{key_id}/rotate': {
+    ...accountManagers(201),
+    attempt: async (at) => ({ path: `${await newAccountKey(at)}/rotate`, body: { overlapHours: 1 } }),
+  },
+  'DELETE /api/organizations/{id}/service-accounts/{account_id}/keys/{key_id}': {
+    ...accountManagers(204),
+    attempt: async (at) => ({ path: await newAccountKey(at) }),
   },
 }

@@ -23,6 +23,7 @@ const severities: Readonly<Record<string, ShapeName>> = {
   'export.failed': 'delayed',
   'dataset_export.failed': 'delayed',
   'webhook.disabled': 'delayed',
+  'api_key.unused': 'delayed',
 }
 
 /** Returns the group of a notification; undefined for a type that this version does not know. */
@@ -39,6 +40,7 @@ export function textOf({ type, data }: Pick<NotificationEvent, 'type' | 'data'>)
     data.robot_type,
     data.host,
     roleText(data.role),
+    data.service_account,
     data.name,
     causeText(type, data.reason),
     ...(type === 'export.ready' ? [formatText(data.format), rowsText(data.rows)] : []),

@@ -18,11 +18,14 @@ export const ApiKey = defineEntity({
     last4: p.text(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     lastUsedAt: p.datetime(3).nullable(),
+    /** The network that the last use came from. */
     lastUsedAddress: p.text().nullable(),
     /** What the key may be used for. Null: everything. */
     scopes: p.array<ApiKeyScope>().nullable(),
     /** The key that this one replaces, which stays valid until its own end. */
     replaces: p.uuid().fieldName('replaces_id').nullable(),
+    /** When the people concerned were notified that the key is unused; null again after a use. */
+    reportedUnusedAt: p.datetime(3).nullable(),
     expiresAt: p.datetime(3).nullable(),
     revokedAt: p.datetime(3).nullable(),
   },

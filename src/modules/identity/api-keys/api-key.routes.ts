@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { iso } from '../../../core/database/iso.ts'
 import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
 import { ApiKeyView, CreateApiKey, CreatedApiKey } from './api-key.schema.ts'
-import type { ApiKeyRow, ApiKeys } from './api-key.service.ts'
+import { type ApiKeys, apiKeyView as view } from './api-key.service.ts'
 
 /** Creates the endpoints of API keys. They require a session, so that a leaked key cannot create another key. */
 export function apiKeyEndpoints(deps: { apiKeys: ApiKeys }): Endpoint[] {
@@ -42,14 +41,3 @@ export function apiKeyEndpoints(deps: { apiKeys: ApiKeys }): Endpoint[] {
     }),
   ]
 }
-
-const view = (row: ApiKeyRow): ApiKeyView => ({
-  id: row.id,
-  name: row.name,
-  prefix: row.prefix,
-  last4: row.last4,
-  created_at: iso(row.created_at),
-  last_used_at: iso(row.last_used_at),
-  expires_at: iso(row.expires_at),
-  revoked_at: iso(row.revoked_at),
-})

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type ApiKeyScope, type Role, roleMay } from '@wheelhouse/protocol'
+import { type ApiKeyScope, type OrganizationAction, type Role, roleMay } from '@wheelhouse/protocol'
 import type { Context } from 'koa'
 import { AppError, badRequest, forbidden, notFound, unauthorized } from '../../../core/errors/errors.ts'
 import type { Bus } from '../../../core/events/bus.ts'
+import { clientNetwork } from '../../../core/http/client-address.ts'
 import type { Access, Caller } from '../../../core/http/endpoint.ts'
-import { requireCan } from '../../../core/permissions/authorization.ts'
+import { requireCan, requireScope } from '../../../core/permissions/authorization.ts'
 import { type Membership, type Memberships, ownMembership } from '../../../core/permissions/caller.ts'
 import type { ApiKeys } from '../api-keys/api-key.service.ts'
 import { API_KEY_PREFIX } from '../api-keys/api-key-format.ts'
@@ -42,14 +43,15 @@ export function createAuth(deps: {
   /**
    * Returns the caller of an API key or a session token. The first use of a token creates its user.
    * @param organizationId what the caller acts for; by default the personal organization, and for a key always the one of the key
+   * @param address the network of the request, which is recorded as that of the last use of a key
    * @throws 401 if the credential is not valid, 403 if the user is suspended, 404 for an organization that the user is no member of
    */
-  async function authenticateToken(raw: string, organizationId?: string): Promise<Caller> {
+  async function authenticateToken(raw: string, organizationId?: string, address?: string): Promise<Caller> {
     if (organizationId !== undefined && !UUID.test(organizationId))
       throw badRequest(`${ORGANIZATION_HEADER} must be the id of an organization.`)
     const chosen = organizationId?.toLowerCase()
     try {
-      const caller = await callerOf(raw, chosen)
+      const caller = await callerOf(raw, chosen, address)
       remembered.remember(raw, caller, chosen)
       return caller
     } catch (cause) {
@@ -70,15 +72,20 @@ export function createAuth(deps: {
     ]
   }
 
-  async function callerOf(raw: string, organizationId: string | undefined): Promise<Caller> {
+  async function callerOf(
+    raw: string,
+    organizationId: string | undefined,
+    address: string | undefined,
+  ): Promise<Caller> {
     if (raw.startsWith(API_KEY_PREFIX)) {
-      const holder = await apiKeys.resolveKey(raw)
+      const holder = await apiKeys.resolveKey(raw, address)
       requireNotSuspended(holder)
       const { userId, organization, scopes } = holder
       if (organizationId !== undefined && organizationId !== organization.id) throw notFound('Organization')
       return {
         userId,
         displayName: holder.display_name,
+        isProgram: holder.service_of_id !== null,
         roles: rolesIn(organization, userId, holder),
         organization,
         permissionsVersion: holder.permissions_version,
@@ -92,6 +99,7 @@ export function createAuth(deps: {
     return {
       userId: user.id,
       displayName: user.display_name,
+      isProgram: false,
       roles: rolesIn(organization, user.id, user),
       organization,
       permissionsVersion: user.permissions_version,
@@ -115,6 +123,19 @@ export function createAuth(deps: {
     return { ...caller, organization, roles: rolesIn(organization, caller.userId, user) }
   }
 
+  /** Requires that a caller may still perform an action. @throws 403; 404 if it is no member any more */
+  async function requireStill(caller: Caller, action: OrganizationAction): Promise<void> {
+    const { credential } = caller
+    const [now, scopes] = await Promise.all([
+      currentCaller(caller),
+      credential.kind === 'api_key' ? apiKeys.scopesOf(credential.id) : null,
+    ])
+    requireCan(
+      credential.kind === 'api_key' ? { ...now, credential: { ...credential, scopes } } : now,
+      action,
+    )
+  }
+
   /** Returns what the holder of a ticket may do now. A ticket has the rights that the credential behind it had. */
   async function callerOfTicket(ticket: {
     readonly userId: string
@@ -123,9 +144,10 @@ export function createAuth(deps: {
     readonly endsAt: Date | undefined
   }): Promise<Pick<Caller, 'userId' | 'roles' | 'organization' | 'credential'>> {
     const { userId, organizationId, apiKeyId, endsAt } = ticket
-    const [user, organization] = await Promise.all([
+    const [user, organization, scopes] = await Promise.all([
       users.roleAttributes(userId),
       membershipIn(userId, organizationId),
+      apiKeyId === undefined ? null : apiKeys.scopesOf(apiKeyId),
     ])
     const expiresAt = endsAt ?? null
     return {
@@ -135,7 +157,7 @@ export function createAuth(deps: {
       credential:
         apiKeyId === undefined
           ? { kind: 'session', expiresAt: expiresAt ?? new Date(), token: '', fromCookie: false }
-          : { kind: 'api_key', id: apiKeyId, expiresAt, scopes: null },
+          : { kind: 'api_key', id: apiKeyId, expiresAt, scopes },
     }
   }
 
@@ -162,10 +184,8 @@ export function createAuth(deps: {
   async function identify(http: Context): Promise<Caller> {
     const header = http.req.headers.authorization
     if (header !== undefined) {
-      const caller = await authenticateToken(
-        bearer(header),
-        chosenOrganization(http.req.headers, false, http.path),
-      )
+      const chosen = chosenOrganization(http.req.headers, false, http.path)
+      const caller = await authenticateToken(bearer(header), chosen, clientNetwork(http))
       http.state.userId = caller.userId // for the log
       return caller
     }
@@ -205,14 +225,14 @@ export function createAuth(deps: {
     if (access.sessionOnly && caller.credential.kind !== 'session') {
       throw forbidden('api_key_not_accepted', 'An API key is not accepted here. Use a session token.')
     }
+    if (access.person && caller.isProgram) {
+      throw forbidden('service_account_not_accepted', 'A service account cannot do this. It is for people.')
+    }
     if (access.role && !caller.roles.includes(access.role)) {
       throw forbidden('role_required', `You need the ${access.role} role for this.`)
     }
-    const { credential } = caller
-    const scopes = credential.kind === 'api_key' ? credential.scopes : null
-    if (scopes !== null && access.action === undefined)
-      requireScope(scopes, access.scope ?? defaultScope(method))
-    if (access.action !== undefined) requireCan(caller, access.action)
+    if (access.action === undefined) requireScope(caller, access.scope ?? defaultScope(method))
+    else requireCan(caller, access.action)
   }
 
   /** Authenticates and authorizes a request for a route. Public routes ignore credentials. */
@@ -227,6 +247,7 @@ export function createAuth(deps: {
     authenticateToken,
     identify,
     currentCaller,
+    requireStill,
     callerOfTicket,
     chosenOrganization,
     rememberedCaller,
@@ -238,11 +259,6 @@ export function createAuth(deps: {
 export type Auth = ReturnType<typeof createAuth>
 
 const defaultScope = (method: string): ApiKeyScope => (/^(GET|HEAD)$/i.test(method) ? 'read' : 'admin')
-
-function requireScope(scopes: readonly ApiKeyScope[], scope: ApiKeyScope): void {
-  if (scopes.includes(scope)) return
-  throw forbidden('scope_required', `The API key does not have the scope ${scope}. Use a key that has it.`)
-}
 
 const BEARER = /^Bearer +/i
 

@@ -35,7 +35,7 @@ export function pushEndpoints(deps: {
       method: 'post',
       path: SUBSCRIPTIONS,
       summary: 'Subscribes a browser to your notifications. An eleventh browser replaces the oldest',
-      access: {},
+      access: { person: true },
       body: SubscribePush,
       response: [201, PushSubscriptionView],
       errors: { 409: { push_endpoint_taken: 'when the endpoint belongs to another user' } },

@@ -1,6 +1,7 @@
 import { type PlatformReason, reasonTexts } from '@wheelhouse/protocol'
 import {
   type Data,
+  daysOf,
   eurosOf,
   type MailTexts,
   minutesOf,
@@ -201,6 +202,12 @@ const kinds: MailTexts['kinds'] = {
   'robot.battery_low': (data) => ({
     subject: `Akku schwach: ${robot(data)}`,
     text: `Der Akku des Roboters ${robot(data)} ist bei ${percentOf(data)} %.`,
+  }),
+  'api_key.unused': (data) => ({
+    subject: `Der API-Schlüssel ${quote(data.name)} wird nicht benutzt`,
+    text: `Seit ${daysOf(data)} Tagen hat niemand den API-Schlüssel ${quote(data.name)}${
+      data.service_account === undefined ? '' : ` des Dienstkontos ${quote(data.service_account)}`
+    } benutzt. Widerrufen Sie ihn, wenn ihn niemand mehr braucht.`,
   }),
   'webhook.disabled': (data) => ({
     subject: `Ihr Webhook an ${quote(data.host)} wurde abgeschaltet`,

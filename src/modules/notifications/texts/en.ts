@@ -1,6 +1,7 @@
 import { type PlatformReason, reasonTexts } from '@wheelhouse/protocol'
 import {
   type Data,
+  daysOf,
   eurosOf,
   type MailTexts,
   minutesOf,
@@ -173,6 +174,12 @@ const kinds: MailTexts['kinds'] = {
   'robot.battery_low': (data) => ({
     subject: `Battery low: ${robot(data)}`,
     text: `The battery of ${robot(data)} is at ${percentOf(data)} %.`,
+  }),
+  'api_key.unused': (data) => ({
+    subject: `The API key ${quote(data.name)} is not used`,
+    text: `Nobody has used the API key ${quote(data.name)}${
+      data.service_account === undefined ? '' : ` of the service account ${quote(data.service_account)}`
+    } for ${daysOf(data)} days. Revoke it if nobody needs it any more.`,
   }),
   'webhook.disabled': (data) => ({
     subject: `Your webhook to ${quote(data.host)} was disabled`,

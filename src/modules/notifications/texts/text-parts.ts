@@ -48,6 +48,7 @@ export function plainName(value: unknown): string {
 export const minutesOf = ({ additional_minutes }: Data): number => Number(additional_minutes) || 0
 export const eurosOf = ({ amount_cents }: Data): number => (Number(amount_cents) || 0) / 100
 export const percentOf = ({ battery }: Data): number => Math.round((Number(battery) || 0) * 100)
+export const daysOf = ({ unused_days }: Data): number => Number(unused_days) || 0
 export const rowsOf = ({ rows }: Data): number => Number(rows) || 0
 
 /** Returns the month of an invoice such as `2026-11`; undefined without one. */

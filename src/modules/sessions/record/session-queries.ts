@@ -5,8 +5,13 @@ import { columnsOf } from '../../../core/database/columns.ts'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import { forbidden, notFound } from '../../../core/errors/errors.ts'
-import { memberMay } from '../../../core/permissions/authorization.ts'
-import { partsIn, type SessionPart, type SessionViewer } from '../../../core/permissions/session-part.ts'
+import { memberCan, memberMay } from '../../../core/permissions/authorization.ts'
+import {
+  isOperatorOf,
+  partsIn,
+  type SessionPart,
+  type SessionViewer,
+} from '../../../core/permissions/session-part.ts'
 import { Session, SessionEvent } from './session.entity.ts'
 import { eventView, type SessionDetailRow, type SessionRow } from './session.view.ts'
 import { selectWithNames } from './session-list.service.ts'
@@ -95,9 +100,17 @@ const entriesOf = compiled<LogRanges>()((db, param) =>
     .orderBy('entry.seq'),
 )
 
-/** Returns whether a user may see a session: its operator, its owner or a member of its team, or an admin. */
+/**
+ * Returns whether a session exists for a user: its operator, its owner or a member of its team, or an admin. Routes and commands check
+ * the scopes of a key: one that may not read stops a robot nevertheless.
+ */
 const isVisibleTo = (viewer: SessionViewer, session: SessionPart) =>
-  partsIn(viewer, session, 'sessions.read').length > 0
+  isOperatorOf(viewer, session) ||
+  viewer.roles.includes('admin') ||
+  memberCan(viewer.organization, 'sessions.read', {
+    organizationId: session.client_id,
+    groupId: session.group_id,
+  })
 
 /** Selects the robot of a session that a user may stop, as its operator or as a member of its organization. */
 const stoppableRobot = compiled<{ sessionId: string; userId: string }>()((db, param) =>

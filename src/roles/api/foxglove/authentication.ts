@@ -62,10 +62,17 @@ export function createAuthentication(deps: AuthenticationDeps) {
     return { ...ticket, ...(await auth.callerOfTicket(ticket)) }
   }
 
-  async function byCredential({ headers }: IncomingMessage): Promise<ConnectedUser> {
+  async function byCredential(request: IncomingMessage): Promise<ConnectedUser> {
+    const { headers } = request
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
     if (bearer !== undefined)
-      return connectedUser(await auth.authenticateToken(bearer, auth.chosenOrganization(headers, false)))
+      return connectedUser(
+        await auth.authenticateToken(
+          bearer,
+          auth.chosenOrganization(headers, false),
+          requestNetwork(request, trustedProxies),
+        ),
+      )
     const cookie = auth.readSessionCookie(headers.cookie)
     if (!cookie)
       throw unauthorized(

@@ -2,6 +2,7 @@ import type { RecordingStatus, SessionStatus } from '@wheelhouse/protocol'
 import type { Db } from '../../../core/database/tables.ts'
 import { conflict, notFound } from '../../../core/errors/errors.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
+import { requireKeyFor } from '../../../core/permissions/authorization.ts'
 
 export type SessionReader = Pick<Caller, 'userId' | 'roles' | 'organization' | 'credential'>
 
@@ -41,6 +42,7 @@ export function createSessionSource(deps: {
 }): SessionSource {
   return {
     async forFoxglove(sessionId, caller) {
+      requireKeyFor(caller, 'sessions.watch')
       const session = await deps.queries.watched(caller, sessionId)
       const row = await deps.db
         .selectFrom('recordings')

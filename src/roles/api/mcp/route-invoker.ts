@@ -1,6 +1,6 @@
 import type { Context } from 'koa'
 import { type Caller, type Endpoint, supportsIdempotencyKey } from '../../../core/http/endpoint.ts'
-import { type Idempotency, postFingerprint } from '../../../core/http/idempotency.ts'
+import { type Idempotency, idempotencyScope, postFingerprint } from '../../../core/http/idempotency.ts'
 import { parseOptions } from '../../../core/http/validation-messages.ts'
 import type { ThreadTime } from '../../../core/process/thread-time.ts'
 import type { Route } from './tools/tool.ts'
@@ -90,10 +90,13 @@ export function createRouteInvoker(deps: {
     const key = supportsIdempotencyKey(spec) ? given.idempotencyKey : undefined
     if (key === undefined) return { body: await step(() => spec.run(input)), replayed: false, total }
     const fingerprint = postFingerprint(pathOf(spec, given), given.body)
-    const { body, replayed = false } = await once({ scope: caller.userId, key, fingerprint }, async () => ({
-      status: spec.response[0],
-      body: await step(() => spec.run(input)),
-    }))
+    const { body, replayed = false } = await once(
+      { scope: idempotencyScope(caller), key, fingerprint },
+      async () => ({
+        status: spec.response[0],
+        body: await step(() => spec.run(input)),
+      }),
+    )
     return { body, replayed }
   }
 

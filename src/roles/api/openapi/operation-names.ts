@@ -66,7 +66,8 @@ export function callersOf({ access }: Endpoint): string {
   if (access === 'public') return 'This needs no credential. A credential in the request is ignored.'
   const who = access.role ? `This needs the ${access.role} role` : 'This needs an account'
   const how = access.sessionOnly ? 'a session token; API keys are rejected' : 'a session token or an API key'
-  return `${who}, and ${how}.`
+  const person = access.person ? '. Service accounts are rejected' : ''
+  return `${who}, and ${how}${person}.`
 }
 
 export const capitalised = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
