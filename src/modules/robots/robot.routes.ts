@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
-import { scopeOf } from '../../core/http/authorization.ts'
+import { credentialOf, scopeOf } from '../../core/http/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import type { RobotModel } from './robot.entity.ts'
 import {
@@ -243,7 +243,7 @@ export function robotModelEndpoints({ robotModels }: { readonly robotModels: Rob
       response: [200, RobotModelDetail],
       errors: { 404: { not_found: 'when no supported model has this id' } },
       run: async ({ caller, params, body }) =>
-        detail(await robotModels.setSchemas(caller.userId, params.id, body)),
+        detail(await robotModels.setSchemas(caller.userId, params.id, body, credentialOf(caller))),
     }),
   ]
 }

@@ -21,7 +21,8 @@ alter table audit_log
 update audit_log set
   organization_id = case
     when subject_type = 'robot' then (select owner_id from robots where robots.id::text = subject_id)
-    when subject_type = 'session' then (select client_id from sessions where sessions.id::text = subject_id)
+    -- The charge of a session has the earnings of its operator, which are no business of the client.
+    when subject_type = 'session' and action <> 'session.charged' then (select client_id from sessions where sessions.id::text = subject_id)
     when subject_type = 'recording' then (select client_id from recordings where recordings.id::text = subject_id)
     when subject_type = 'invoice' then (select client_id from invoices where invoices.id::text = subject_id)
     when subject_type = 'webhook' then (select user_id from webhooks where webhooks.id::text = subject_id)

@@ -53,9 +53,14 @@ export function createApiKeys(deps: {
   const { db, transact, bus, now, report } = deps
   const pendingUses = new Set<Promise<unknown>>()
 
-  const auditEventOf = (action: string, key: Pick<ApiKeyRow, 'id' | 'user_id' | 'name'>): AuditEvent => ({
+  const auditEventOf = (
+    action: string,
+    key: Pick<ApiKeyRow, 'id' | 'user_id' | 'organization_id' | 'name'>,
+  ): AuditEvent => ({
     at: now(),
+    organizationId: key.organization_id,
     actorId: key.user_id,
+    credential: 'session', // the routes of keys take no other
     action,
     subject: ['api_key', key.id],
     data: { name: key.name },
@@ -178,7 +183,7 @@ export function createApiKeys(deps: {
           .where('id', '=', id)
           .where('user_id', '=', userId)
           .where('revoked_at', 'is', null)
-          .returning(['id', 'user_id', 'name'])
+          .returning(['id', 'user_id', 'organization_id', 'name'])
           .executeTakeFirst()
         if (revoked) return await audit(tx, auditEventOf('api_key.revoked', revoked))
         const known = await tx.db
