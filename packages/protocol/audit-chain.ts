@@ -25,7 +25,7 @@ export interface AuditHashes {
 }
 
 /** Returns a JSON value as text with sorted keys, so that equal values have equal texts. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))

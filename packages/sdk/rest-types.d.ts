@@ -1488,6 +1488,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/organizations/{id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the audit log of an organization, newest first, or downloads its chain as NDJSON or CSV
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pairing": {
         parameters: {
             query?: never;
@@ -3378,6 +3398,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
+            /**
+             * @description Present if the operator drives as a member of the robot's organization. Such a session costs nothing.
+             * @constant
+             */
+            own_operator?: true;
             episodes_collected: number;
             data_collected_mb: number;
         };
@@ -3472,6 +3497,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
+            /**
+             * @description Present if the operator drives as a member of the robot's organization. Such a session costs nothing.
+             * @constant
+             */
+            own_operator?: true;
             episodes_collected: number;
             data_collected_mb: number;
             /**
@@ -4883,6 +4913,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
+            /**
+             * @description Present if the operator drives as a member of the robot's organization. Such a session costs nothing.
+             * @constant
+             */
+            own_operator?: true;
             /** @description Amount in cents; null until the session is COMPLETED. */
             operator_earnings_cents: number | null;
         };
@@ -4978,6 +5013,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
+            /**
+             * @description Present if the operator drives as a member of the robot's organization. Such a session costs nothing.
+             * @constant
+             */
+            own_operator?: true;
             /** @description Amount in cents; null until the session is COMPLETED. */
             operator_earnings_cents: number | null;
             /**
@@ -5148,6 +5188,64 @@ export interface components {
             rating_average: number | null;
             /** @example 47 */
             rating_count: number;
+        };
+        /** @description A page of the audit log of an organization. */
+        OrganizationAudit: {
+            entries: components["schemas"]["OrganizationAuditEntry"][];
+            /** @description The newest sealed entry; null without one. Note it: a later export has to contain its hash. */
+            head: {
+                /** @example 812 */
+                seq: number;
+                /** @example 9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab */
+                hash: string;
+            } | null;
+        };
+        /** @description An action that concerns an organization. */
+        OrganizationAuditEntry: {
+            /** @example 4711 */
+            id: number;
+            /**
+             * @description The place in the chain of the organization, from 1 without gaps; null for about a second, until the entry is sealed.
+             * @example 812
+             */
+            seq: number | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
+            /** @description Null when the platform itself performed the action. */
+            actor_id: string | null;
+            /** @example Ada */
+            actor_name: string | null;
+            /**
+             * @description With what the actor was signed in: `session`, or `api_key:` with the id of the key; null when it is unknown, or the platform acted.
+             * @example session
+             */
+            credential: string | null;
+            /** @example session.stopped */
+            action: string;
+            /** @example session */
+            subject_type: string;
+            /** @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63 */
+            subject_id: string;
+            /**
+             * @description Further data about the action.
+             * @example {
+             *       "reason": "emergency_stop"
+             *     }
+             */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description How long the entry is kept.
+             * @example years_5
+             * @enum {string}
+             */
+            retention: "days_90" | "year_1" | "years_5";
+            /** @description The hash of the entry in the chain; null until it is sealed. */
+            hash: string | null;
         };
         /** @description The current state of the platform. */
         Overview: {
@@ -6607,6 +6705,12 @@ export interface components {
             /** @example Warehouse arm */
             name: string;
         };
+        /**
+         * @description own: members of the organization. marketplace: operators of the marketplace. both: members and operators of the marketplace.
+         * @example both
+         * @enum {string}
+         */
+        RobotOperators: "own" | "marketplace" | "both";
         /** @description A request for a robot type that is not supported yet. */
         RobotRequest: {
             /**
@@ -12736,7 +12840,9 @@ export interface operations {
                  *       "recording_days": 90,
                  *       "on_hold": false,
                  *       "low_battery_threshold": 0.2,
-                 *       "log_event_level": "error"
+                 *       "log_event_level": "error",
+                 *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                 *       "operators": "both"
                  *     }
                  */
                 "application/json": {
@@ -12875,6 +12981,9 @@ export interface operations {
                      * @enum {string}
                      */
                     log_event_level?: "off" | "warn" | "error";
+                    /** @description The group of the organization that the robot belongs to; null for none. */
+                    group_id?: string | null;
+                    operators?: components["schemas"]["RobotOperators"];
                 };
             };
         };
@@ -16001,6 +16110,160 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description json: a page, newest first. ndjson, csv: all entries, oldest first, as a download with the fields of the chain.
+                 * @example json
+                 */
+                format?: "json" | "ndjson" | "csv";
+                /** @example 1 */
+                before?: number;
+                /** @example 100 */
+                limit?: number;
+                /** @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34 */
+                actor_id?: string;
+                /** @example session.stopped */
+                action?: string;
+                /** @example 2026-11-20T09:30:00Z */
+                from?: string;
+                /** @example 2026-11-20T09:30:00Z */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "id": 4711,
+                     *           "seq": 812,
+                     *           "at": "2026-11-20T09:30:00.000Z",
+                     *           "actor_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "actor_name": "Ada",
+                     *           "credential": "session",
+                     *           "action": "session.stopped",
+                     *           "subject_type": "session",
+                     *           "subject_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *           "data": {
+                     *             "reason": "emergency_stop"
+                     *           },
+                     *           "retention": "years_5",
+                     *           "hash": "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"
+                     *         }
+                     *       ],
+                     *       "head": {
+                     *         "seq": 812,
+                     *         "hash": "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrganizationAudit"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When it is not the organization that you act for (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When 32 of your downloads are running (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "too_many_concurrent_requests" | "rate_limited";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Too many requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["InternalServerError"];
+            /** @description When too many downloads are running (`overloaded`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "overloaded" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The database is unreachable. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
         };
     };
     postPairing: {
@@ -19804,14 +20067,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when you are a member of the organization that owns the robot, but act for another one (`organization_required`), or when the robot is not for members of its organization (`marketplace_operators_only`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "organization_required" | "marketplace_operators_only" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19823,7 +20086,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the robot does not exist (`not_found`) */
+            /** @description When the robot does not exist, or is not for you (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20165,14 +20428,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the API key does not have the scope for the action (`scope_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "certification_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "scope_required" | "certification_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {

@@ -116,6 +116,7 @@ describe('privileged actions', () => {
     await owner.patch(path, { video_limit_ms: null })
     expect(await about(robot.id)).toMatchObject([
       { action: 'robot.video_limit_changed', actor_id: owner.id, data: { video_limit_ms: null } },
+      { action: 'robot.settings_changed', actor_id: owner.id, data: { name: 'Renamed' } },
     ])
   })
 
@@ -239,6 +240,7 @@ describe('the database', () => {
     const user = await world.newUser()
     const { id } = await user.key()
     await using sql = await connectTo(world.database.url)
+    await sql.query('delete from organizations where id = $1', [user.id]) // the last owner stays in it
     await sql.query('delete from users where id = $1', [user.id])
     expect(await about(id)).toMatchObject([
       { action: 'api_key.created', actor_id: null, actor_name: null, data: { name: 'test' } },
