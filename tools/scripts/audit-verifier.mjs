@@ -1,8 +1,10 @@
 // Writes tools/verify-audit.mjs from packages/protocol/audit-chain.ts, so that there is one implementation of the check; with --check,
 // fails if the file is out of date.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
 
 const inRoot = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const target = inRoot('tools/verify-audit.mjs')
@@ -30,10 +32,22 @@ const verdict = await verifyAudit(createInterface({ input, crlfDelay: Infinity }
 console.log(describeAuditVerdict(verdict));
 process.exitCode = verdict.ok ? 0 : 1;
 `
-const { outputText } = ts.transpileModule(readFileSync(inRoot('packages/protocol/audit-chain.ts'), 'utf8'), {
-  compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
-})
-const program = head + outputText.replaceAll(/^export /gm, '') + main
+const folder = mkdtempSync(join(tmpdir(), 'audit-verifier-'))
+const source = inRoot('packages/protocol/audit-chain.ts')
+const options =
+  '--ignoreConfig --target es2022 --module esnext --lib es2024,dom --types node --skipLibCheck --strict'
+const run = spawnSync(
+  process.execPath,
+  [inRoot('node_modules/typescript/bin/tsc'), source, '--outDir', folder, ...options.split(' ')],
+  { cwd: inRoot(''), encoding: 'utf8' },
+)
+if (run.status !== 0) {
+  process.stderr.write(run.stdout + run.stderr)
+  process.exit(1)
+}
+const chain = readFileSync(join(folder, 'audit-chain.js'), 'utf8')
+rmSync(folder, { recursive: true })
+const program = head + chain.replaceAll(/^export /gm, '') + main
 if (!process.argv.includes('--check')) writeFileSync(target, program)
 else if (readFileSync(target, 'utf8') !== program) {
   console.error(
