@@ -59,7 +59,7 @@ async function exportAudit(cli: Context, { format, output, organization }: Expor
 async function verify(cli: Context, file: string, { head }: { head?: string }): Promise<void> {
   const input = file === '-' ? cli.terminal.stdin : createReadStream(file)
   const unreadable = new Promise<never>((_resolve, reject) => {
-    input.once('error', (cause) =>
+    input.once('error', (cause: Error) =>
       reject(new Failure('usage', `${file} cannot be read: ${cause.message}`, { cause })),
     )
   })

@@ -29,7 +29,7 @@ let world: World
 let core: World['platform']['core']
 beforeAll(async () => {
   // Without a worker, the tests say when rows are sealed.
-  world = await createWorld({ env: { ROLES: 'api,hub,gateway' } })
+  world = await createWorld({ bus: 'redis', env: { ROLES: 'api,hub,gateway' } })
   core = world.platform.core
 })
 afterAll(() => world[Symbol.asyncDispose]())
@@ -272,7 +272,7 @@ describe('what is audited', () => {
     const { id: keyId, key } = await owner!.key()
     expect((await owner!.request('PATCH', path, { action: 'clear_stop' }, key)).status).toBe(200)
     const link = await world.drive(owner!, sessionId, 'watch')
-    await link.next('joined')
+    await link.next('state')
     link.send({ type: 'stop', n: 1, reason: 'smoke' })
     await waitFor(async () => {
       const { entries } = await auditOf(owner!, '?limit=4')
