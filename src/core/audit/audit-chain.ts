@@ -86,16 +86,18 @@ export function createAuditChain({ db }: { db: Db }) {
       (select organization_id, seq, at, retention, null, null, null, null, null, null, content_hash, prev_hash, hash, true
         from audit_log_deleted where organization_id = ${organizationId} and seq > ${after} order by seq limit ${AUDIT_BATCH})
       order by seq limit ${AUDIT_BATCH}`.execute(db)
-    return rows.map(({ deleted, seq, at, organization_id, retention, content_hash, prev_hash, hash, ...content }) => ({
-      organization_id,
-      seq,
-      at: iso(at),
-      retention,
-      ...(!deleted && content),
-      content_hash,
-      prev_hash,
-      hash,
-    }))
+    return rows.map(
+      ({ deleted, seq, at, organization_id, retention, content_hash, prev_hash, hash, ...content }) => ({
+        organization_id,
+        seq,
+        at: iso(at),
+        retention,
+        ...(!deleted && content),
+        content_hash,
+        prev_hash,
+        hash,
+      }),
+    )
   }
 
   return {

@@ -131,12 +131,10 @@ const OrganizationAudit = z
           action: z.string().meta({ examples: ['session.stopped'] }),
           subject_type: z.string().meta({ examples: ['session'] }),
           subject_id: z.string().meta({ examples: [exampleIds.session] }),
-          data: z
-            .record(z.string(), z.unknown())
-            .meta({
-              description: 'Further data about the action.',
-              examples: [{ reason: 'emergency_stop' }],
-            }),
+          data: z.record(z.string(), z.unknown()).meta({
+            description: 'Further data about the action.',
+            examples: [{ reason: 'emergency_stop' }],
+          }),
           retention: z
             .enum(retentions)
             .meta({ description: 'How long the entry is kept.', examples: ['years_5'] }),

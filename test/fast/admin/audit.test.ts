@@ -230,9 +230,11 @@ describe('the database', () => {
   ])('rejects %s', async (_what, statement) => {
     const { id } = await admin.key()
     await using sql = await connectTo(world.database.url)
-    const before = (await sql.query('select * from audit_log order by id')).rows
+    // Without what the worker adds when it seals a row.
+    const content = 'select id, at, actor_id, action, subject_id, data from audit_log order by id'
+    const before = (await sql.query(content)).rows
     await expect(sql.query(statement)).rejects.toMatchObject({ code: '23001' })
-    expect((await sql.query('select * from audit_log order by id')).rows).toEqual(before)
+    expect((await sql.query(content)).rows).toEqual(before)
     expect(await about(id)).toHaveLength(1)
   })
 
