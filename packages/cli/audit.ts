@@ -1,4 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs'
+import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import { describeAuditVerdict, verifyAudit } from '@wheelhouse/protocol'
@@ -50,9 +51,10 @@ async function exportAudit(cli: Context, { format, output, organization }: Expor
     parseAs: 'stream',
   })
   const chunks = (await answerOf(request)) as unknown as AsyncIterable<Uint8Array>
-  if (output === '-') await pipeline(chunks, cli.terminal.stdout, { end: false })
-  else await pipeline(chunks, createWriteStream(output))
-  if (output !== '-') cli.out.note(`audit log written to ${output}`)
+  if (output === '-') return await pipeline(chunks, cli.terminal.stdout, { end: false })
+  await pipeline(chunks, createWriteStream(output))
+  if (cli.out.json) cli.out.document({ format, path: resolve(output) })
+  else cli.out.note(`audit log written to ${output}`)
 }
 
 /** Verifies an export. A broken chain is a failure. */
