@@ -14,7 +14,7 @@ const config: KnipConfig = ({ production }) => ({
         'src/roles/api/write-openapi.ts!',
         'tools/**/main.ts',
         'tools/demo/{drive,run-scenario}.ts',
-        'tools/scripts/*.mjs',
+        'tools/{verify-audit,scripts/*}.mjs',
         // Started by path, as separate processes.
         'test/support/{gallery,runner/rerun}/main.ts',
         'test/support/conformance/{simulated,wrong}-{arm,robot,operator}.ts',

@@ -318,6 +318,8 @@ export interface PendingStop {
   readonly userId: string
   /** The organization that the user acts for. */
   readonly organizationId?: string | undefined
+  /** With what the user is signed in, for the audit log. */
+  readonly credential?: string | undefined
   readonly reason: string | undefined
   /** The owner or admin who requested the stop after the operator did. Only the owner's side may clear it then. */
   readonly ownerId?: string | undefined

@@ -1,6 +1,7 @@
 import type { TicketClaims } from '../../src/modules/sessions/index.ts'
 import type { ParticipantMember } from '../control/control-session.ts'
 import { SessionMember } from '../control/control-session.ts'
+import type { PendingStop } from '../control/session-stops.ts'
 
 /** One connection of an operator or an observer to one session. */
 export class ParticipantConnection extends SessionMember implements ParticipantMember {
@@ -28,9 +29,9 @@ export class ParticipantConnection extends SessionMember implements ParticipantM
   }
 
   /** Who requests a stop through this connection. */
-  get requester(): { readonly userId: string; readonly organizationId: string } {
-    const { userId, organizationId } = this.ticketClaims
-    return { userId, organizationId }
+  get requester(): Omit<PendingStop, 'reason'> & { readonly organizationId: string } {
+    const { userId, organizationId, apiKeyId } = this.ticketClaims
+    return { userId, organizationId, credential: apiKeyId === undefined ? 'session' : `api_key:${apiKeyId}` }
   }
 
   get isOperator(): boolean {

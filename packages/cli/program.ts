@@ -95,6 +95,7 @@ const COMMANDS: readonly (readonly [usage: string, description: string, load: ()
   ['stats', 'show your statistics, as a client or as an operator', () => import('./platform.ts')],
   ['schedule', 'show your weekly schedule, and whether you are available now', () => import('./platform.ts')],
   ['invoices', 'your monthly invoices', () => import('./invoices.ts')],
+  ['audit', 'the audit log of your organization: export, and offline check', () => import('./audit.ts')],
   ['notifications [options]', 'list your notifications, newest first', () => import('./notifications.ts')],
   [
     'notification-settings',

@@ -1,3 +1,4 @@
+export * from './audit-chain.ts'
 export * from './binary-frames.ts'
 export { UNWATCHED_BITS_PER_SECOND } from './camera-bitrate.ts'
 export { CAMERA_NAME, MAX_CAMERAS } from './camera-name.ts'

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createAuditChain } from '../core/audit/audit-chain.ts'
 import { createStatementRunner, createTransactor } from '../core/events/transactor.ts'
 import { createDownloads, type Downloads } from '../core/http/downloads.ts'
 import { createIdempotency } from '../core/http/idempotency.ts'
@@ -71,6 +72,11 @@ const MONTHLY_CLOSE = {
   ...cronQueue('monthly-close', '* * * * *', 'Issues the invoices of ended months and has them collected'),
   runsAtStart: true,
 }
+const AUDIT_CLEAN_UP = cronQueue(
+  'audit-clean-up',
+  '43 * * * *',
+  'Deletes entries of the audit log after their time',
+)
 const JOB_CLEAN_UP = cronQueue('job-clean-up', '29 * * * *', 'Removes the progress of finished jobs')
 
 export interface RuntimeContext {
@@ -108,6 +114,8 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
     closers.add(core.jobs.close)
     core.jobs.register(IDEMPOTENCY_CLEAN_UP, core.idempotency.removeExpired)
     core.jobs.register(JOB_CLEAN_UP, () => removeOrphanedProgress(core.db))
+    const auditChain = createAuditChain(core)
+    core.jobs.register(AUDIT_CLEAN_UP, auditChain.deleteExpired)
     registerQueueMetrics(core)
     const storage = await createObjectStore(config.storage)
     closers.add(() => storage.close())
@@ -179,6 +187,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
       video: createVideo(core, { ...robots, ...sessions, guard: core.guards.media, turn: config.turn }),
       search: createSearch({ ...core, ...identity, ...robots, ...operators }),
       ...createOrganizations(core, { mailer }),
+      auditChain,
       close: closers.closeAll,
     }
     await core.jobs.open()

@@ -85,13 +85,20 @@ export interface Scope {
   readonly groupIds: readonly string[] | null
   /** The user who asks or acts. */
   readonly actorId: string
+  /** With what the user is signed in, for the audit log; undefined for work of the platform itself. */
+  readonly credential?: string
 }
 
+/** Returns the credential of a caller as the audit log names it. */
+export const credentialOf = ({ credential }: Pick<Caller, 'credential'>): string =>
+  credential.kind === 'api_key' ? `api_key:${credential.id}` : 'session'
+
 /** Returns the robots that a caller's requests concern. Routes check the action before. */
-export const scopeOf = ({ userId, organization }: Pick<Caller, 'userId' | 'organization'>): Scope => ({
-  organizationId: organization.id,
-  groupIds: organization.groupIds,
-  actorId: userId,
+export const scopeOf = (caller: Pick<Caller, 'userId' | 'organization' | 'credential'>): Scope => ({
+  organizationId: caller.organization.id,
+  groupIds: caller.organization.groupIds,
+  actorId: caller.userId,
+  credential: credentialOf(caller),
 })
 
 /** Returns the scope of all robots of an organization, for work of the platform itself. */

@@ -1,1 +1,2 @@
-export { adminListEndpoints, auditEndpoints, overviewEndpoint } from './admin.routes.ts'
+export { adminListEndpoints, overviewEndpoint } from './admin.routes.ts'
+export { auditEndpoints } from './audit.routes.ts'

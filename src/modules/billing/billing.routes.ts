@@ -1,3 +1,4 @@
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import { InvoiceDetail, InvoiceLinesQuery, InvoiceList } from './invoice.schema.ts'
 import type { Invoices } from './invoice.service.ts'
@@ -52,7 +53,7 @@ export function billingEndpoints({ plans, invoices }: { plans: Plans; invoices: 
       response: [200, AssignedPlan],
       errors: { 404: { not_found: 'when the client does not exist' } },
       run: async ({ caller, params, body }) => {
-        await plans.assign(caller.userId, params.id, body.plan)
+        await plans.assign(caller.userId, params.id, body.plan, credentialOf(caller))
         return { client_id: params.id, plan: body.plan }
       },
     }),

@@ -135,6 +135,7 @@ async function issue(tx: Tx, { clientId, month }: DueInvoice, at: Date): Promise
   const data = { month, status, currency: CURRENCY, ...sums }
   await audit(tx, {
     at,
+    organizationId: clientId,
     actorId: undefined,
     action: 'invoice.closed',
     subject: ['invoice', opened.id],

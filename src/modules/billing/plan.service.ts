@@ -22,7 +22,7 @@ export function createPlans(deps: { db: Db; transact: Transact; now: () => Date 
      * Assigns a plan to a client, effective from the next session. Started sessions keep their price.
      * @throws 404 no such client, 400 no such plan.
      */
-    assign: (adminId: string, clientId: string, plan: string | null): Promise<void> =>
+    assign: (adminId: string, clientId: string, plan: string | null, credential?: string): Promise<void> =>
       transact(async (tx) => {
         const client = await tx.db
           .selectFrom('organizations')
@@ -54,7 +54,9 @@ export function createPlans(deps: { db: Db; transact: Transact; now: () => Date 
         await tx.db.updateTable('organizations').set({ plan_id: plan }).where('id', '=', clientId).execute()
         await audit(tx, {
           at: now(),
+          organizationId: clientId,
           actorId: adminId,
+          credential,
           action: 'client.plan_assigned',
           subject: ['client', clientId],
           data: { plan, plan_before: client.plan_id },

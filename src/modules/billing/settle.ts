@@ -63,6 +63,7 @@ export const createSettle =
         { account: 'platform_revenue', amountCents: operatorEarningsCents - clientChargeCents },
       ],
     })
+    // No entry of the client's organization: the earnings of the operator are no business of the client.
     await audit(tx, {
       at: context.at,
       actorId: context.actorId,

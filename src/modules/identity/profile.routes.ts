@@ -1,5 +1,6 @@
 import { iso } from '../../core/database/iso.ts'
 import { forbidden } from '../../core/errors/errors.ts'
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import { type Caller, type Endpoint, endpoint } from '../../core/http/endpoint.ts'
 import { apiKeyEndpoints } from './api-keys/api-key.routes.ts'
 import type { ApiKeys } from './api-keys/api-key.service.ts'
@@ -54,7 +55,8 @@ function profileEndpoints({ users, baseUrl }: Deps): Endpoint[] {
       body: UpdateProfile,
       response: [200, ProfileView],
       errors: { 403: { role_removed: 'when an admin has removed the role' } },
-      run: async ({ caller, body }) => view(await users.updateProfile(caller.userId, body)),
+      run: async ({ caller, body }) =>
+        view(await users.updateProfile(caller.userId, body, credentialOf(caller))),
     }),
   ]
 }

@@ -23,17 +23,23 @@ export function createJobControl(deps: Pick<CoreServices, 'jobs' | 'bus' | 'tran
 
   /** Changes an unfinished job and records it in the audit log, in one transaction. */
   async function change(
-    change: { actorId: string; id: string; action: 'job.retried' | 'job.discarded' },
+    change: {
+      actorId: string
+      credential: string | undefined
+      id: string
+      action: 'job.retried' | 'job.discarded'
+    },
     work: (tx: Tx, job: Job) => Promise<unknown>,
   ): Promise<Job> {
-    const { actorId, id, action } = change
+    const { actorId, credential, id, action } = change
     await jobs.engine() // opens it outside of the transaction
     return await transact(async (tx) => {
       const job = await lockJob(tx.db, id)
       if (!job)
         throw conflict('job_gone', 'The job does not exist any more: it has finished, or was discarded.')
       await work(tx, job)
-      await audit(tx, { at: now(), actorId, action, subject: ['job', id], data: { queue: job.queue } })
+      const subject = ['job', id] as const
+      await audit(tx, { at: now(), actorId, credential, action, subject, data: { queue: job.queue } })
       return job
     })
   }
@@ -43,9 +49,9 @@ export function createJobControl(deps: Pick<CoreServices, 'jobs' | 'bus' | 'tran
 
   return {
     /** Makes a job due now. A job whose retries are exhausted goes back to its queue, under another id. */
-    async retry(actorId: string, id: string): Promise<JobReceipt> {
+    async retry(actorId: string, id: string, credential?: string): Promise<JobReceipt> {
       const boss = await jobs.engine()
-      const { queue } = await change({ actorId, id, action: 'job.retried' }, async (tx, job) => {
+      const { queue } = await change({ actorId, credential, id, action: 'job.retried' }, async (tx, job) => {
         if (job.running)
           throw conflict('job_running', 'The job is running. Wait until the attempt has ended.')
         const within = { db: inTransaction(tx.db) }
@@ -58,18 +64,21 @@ export function createJobControl(deps: Pick<CoreServices, 'jobs' | 'bus' | 'tran
     },
 
     /** Removes a job. A running attempt is aborted; what it has done so far stays. */
-    async discard(actorId: string, id: string): Promise<JobReceipt> {
+    async discard(actorId: string, id: string, credential?: string): Promise<JobReceipt> {
       const boss = await jobs.engine()
-      const { queue } = await change({ actorId, id, action: 'job.discarded' }, async (tx, job) => {
-        if (undiscardable(job.queue))
-          throw conflict(
-            'job_required',
-            'Money waits for the result of this job. Repair the cause of its error, then retry it.',
-          )
-        const within = { db: inTransaction(tx.db) }
-        if (job.failed) await boss.deleteJob(DEAD_LETTERS, id, within)
-        else await boss.cancel(job.queue, id, within)
-      })
+      const { queue } = await change(
+        { actorId, credential, id, action: 'job.discarded' },
+        async (tx, job) => {
+          if (undiscardable(job.queue))
+            throw conflict(
+              'job_required',
+              'Money waits for the result of this job. Repair the cause of its error, then retry it.',
+            )
+          const within = { db: inTransaction(tx.db) }
+          if (job.failed) await boss.deleteJob(DEAD_LETTERS, id, within)
+          else await boss.cancel(job.queue, id, within)
+        },
+      )
       bus.publish('jobs.cancelled', { jobIds: [id] })
       return { id, queue }
     },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { CoreServices } from '../../core/core-services.ts'
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import { JobPage, JobReceipt, ListJobs, QueueView } from './job.schema.ts'
 import type { JobControl } from './job-control.ts'
@@ -60,7 +61,7 @@ function controlEndpoints(control: JobControl): Endpoint[] {
       params,
       response: [200, JobReceipt],
       errors: { 409: { job_running: 'when the job is running', job_gone: gone } },
-      run: async ({ caller, params }) => await control.retry(caller.userId, params.id),
+      run: async ({ caller, params }) => await control.retry(caller.userId, params.id, credentialOf(caller)),
     }),
     endpoint({
       method: 'post',
@@ -70,7 +71,8 @@ function controlEndpoints(control: JobControl): Endpoint[] {
       params,
       response: [200, JobReceipt],
       errors: { 409: { job_gone: gone, job_required: 'when money waits for its result' } },
-      run: async ({ caller, params }) => await control.discard(caller.userId, params.id),
+      run: async ({ caller, params }) =>
+        await control.discard(caller.userId, params.id, credentialOf(caller)),
     }),
   ]
 }

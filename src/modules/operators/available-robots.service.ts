@@ -19,7 +19,7 @@ import {
 } from '../robots/index.ts'
 
 /** Who lists robots: an operator of the marketplace, or a member who acts for a team and drives its robots at no charge. */
-export type Operator = Pick<Caller, 'userId' | 'organization'>
+export type Operator = Pick<Caller, 'userId' | 'organization' | 'credential'>
 export const isForTeam = ({ userId, organization }: Operator): boolean => organization.id !== userId
 
 /** Among how many available robots, the newest ones, the best are chosen. */

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { camelKeys } from '../../core/database/camel-keys.ts'
 import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import {
   CertificationRequest,
@@ -98,7 +99,9 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       example: { status: 'APPROVED', decided_at: '2026-09-16T09:10:00.000Z' },
       errors: { 409: { certification_already_decided: 'when the request is already decided' } },
       run: async ({ caller, params }) =>
-        requestView(await certifications.decide(caller.userId, params.id, { status: 'APPROVED' })),
+        requestView(
+          await certifications.decide(caller.userId, params.id, { status: 'APPROVED' }, credentialOf(caller)),
+        ),
     }),
     endpoint({
       method: 'post',
@@ -112,7 +115,12 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       errors: { 409: { certification_already_decided: 'when the request is already decided' } },
       run: async ({ caller, params, body }) =>
         requestView(
-          await certifications.decide(caller.userId, params.id, { status: 'REJECTED', reason: body.reason }),
+          await certifications.decide(
+            caller.userId,
+            params.id,
+            { status: 'REJECTED', reason: body.reason },
+            credentialOf(caller),
+          ),
         ),
     }),
     endpoint({
@@ -130,7 +138,7 @@ function adminEndpoints(certifications: Certifications): Endpoint[] {
       },
       errors: { 409: { certification_not_approved: 'when the certification is not approved' } },
       run: async ({ caller, params, body }) =>
-        requestView(await certifications.revoke(caller.userId, params.id, body.reason)),
+        requestView(await certifications.revoke(caller.userId, params.id, body.reason, credentialOf(caller))),
     }),
   ]
 }

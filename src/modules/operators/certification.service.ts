@@ -39,6 +39,7 @@ export function createCertifications(deps: {
     id: string,
     from: 'PENDING' | 'APPROVED',
     to: CertificationDecision,
+    credential: string | undefined,
   ) {
     const at = now()
     const reason = to.status === 'APPROVED' ? null : to.reason
@@ -66,7 +67,9 @@ export function createCertifications(deps: {
     const reasonFields = reason === null ? {} : { reason }
     await audit(tx, {
       at,
+      organizationId: operator_id,
       actorId: adminId,
+      credential,
       action,
       subject: ['certification', id],
       data: { operator_id, robot_type, ...reasonFields },
@@ -124,17 +127,17 @@ export function createCertifications(deps: {
      * Approves or rejects a request, and notifies the operator.
      * @throws 404 unknown, 409 already decided.
      */
-    decide: (adminId: string, id: string, decision: CertificationDecision) =>
-      transact((tx) => applyDecision(tx, adminId, id, 'PENDING', decision)),
+    decide: (adminId: string, id: string, decision: CertificationDecision, credential?: string) =>
+      transact((tx) => applyDecision(tx, adminId, id, 'PENDING', decision, credential)),
 
     /**
      * Revokes a certification and notifies the operator. The operator can start no further session on robots that
      * require it. An open session continues.
      * @throws 404 unknown, 409 not approved.
      */
-    async revoke(adminId: string, id: string, reason: string) {
+    async revoke(adminId: string, id: string, reason: string, credential?: string) {
       const revoked = await transact((tx) =>
-        applyDecision(tx, adminId, id, 'APPROVED', { status: 'REVOKED', reason }),
+        applyDecision(tx, adminId, id, 'APPROVED', { status: 'REVOKED', reason }, credential),
       )
       bus.publish('permissions.lost', { userId: revoked.operator_id, suspended: false })
       return revoked

@@ -106,7 +106,7 @@ export function createInvitations(
             )
           })
         tx.enqueue({ queue: INVITATION_MAILS, data: { id: row.id } })
-        await audit(tx, organizationEvent(caller, at, 'member.invited', organizationId, { email, role }))
+        await audit(tx, organizationEvent(caller, at, 'member.invited', organizationId, { invitation: row.id, role }))
         return { ...row, expires_at: iso(row.expires_at) }
       })
     },
@@ -135,10 +135,10 @@ export function createInvitations(
           .where('id', '=', id)
           .where('organization_id', '=', organizationId)
           .where('accepted_at', 'is', null)
-          .returning('email')
+          .returning('id')
           .executeTakeFirst()
         if (!revoked) throw notFound('Invitation')
-        const data = { email: revoked.email }
+        const data = { invitation: id }
         await audit(tx, organizationEvent(caller, now(), 'invitation.revoked', organizationId, data))
       }),
 

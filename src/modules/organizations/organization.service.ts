@@ -16,6 +16,7 @@ import {
 import type { Tx } from '../../core/events/transactor.ts'
 import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import { wordsOf } from '../../core/http/search-words.ts'
 import type {
   GroupView,
@@ -35,12 +36,20 @@ type Services = Pick<CoreServices, 'db' | 'transact' | 'now' | 'bus'>
 
 /** Returns an audit event about an organization. */
 export const organizationEvent = (
-  caller: Pick<Caller, 'userId'>,
+  caller: Pick<Caller, 'userId' | 'credential'>,
   at: Date,
   action: string,
   organizationId: string,
   data: Record<string, unknown> = {},
-): AuditEvent => ({ at, actorId: caller.userId, action, subject: ['organization', organizationId], data })
+): AuditEvent => ({
+  at,
+  organizationId,
+  actorId: caller.userId,
+  credential: credentialOf(caller),
+  action,
+  subject: ['organization', organizationId],
+  data,
+})
 
 /** Requires that the groups belong to an organization. @throws 400 */
 export async function requireGroups(

@@ -122,6 +122,7 @@ async function recordInvoiceStatus(
   const data = { month, status, total_cents, currency }
   await audit(tx, {
     at,
+    organizationId: userId,
     actorId: undefined,
     action: notificationTypes[status],
     subject: ['invoice', id],

@@ -1,3 +1,4 @@
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import { type Endpoint, type ErrorResponses, endpoint } from '../../core/http/endpoint.ts'
 import type { Payments } from './module.ts'
 import {
@@ -104,7 +105,8 @@ export function paymentEndpoints({ payments }: { payments: Payments | undefined 
           payout_account_not_ready: 'when your payout account is not ready',
         },
       },
-      run: ({ caller, body }) => configured().payouts.request(caller.userId, body.amountCents),
+      run: ({ caller, body }) =>
+        configured().payouts.request(caller.userId, body.amountCents, credentialOf(caller)),
     }),
     endpoint({
       method: 'post',

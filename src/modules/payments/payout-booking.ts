@@ -87,6 +87,7 @@ export async function reversePayout(
   const subject = ['payout', payoutId] as const
   await audit(tx, {
     at,
+    organizationId: userId,
     actorId: undefined,
     action: 'payout.reversed',
     subject,
@@ -114,6 +115,7 @@ async function postPayout(tx: Tx, payout: PayoutRow, at: Date): Promise<void> {
   const payload = { payout_id: id, ...data, ...(payout.failure !== null && { failure: payout.failure }) }
   await audit(tx, {
     at,
+    organizationId: userId,
     actorId: undefined,
     subject: ['payout', id],
     action: isPaid ? 'payout.paid' : 'payout.failed',

@@ -41,7 +41,13 @@ export function createPayouts(deps: {
   }
 
   /** Reserves the amount for a new payout. */
-  async function reserve(tx: Tx, operatorId: string, to: string, requestedCents: number | undefined) {
+  async function reserve(
+    tx: Tx,
+    operatorId: string,
+    to: string,
+    requestedCents: number | undefined,
+    credential: string | undefined,
+  ) {
     // A concurrent request waits for this lock and then reads the remaining balance.
     await tx.db.selectFrom('users').select('id').where('id', '=', operatorId).forNoKeyUpdate().execute()
     const availableCents = await availableForPayout(tx.db, operatorId)
@@ -88,7 +94,9 @@ export function createPayouts(deps: {
     })
     await audit(tx, {
       at,
+      organizationId: operatorId,
       actorId: operatorId,
+      credential,
       action: 'payout.requested',
       subject: ['payout', id],
       data: { amount_cents: amountCents, currency: CURRENCY, destination: to },
@@ -127,9 +135,9 @@ export function createPayouts(deps: {
      * if the outcome is not known yet.
      * @throws 409 if the amount is below the minimum or not available, or the payout account is not ready; 502, 503
      */
-    async request(operatorId: string, amountCents: number | undefined) {
+    async request(operatorId: string, amountCents: number | undefined, credential?: string) {
       const to = await destination(operatorId)
-      const reserved = await transact((tx) => reserve(tx, operatorId, to, amountCents))
+      const reserved = await transact((tx) => reserve(tx, operatorId, to, amountCents, credential))
       return payoutView(await transfers.attempt(reserved))
     },
   }

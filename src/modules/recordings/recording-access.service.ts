@@ -5,6 +5,7 @@ import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { AppError, conflict, notFound } from '../../core/errors/errors.ts'
 import type { Tx } from '../../core/events/transactor.ts'
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import type { RecordingRow } from './recording.view.ts'
 import type { DownloadView, ShareView } from './recording-access.schema.ts'
 import type { RecordingReader, Recordings } from './recordings.service.ts'
@@ -109,7 +110,7 @@ export function createRecordingAccess(
       id: string,
       expiresInHours: number,
     ): Promise<ShareView & { url: string }> => {
-      await recordings.findOwn(reader, id)
+      const { client_id } = await recordings.findOwn(reader, id)
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
       return await transact(async (tx) => {
         const at = now()
@@ -137,7 +138,9 @@ export function createRecordingAccess(
           .executeTakeFirstOrThrow()
         await audit(tx, {
           at,
+          organizationId: client_id,
           actorId: reader.userId,
+          credential: credentialOf(reader),
           action: 'recording.shared',
           subject: ['recording', id],
           data: { share_id: row.id, expires_at: iso(row.expires_at) },
@@ -161,7 +164,7 @@ export function createRecordingAccess(
 
     /** Revokes a link at once. Downloads with it end. */
     async revokeShare(reader: RecordingReader, id: string, shareId: string): Promise<void> {
-      await recordings.findOwn(reader, id)
+      const { client_id } = await recordings.findOwn(reader, id)
       await transact(async (tx) => {
         const revoked = await tx.db
           .updateTable('recording_shares')
@@ -171,9 +174,15 @@ export function createRecordingAccess(
           .returning('id')
           .executeTakeFirst()
         if (!revoked) throw notFound('Link')
-        const subject = ['recording', id] as const
-        const event = { at: now(), actorId: reader.userId, action: 'recording.share_revoked', subject }
-        await audit(tx, { ...event, data: { share_id: shareId } })
+        await audit(tx, {
+          at: now(),
+          organizationId: client_id,
+          actorId: reader.userId,
+          credential: credentialOf(reader),
+          action: 'recording.share_revoked',
+          subject: ['recording', id],
+          data: { share_id: shareId },
+        })
       })
       bus.publish('recording_link.revoked', { linkId: shareId })
     },

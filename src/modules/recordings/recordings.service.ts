@@ -9,7 +9,7 @@ import { conflict, notFound } from '../../core/errors/errors.ts'
 import { handleEach } from '../../core/errors/handle-each.ts'
 import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
-import { can, inScope, requireCan, scopeOf } from '../../core/permissions/authorization.ts'
+import { can, credentialOf, inScope, requireCan, scopeOf } from '../../core/permissions/authorization.ts'
 import { DELETE_RECORDINGS } from './finish-queue.ts'
 import type { Quota } from './quota.ts'
 import type { ListRecordings, RecordingParts, RecordingView } from './recording.schema.ts'
@@ -185,7 +185,7 @@ export function createRecordings(
     /** Deletes a recording and, by a job, everything that the storage has of it. Records who did. */
     async remove(reader: RecordingReader, id: string): Promise<void> {
       const { client_id } = await findOwn(reader, id)
-      const removed = await removeRow(id, reader.userId, client_id)
+      const removed = await removeRow(id, reader, client_id)
       if (!removed)
         throw conflict(
           'recording_in_progress',
@@ -219,7 +219,11 @@ export function createRecordings(
   }
 
   /** Removes the row of a finished recording. Returns false if it is not finished. */
-  async function removeRow(id: string, actorId: string | undefined, ownerId: string): Promise<boolean> {
+  async function removeRow(
+    id: string,
+    reader: RecordingReader | undefined,
+    ownerId: string,
+  ): Promise<boolean> {
     return await transact(async (tx) => {
       const row = await tx.db
         .deleteFrom('recordings')
@@ -231,8 +235,10 @@ export function createRecordings(
       await tx.db.insertInto('recording_deletions').values({ recording_id: id, deleted_at: now() }).execute()
       await audit(tx, {
         at: now(),
-        actorId,
-        action: actorId === undefined ? 'recording.expired' : 'recording.deleted',
+        organizationId: ownerId,
+        actorId: reader?.userId,
+        credential: reader && credentialOf(reader),
+        action: reader === undefined ? 'recording.expired' : 'recording.deleted',
         subject: ['recording', id],
         data: { session_id: row.session_id, owner_id: ownerId, size_bytes: row.size_bytes },
       })

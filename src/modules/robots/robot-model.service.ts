@@ -31,7 +31,12 @@ export function createRobotModels(deps: Pick<CoreServices, 'forkEntityManager' |
      * Declares the commands or the telemetry of a model. Robots that are in a session follow with their next connection
      * or change.
      */
-    async setSchemas(actorId: string, id: string, change: UpdateRobotModel): Promise<RobotModel> {
+    async setSchemas(
+      actorId: string,
+      id: string,
+      change: UpdateRobotModel,
+      credential?: string,
+    ): Promise<RobotModel> {
       await transact(async (tx) => {
         const changed = await tx.db
           .updateTable('robot_models')
@@ -43,6 +48,7 @@ export function createRobotModels(deps: Pick<CoreServices, 'forkEntityManager' |
           await audit(tx, {
             at: now(),
             actorId,
+            credential,
             action: `robot_model.${field}_set`,
             subject: ['robot_model', id],
             data: { declared: schema !== null },

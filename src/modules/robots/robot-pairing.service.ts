@@ -37,7 +37,9 @@ export function createRobotPairings(
           .execute()
         await audit(tx, {
           at,
+          organizationId: scope.organizationId,
           actorId: scope.actorId,
+          credential: scope.credential,
           action: 'robot.pairing_code_created',
           subject: ['robot', robotId],
           data: { expires_at: expiresAt.toISOString() },
@@ -68,6 +70,7 @@ export function createRobotPairings(
         if (!used) throw await refusal(tx, codeHash)
         await audit(tx, {
           at,
+          organizationId: used.owner_id,
           actorId: undefined,
           action: 'robot.paired',
           subject: ['robot', used.id],

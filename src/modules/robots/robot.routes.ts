@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
-import { scopeOf } from '../../core/permissions/authorization.ts'
+import { credentialOf, scopeOf } from '../../core/permissions/authorization.ts'
 import type { RobotModel } from './robot.entity.ts'
 import {
   RegisteredRobot,
@@ -255,7 +255,7 @@ export function robotModelEndpoints({ robotModels }: { readonly robotModels: Rob
       response: [200, RobotModelDetail],
       errors: { 404: { not_found: 'when no supported model has this id' } },
       run: async ({ caller, params, body }) =>
-        detail(await robotModels.setSchemas(caller.userId, params.id, body)),
+        detail(await robotModels.setSchemas(caller.userId, params.id, body, credentialOf(caller))),
     }),
   ]
 }

@@ -54,6 +54,14 @@ export function createRobots(deps: {
       : 'hardware_id: cannot be registered. Check the id. If it is right, contact support.'
   }
 
+  /** Returns the fields of an entry in the audit log that say who acts, when and for whom. */
+  const by = ({ organizationId, actorId, credential }: Scope) => ({
+    at: now(),
+    organizationId,
+    actorId,
+    credential,
+  })
+
   return {
     get,
 
@@ -111,26 +119,8 @@ export function createRobots(deps: {
             throw badRequest('group_id: must be the id of a group of the organization')
           })
         if (changed.numUpdatedRows === 0n) throw notFound('Robot')
-        // Without the limit, a robot can be driven by an old picture.
-        if (change.video_limit_ms !== undefined)
-          await audit(tx, {
-            at: now(),
-            actorId: scope.actorId,
-            action: 'robot.video_limit_changed',
-            subject: ['robot', id],
-            data: { video_limit_ms: change.video_limit_ms },
-          })
-        if (change.recording !== undefined || change.recording_days !== undefined)
-          await audit(tx, {
-            at: now(),
-            actorId: scope.actorId,
-            action: 'robot.recording_changed',
-            subject: ['robot', id],
-            data: {
-              ...(change.recording !== undefined && { recording: change.recording }),
-              ...(change.recording_days !== undefined && { recording_days: change.recording_days }),
-            },
-          })
+        for (const [action, data] of auditedChanges(change))
+          await audit(tx, { ...by(scope), action, subject: ['robot', id], data })
         tx.robotsChanged(id)
       })
       return await get(scope, id)
@@ -149,8 +139,7 @@ export function createRobots(deps: {
           .executeTakeFirst()
         if (!row) throw notFound('Robot')
         await audit(tx, {
-          at: now(),
-          actorId: scope.actorId,
+          ...by(scope),
           action: 'robot.token_rotated',
           subject: ['robot', id],
           data: { token_version: row.token_version },
@@ -177,8 +166,7 @@ export function createRobots(deps: {
         if (removed.numUpdatedRows === 0n)
           throw conflict('robot_in_session', 'The robot is in an open session. End the session first.')
         await audit(tx, {
-          at: now(),
-          actorId: scope.actorId,
+          ...by(scope),
           action: 'robot.removed',
           subject: ['robot', id],
         })
@@ -214,8 +202,10 @@ export function createRobots(deps: {
         if (!moved) throw await transferRefusal(tx, id)
         await cancelScheduled(tx, id)
         const data = { from: scope.organizationId, to: targetId }
-        const event = { at: now(), actorId: scope.actorId, action: 'robot.transferred', data }
-        await audit(tx, { ...event, subject: ['robot', id] })
+        const event = { at: now(), actorId: scope.actorId, credential: scope.credential, action: 'robot.transferred' }
+        const subject = ['robot', id] as const
+        await audit(tx, { ...event, organizationId: scope.organizationId, subject, data })
+        await audit(tx, { ...event, organizationId: targetId, subject, data })
         tx.robotsChanged(id)
       })
     },
@@ -229,6 +219,29 @@ async function transferRefusal(tx: Tx, id: string): Promise<Error> {
   return robot?.status === 'IN_SESSION'
     ? conflict('robot_in_session', 'The robot is in an open session. End the session first.')
     : notFound('Organization')
+}
+
+/**
+ * Returns the entries of the audit log for a change of settings. Every setting is in one of them, since each can decide how safely a
+ * robot is driven. The address of a video stream can contain a password, and notes personal data: entries say only that they changed.
+ */
+function auditedChanges(change: UpdateRobot): [action: string, data: Record<string, unknown>][] {
+  const { video_limit_ms, recording, recording_days, stream_url, notes, operator_notes, ...settings } = change
+  const changed = (value: unknown) => (value === undefined ? undefined : 'changed')
+  const texts = {
+    stream_url: changed(stream_url),
+    notes: changed(notes),
+    operator_notes: changed(operator_notes),
+  }
+  const entries = [
+    ['robot.video_limit_changed', { video_limit_ms }],
+    ['robot.recording_changed', { recording, recording_days }],
+    ['robot.settings_changed', { ...settings, ...texts }],
+  ] as const
+  return entries.flatMap(([action, fields]) => {
+    const data = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+    return Object.keys(data).length > 0 ? [[action, data]] : []
+  })
 }
 
 /** Requires the client role of a person. The lock makes a concurrent removal of the role wait for this registration. */

@@ -1,5 +1,6 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
+import { scopeOf } from '../../core/permissions/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import type { Deliveries } from './delivery.service.ts'
 import {
@@ -51,7 +52,7 @@ export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
       response: [201, WebhookWithSecret],
       errors: { 409: { webhook_limit_reached: 'when the account has the maximum number of webhooks' } },
       run: async ({ caller, body }) => {
-        const { row, secret } = await webhooks.create(caller.organization.id, body)
+        const { row, secret } = await webhooks.create(scopeOf(caller), body)
         return { ...view(row), secret }
       },
     }),
@@ -82,7 +83,7 @@ export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
       access: { action: 'webhooks.manage' },
       params: idParams('webhook'),
       response: [204],
-      run: async ({ caller, params }) => webhooks.remove(caller.organization.id, params.id),
+      run: async ({ caller, params }) => webhooks.remove(scopeOf(caller), params.id),
     }),
     endpoint({
       method: 'post',
@@ -93,7 +94,7 @@ export function webhookEndpoints(deps: WebhookRouteDeps): Endpoint[] {
       body: RotateSecret,
       response: [200, WebhookWithSecret],
       run: async ({ caller, params, body }) => {
-        const { row, secret } = await webhooks.rotate(caller.organization.id, params.id, body.keep_old)
+        const { row, secret } = await webhooks.rotate(scopeOf(caller), params.id, body.keep_old)
         return { ...view(row), secret }
       },
     }),

@@ -4,6 +4,7 @@ import { audit } from '../../core/audit/audit.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { badRequest, conflict, notFound } from '../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
+import type { Scope } from '../../core/permissions/authorization.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import { scheduleTurn } from './delivery-queue.ts'
 import { subscribe } from './event-subscription.ts'
@@ -41,10 +42,12 @@ export function createWebhooks(deps: {
     }
   }
 
-  const auditWebhook = (tx: Tx, action: string, webhook: WebhookRow) =>
+  const auditWebhook = (tx: Tx, scope: Scope, action: string, webhook: WebhookRow) =>
     audit(tx, {
       at: now(),
-      actorId: webhook.user_id,
+      organizationId: webhook.user_id,
+      actorId: scope.actorId,
+      credential: scope.credential,
       action: `webhook.${action}`,
       subject: ['webhook', webhook.id],
       data: { host: new URL(webhook.url).host },
@@ -67,7 +70,8 @@ export function createWebhooks(deps: {
      * Creates a webhook and returns its secret, which cannot be read again.
      * @throws 400 if the URL is not allowed, 409 if the user has the maximum number of webhooks
      */
-    async create(userId: string, input: CreateWebhook): Promise<{ row: WebhookRow; secret: string }> {
+    async create(scope: Scope, input: CreateWebhook): Promise<{ row: WebhookRow; secret: string }> {
+      const userId = scope.organizationId
       await checkUrl(input.url)
       const [id, secret] = [randomUUID(), generateSecret()]
       const row = await transact(async (tx) => {
@@ -89,7 +93,7 @@ export function createWebhooks(deps: {
           .values({ id, user_id: userId, ...input, secret: seal(secret, id), created_at: now() })
           .returningAll()
           .executeTakeFirstOrThrow()
-        await auditWebhook(tx, 'created', created)
+        await auditWebhook(tx, scope, 'created', created)
         return created
       })
       return { row, secret }
@@ -138,20 +142,20 @@ export function createWebhooks(deps: {
     },
 
     /** Removes a webhook with its deliveries. A running attempt may still arrive. */
-    remove: (userId: string, id: string): Promise<void> =>
+    remove: (scope: Scope, id: string): Promise<void> =>
       transact(async (tx) => {
         const row = await tx.db
           .deleteFrom('webhooks')
           .where('id', '=', id)
-          .where('user_id', '=', userId)
+          .where('user_id', '=', scope.organizationId)
           .returningAll()
           .executeTakeFirst()
         if (!row) throw notFound('Webhook')
-        await auditWebhook(tx, 'deleted', row)
+        await auditWebhook(tx, scope, 'deleted', row)
       }),
 
     /** Replaces the secret. With `keepOld`, the old secret also signs for a day. */
-    async rotate(userId: string, id: string, keepOld: boolean): Promise<{ row: WebhookRow; secret: string }> {
+    async rotate(scope: Scope, id: string, keepOld: boolean): Promise<{ row: WebhookRow; secret: string }> {
       const secret = generateSecret()
       const row = await transact(async (tx) => {
         const rotated = await tx.db
@@ -162,11 +166,11 @@ export function createWebhooks(deps: {
             old_secret_until: keepOld ? new Date(now().getTime() + OVERLAP_MS) : null,
           }))
           .where('id', '=', id)
-          .where('user_id', '=', userId)
+          .where('user_id', '=', scope.organizationId)
           .returningAll()
           .executeTakeFirst()
         if (!rotated) throw notFound('Webhook')
-        await auditWebhook(tx, 'secret_rotated', rotated)
+        await auditWebhook(tx, scope, 'secret_rotated', rotated)
         return rotated
       })
       return { row, secret }

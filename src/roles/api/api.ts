@@ -64,7 +64,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...notificationEndpoints(platform.notifications),
     ...streamEndpoints({ ...platform.webhooks, ...identity.auth }),
     ...webhookEndpoints({ ...platform.webhooks, now: core.now }),
-    ...auditEndpoints(core),
+    ...auditEndpoints({ ...core, ...platform }),
     ...adminListEndpoints({ ...core, users: identity.users }),
     ...jobEndpoints(platform.jobControl, core),
     ...billingEndpoints(billing),

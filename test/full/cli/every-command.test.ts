@@ -368,6 +368,22 @@ describe.concurrent('in a terminal and with --json:', () => {
     expect(await shown(unrelatedUser, 'status')).toMatch(/Status +ok/)
   })
 
+  test('audit', async () => {
+    const { asOwner, client } = await fixture()
+    const file = join(asOwner.configHome, 'audit.ndjson')
+    expect(await json(asOwner, 'audit export', '-o', file)).toEqual({ format: 'ndjson', path: file })
+    expect(await shown(asOwner, 'audit export')).toContain(client.id)
+    const verdict = await json(asOwner, 'audit verify', file)
+    expect(verdict).toMatchObject({ ok: true, deleted: 0 })
+    expect(await shown(asOwner, 'audit verify', file, '--head', verdict.head)).toContain(
+      `head ${verdict.head}`,
+    )
+    await writeFile(file, (await readFile(file, 'utf8')).replace('user.role_taken', 'user.role_dropped'))
+    expect((await result(asOwner, 'audit verify', [file], 1)).stderr).toContain(
+      'row 1: its content has been changed',
+    )
+  })
+
   test.each(['robot', 'operator'])('conformance %s', async (subject) => {
     expect(await shown(user, `conformance ${subject}`, '--list')).toContain('protects')
     const rules: { id: string }[] = await json(user, `conformance ${subject}`, '--list')

@@ -443,6 +443,10 @@ export const routeRules: Readonly<Record<string, Rule>> = {
   'GET /api/operator/availability': operators(200),
 
   'GET /api/admin/audit': admins(200),
+  'GET /api/organizations/{id}/audit': {
+    ...rule({ action: 'audit.read' }, 404, { client: 200, 'client key': 200 }),
+    attempt: (at) => ({ path: `/api/organizations/${at.client.id}/audit` }),
+  },
   'GET /api/admin/overview': admins(200),
   'GET /api/admin/jobs': admins(200),
   'GET /api/admin/jobs/queues': admins(200),

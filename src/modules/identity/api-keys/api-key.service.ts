@@ -87,11 +87,12 @@ export function createApiKeys(deps: {
 
   const auditEventOf = (
     action: string,
-    key: Pick<ApiKeyRow, 'id' | 'name'>,
+    key: Pick<ApiKeyRow, 'id' | 'organization_id' | 'name'>,
     actorId: string,
     data: Record<string, unknown> = {},
   ): AuditEvent => ({
     at: now(),
+    organizationId: key.organization_id,
     actorId,
     action,
     subject: ['api_key', key.id],
@@ -324,7 +325,7 @@ export function createApiKeys(deps: {
           .where('id', '=', id)
           .where('user_id', '=', userId)
           .where('revoked_at', 'is', null)
-          .returning(['id', 'name'])
+          .returning(['id', 'organization_id', 'name'])
           .executeTakeFirst()
         if (revoked) return await audit(tx, auditEventOf('api_key.revoked', revoked, actorId))
         const known = await tx.db

@@ -1,5 +1,6 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
+import { credentialOf } from '../../../core/permissions/authorization.ts'
 import { type Endpoint, endpoint } from '../../../core/http/endpoint.ts'
 import type { Roles } from './role.service.ts'
 
@@ -24,7 +25,7 @@ export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
         404: { not_found: 'when you do not have the role' },
         409: { role_in_use: 'when you have open or scheduled sessions in the role, or robots' },
       },
-      run: ({ caller, params }) => roles.drop(caller.userId, params.role),
+      run: ({ caller, params }) => roles.drop(caller.userId, params.role, credentialOf(caller)),
     }),
     endpoint({
       method: 'delete',
@@ -34,7 +35,7 @@ export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
       params: userRoleParams,
       response: [204],
       errors: { 404: { not_found: 'when the user does not exist, or does not have the role' } },
-      run: ({ caller, params }) => roles.remove(caller.userId, params.id, params.role),
+      run: ({ caller, params }) => roles.remove(caller.userId, params.id, params.role, credentialOf(caller)),
     }),
     endpoint({
       method: 'post',
@@ -44,7 +45,7 @@ export function roleEndpoints({ roles }: { roles: Roles }): Endpoint[] {
       params: userRoleParams,
       response: [204],
       errors: { 404: { not_found: 'when the user does not exist, or the role was not removed' } },
-      run: ({ caller, params }) => roles.restore(caller.userId, params.id, params.role),
+      run: ({ caller, params }) => roles.restore(caller.userId, params.id, params.role, credentialOf(caller)),
     }),
   ]
 }

@@ -51,7 +51,13 @@ async function hasRobots(tx: Tx, userId: string): Promise<boolean> {
 }
 
 /** Adds a role to a user in the caller's transaction. @throws 403 if an admin has removed the role. */
-export async function addRole(tx: Tx, at: Date, userId: string, role: OwnRole): Promise<void> {
+export async function addRole(
+  tx: Tx,
+  at: Date,
+  userId: string,
+  role: OwnRole,
+  credential?: string,
+): Promise<void> {
   const flag = `is_${role}` as const
   const added = await tx.db
     .updateTable('users')
@@ -64,7 +70,9 @@ export async function addRole(tx: Tx, at: Date, userId: string, role: OwnRole): 
   if (added) {
     return await audit(tx, {
       at,
+      organizationId: userId,
       actorId: userId,
+      credential,
       action: 'user.role_taken',
       subject: ['user', userId],
       data: { role },
@@ -87,7 +95,7 @@ export function createRoles(deps: { transact: Transact; now: () => Date; bus: Bu
      * Drops a role of the calling user.
      * @throws 404 if the user does not have the role, 409 if the user has open or scheduled sessions, or robots.
      */
-    drop: (userId: string, role: OwnRole): Promise<void> =>
+    drop: (userId: string, role: OwnRole, credential?: string): Promise<void> =>
       transact(async (tx) => {
         const user = await lockUser(tx, userId)
         if (!user[`is_${role}`]) throw notFound('Role')
@@ -100,7 +108,9 @@ export function createRoles(deps: { transact: Transact; now: () => Date; bus: Bu
         await setRole(tx, userId, role, false)
         await audit(tx, {
           at: now(),
+          organizationId: userId,
           actorId: userId,
+          credential,
           action: 'user.role_dropped',
           subject: ['user', userId],
           data: { role },
@@ -112,7 +122,7 @@ export function createRoles(deps: { transact: Transact; now: () => Date; bus: Bu
      * sessions continue; new ones cannot start.
      * @throws 404 if the user does not exist or does not have the role.
      */
-    async remove(adminId: string, userId: string, role: OwnRole): Promise<void> {
+    async remove(adminId: string, userId: string, role: OwnRole, credential?: string): Promise<void> {
       await transact(async (tx) => {
         const user = await lockUser(tx, userId)
         if (!user[`is_${role}`]) throw notFound('Role')
@@ -125,7 +135,9 @@ export function createRoles(deps: { transact: Transact; now: () => Date; bus: Bu
         const at = now()
         await audit(tx, {
           at,
+          organizationId: userId,
           actorId: adminId,
+          credential,
           action: 'user.role_removed',
           subject: ['user', userId],
           data: { role },
@@ -139,7 +151,7 @@ export function createRoles(deps: { transact: Transact; now: () => Date; bus: Bu
      * Restores a role that an admin removed.
      * @throws 404 if the user does not exist or the role was not removed.
      */
-    restore: (adminId: string, userId: string, role: OwnRole): Promise<void> =>
+    restore: (adminId: string, userId: string, role: OwnRole, credential?: string): Promise<void> =>
       transact(async (tx) => {
         const user = await lockUser(tx, userId)
         if (!user.removed_roles.includes(role)) throw notFound('Role')
@@ -150,7 +162,9 @@ export function createRoles(deps: { transact: Transact; now: () => Date; bus: Bu
           .execute()
         await audit(tx, {
           at: now(),
+          organizationId: userId,
           actorId: adminId,
+          credential,
           action: 'user.role_restored',
           subject: ['user', userId],
           data: { role },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { credentialOf } from '../../../core/permissions/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
 import { nonEmptyProse } from '../../../core/http/fields.ts'
 import type { Suspensions } from './suspension.service.ts'
@@ -33,7 +34,8 @@ export function suspensionEndpoints({ suspensions }: { suspensions: Suspensions 
           user_already_suspended: 'when the user is already suspended',
         },
       },
-      run: ({ caller, params: { id }, body }) => suspensions.suspend(caller.userId, id, body.reason),
+      run: ({ caller, params: { id }, body }) =>
+        suspensions.suspend(caller.userId, id, body.reason, credentialOf(caller)),
     }),
     endpoint({
       method: 'post',
@@ -46,7 +48,7 @@ export function suspensionEndpoints({ suspensions }: { suspensions: Suspensions 
         404: { not_found: 'when the user does not exist' },
         409: { user_not_suspended: 'when the user is not suspended' },
       },
-      run: ({ caller, params: { id } }) => suspensions.restore(caller.userId, id),
+      run: ({ caller, params: { id } }) => suspensions.restore(caller.userId, id, credentialOf(caller)),
     }),
   ]
 }

@@ -38,7 +38,7 @@ export function createSuspensions({ transact, now, bus }: { transact: Transact; 
      * of an operator is halted, and its session continues as after a lost connection.
      * @throws 404 if the user does not exist, 409 if the user is suspended already or is the admin.
      */
-    async suspend(adminId: string, userId: string, reason: string): Promise<void> {
+    async suspend(adminId: string, userId: string, reason: string, credential?: string): Promise<void> {
       if (adminId === userId)
         throw conflict(
           'own_account_suspension',
@@ -58,7 +58,9 @@ export function createSuspensions({ transact, now, bus }: { transact: Transact; 
           .execute()
         await audit(tx, {
           at,
+          organizationId: userId,
           actorId: adminId,
+          credential,
           action: 'user.suspended',
           subject: ['user', userId],
           data: { reason },
@@ -72,7 +74,7 @@ export function createSuspensions({ transact, now, bus }: { transact: Transact; 
      * Ends a suspension. Credentials that have not expired or been revoked are valid again.
      * @throws 404 if the user does not exist, 409 if the user is not suspended.
      */
-    restore: (adminId: string, userId: string): Promise<void> =>
+    restore: (adminId: string, userId: string, credential?: string): Promise<void> =>
       transact(async (tx) => {
         const restored = await tx.db
           .updateTable('users')
@@ -87,7 +89,14 @@ export function createSuspensions({ transact, now, bus }: { transact: Transact; 
           throw conflict('user_not_suspended', 'The user is not suspended, so there is nothing to restore.')
         }
         const at = now()
-        await audit(tx, { at, actorId: adminId, action: 'user.restored', subject: ['user', userId] })
+        await audit(tx, {
+          at,
+          organizationId: userId,
+          actorId: adminId,
+          credential,
+          action: 'user.restored',
+          subject: ['user', userId],
+        })
         await tx.notify(at, [{ userId, type: 'account.restored', data: {} }])
       }),
   }

@@ -154,9 +154,9 @@ export function createUsers(deps: {
     },
 
     /** Updates a user's own profile and adds the role, if given. */
-    updateProfile: (userId: string, change: UpdateProfile): Promise<Account> =>
+    updateProfile: (userId: string, change: UpdateProfile, credential?: string): Promise<Account> =>
       transact(async (tx) => {
-        if (change.role) await addRole(tx, now(), userId, change.role)
+        if (change.role) await addRole(tx, now(), userId, change.role, credential)
         const preferences = JSON.stringify(change.notification_preferences ?? {})
         await tx.db
           .updateTable('users')

@@ -48,13 +48,19 @@ export interface SpeedIncrement {
 export interface ControlPersistence {
   /**
    * Records a stop that a user requested at the gateway, with the same effect as through the API: it is latched and
-   * logged, client and operator are notified, a stop by an admin is audited. Returns the number of a log entry at which
+   * logged, client and operator are notified, and it is audited. Returns the number of a log entry at which
    * the stop is latched; `over` when the session is no longer open or the user may not stop it. A repeated stop returns
    * the current number. Also records `ownerId`, an owner or admin who requested the stop after the user, because only the
    * owner or an admin may then clear it.
    */
   recordStop(
-    requester: { sessionId: string; userId: string; ownerId?: string | undefined },
+    requester: {
+      sessionId: string
+      userId: string
+      ownerId?: string | undefined
+      /** With what `userId` is signed in, for the audit log. */
+      credential?: string | undefined
+    },
     reason: string | undefined,
   ): Promise<number | 'over'>
 
@@ -140,7 +146,11 @@ export function createControlPersistence(deps: {
         const context = { at: now(), ...(reason !== undefined && { reason: sanitizeReason(reason) }) }
         let newest: number | undefined
         for (const { userId } of requesters) {
-          newest = await latchStop(tx, sessionId, robot, { ...context, actorId: userId })
+          newest = await latchStop(tx, sessionId, robot, {
+            ...context,
+            actorId: userId,
+            ...(userId === requester.userId && requester.credential && { credential: requester.credential }),
+          })
         }
         return newest
       })

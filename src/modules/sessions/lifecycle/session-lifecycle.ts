@@ -5,7 +5,7 @@ import type { Db } from '../../../core/database/tables.ts'
 import { conflict, forbidden } from '../../../core/errors/errors.ts'
 import type { Transact, Tx } from '../../../core/events/transactor.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
-import { requireKeyFor } from '../../../core/permissions/authorization.ts'
+import { credentialOf, requireKeyFor } from '../../../core/permissions/authorization.ts'
 import { partsIn } from '../../../core/permissions/session-part.ts'
 import type { Settle } from '../../billing/index.ts'
 import { linkChanged } from '../../robots/index.ts'
@@ -66,6 +66,7 @@ interface UserActionContext {
   readonly actorId: string
   readonly asAdmin: boolean
   readonly asClient: boolean
+  readonly credential: string
   readonly reason?: string
 }
 
@@ -123,6 +124,7 @@ export function createSessionLifecycle(deps: {
         ...(reason !== undefined && { reason }),
         asAdmin: roles.includes('admin'),
         asClient: roles.includes('client'),
+        credential: credentialOf(caller),
       })
       return await queries.get(caller, sessionId)
     },
@@ -261,7 +263,9 @@ async function auditAdmin(
   if (context.asClient || context.actorId === session.operator_id) return
   await audit(tx, {
     at: context.at,
+    organizationId: session.client_id,
     actorId: context.actorId,
+    credential: context.credential,
     action,
     subject: ['session', session.id],
     data: context.reason === undefined ? {} : { reason: context.reason },
@@ -288,6 +292,16 @@ async function end(
   await settle(tx, ended, context)
   await expireExtension(tx, ended.id, context.at)
   emitRobotStatus(tx, await releaseRobot(tx, ended, robot, putsOnHold))
+  if (putsOnHold)
+    await audit(tx, {
+      at: context.at,
+      organizationId: ended.client_id,
+      actorId: context.actorId,
+      credential: context.credential,
+      action: 'robot.hold_set',
+      subject: ['robot', robot.id],
+      data: { session_id: ended.id },
+    })
   await recordTransition(tx, ended, robot.name, {
     ...context,
     type: 'session.ended',

@@ -65,7 +65,12 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
      * @throws 404 when the robot does not exist; 403 when the operator lacks a required certification; 409 when the robot
      *   is not AVAILABLE, the operator already has an open session, or the planned length overlaps a booking.
      */
-    startNow: (operator: SessionOperator, request: StartRequest, actorId: string): Promise<SessionRecord> =>
+    startNow: (
+      operator: SessionOperator,
+      request: StartRequest,
+      actorId: string,
+      credential?: string,
+    ): Promise<SessionRecord> =>
       withBookingWindow(operator.id, request, now, () =>
         transact(async (tx) => {
           const robot = await claimRobot(tx, request.robotId)
@@ -85,7 +90,7 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
             actorId,
             notifyUserIds: participantsToNotify(session, actorId),
           })
-          await auditOnBehalf(tx, session, at, actorId)
+          await auditOnBehalf(tx, session, at, actorId, credential)
           return session
         }),
       ),
@@ -99,6 +104,7 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
       request: StartRequest,
       scheduledFor: Date,
       actorId: string,
+      credential?: string,
     ): Promise<SessionRecord> =>
       withBookingWindow(
         operator.id,
@@ -139,7 +145,7 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
               actorId,
               notifyUserIds: participantsToNotify(session, actorId),
             })
-            await auditOnBehalf(tx, session, at, actorId)
+            await auditOnBehalf(tx, session, at, actorId, credential)
             return session
           }),
       ),
@@ -197,11 +203,19 @@ function participantsToNotify(session: SessionRecord, actorId: string): string[]
 }
 
 /** Audits a session that an admin starts or schedules for another operator. */
-async function auditOnBehalf(tx: Tx, session: SessionRecord, at: Date, actorId: string): Promise<void> {
+async function auditOnBehalf(
+  tx: Tx,
+  session: SessionRecord,
+  at: Date,
+  actorId: string,
+  credential: string | undefined,
+): Promise<void> {
   if (session.operator_id === actorId) return
   await audit(tx, {
     at,
+    organizationId: session.client_id,
     actorId,
+    credential,
     action: session.status === 'PENDING' ? 'session.scheduled_on_behalf' : 'session.started_on_behalf',
     subject: ['session', session.id],
     data: { operator_id: session.operator_id, robot_id: session.robot_id },

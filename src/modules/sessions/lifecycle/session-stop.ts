@@ -134,7 +134,7 @@ export async function latchStop(
   return activeStop.event_seq
 }
 
-/** Logs a stop and notifies client and operator. Audits a stop by another user or by the platform. */
+/** Logs a stop, notifies client and operator, and audits it, whoever requested it. */
 async function recordLatchedStop(
   tx: Tx,
   stopped: SessionRecord,
@@ -149,10 +149,11 @@ async function recordLatchedStop(
     type: 'session.stopped',
     notifyUserIds: parties,
   })
-  if (context.actorId !== undefined && (context.asClient || parties.includes(context.actorId))) return
   await audit(tx, {
     at: context.at,
+    organizationId: stopped.client_id,
     actorId: context.actorId,
+    credential: context.credential,
     action: 'session.stopped',
     subject: ['session', stopped.id],
     data: { reason },

@@ -1,5 +1,6 @@
 import { ChatMessage } from '@wheelhouse/protocol'
 import { badRequest, forbidden } from '../../../core/errors/errors.ts'
+import { credentialOf } from '../../../core/permissions/authorization.ts'
 import { type Caller, type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
 import type { Messages } from '../messages/message.service.ts'
 import {
@@ -90,9 +91,10 @@ function lifecycleEndpoints(deps: SessionRouteDeps): Endpoint[] {
         const id = await operatorFor(deps, caller, body.operatorId)
         const operator = { id, ...(id === caller.userId && { organizationId: caller.organization.id }) }
         const { scheduledFor } = body
+        const credential = credentialOf(caller)
         const session = scheduledFor
-          ? await starts.schedule(operator, body, new Date(scheduledFor), caller.userId)
-          : await starts.startNow(operator, body, caller.userId)
+          ? await starts.schedule(operator, body, new Date(scheduledFor), caller.userId, credential)
+          : await starts.startNow(operator, body, caller.userId, credential)
         return { sessionId: session.id, status: session.status }
       },
     }),

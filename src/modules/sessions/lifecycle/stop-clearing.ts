@@ -65,7 +65,9 @@ export const clearStop: TransitionHandler = async (tx, session, robot, context) 
   const { stop_reason, stop_at, stop_by_id, stop_by_role } = activeStop
   await audit(tx, {
     at: context.at,
+    organizationId: cleared.client_id,
     actorId: context.actorId,
+    credential: context.credential,
     action: 'session.stop_cleared',
     subject: ['session', session.id],
     data: {

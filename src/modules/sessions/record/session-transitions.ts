@@ -20,6 +20,8 @@ export type ActionContext = {
   readonly asAdmin?: boolean
   /** Whether the actor may act as the owner of the robot. */
   readonly asClient?: boolean
+  /** With what the actor is signed in, for the audit log. */
+  readonly credential?: string
 } & (
   | { readonly actorId: string; readonly reason?: string }
   // A reason of the platform is a code; packages/protocol/reason-texts.ts has its text.

@@ -21,6 +21,7 @@ const groups: Readonly<Record<string, string>> = {
   notifications: 'Notifications: reading them, marking them as read',
   search: 'One search over your robots, your sessions, robots you may drive and, for administrators, users',
   payments: 'Payment methods, payout accounts, payouts, and the events of the payment provider',
+  organizations: 'Organizations, who own robots: members, groups, audit log',
   admin:
     'For administrators: certifications, plans, inboxes, audit log, open sessions, gateways, background jobs',
 }
