@@ -27,7 +27,7 @@ import {
 import { createJobControl, registerQueueMetrics } from '../modules/jobs/index.ts'
 import { createNotificationServices, writeNotifications } from '../modules/notifications/index.ts'
 import { createOperators } from '../modules/operators/index.ts'
-import { createMemberships } from '../modules/organizations/index.ts'
+import { createDataGrants, createMemberships } from '../modules/organizations/index.ts'
 import { createPayments } from '../modules/payments/index.ts'
 import { createRecordingServices, watchLinks } from '../modules/recordings/index.ts'
 import { createRobotServices } from '../modules/robots/index.ts'
@@ -179,6 +179,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
       video: createVideo(core, { ...robots, ...sessions, guard: core.guards.media, turn: config.turn }),
       search: createSearch({ ...core, ...identity, ...robots, ...operators }),
       memberships,
+      dataGrants: createDataGrants(core),
       close: closers.closeAll,
     }
     await core.jobs.open()

@@ -1,6 +1,9 @@
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
 import type { Memberships } from '../organizations/index.ts'
+import { accountLifeEndpoints } from './account/account.routes.ts'
+import { createAccountDeletion } from './account/account-deletion.service.ts'
+import { createDataExports, DATA_EXPORT_CLEAN_UP, DATA_EXPORTS } from './account/data-export.service.ts'
 import { createApiKeys } from './api-keys/api-key.service.ts'
 import { createAuth } from './auth/auth.ts'
 import { avatarEndpoints } from './avatars/avatar.routes.ts'
@@ -37,6 +40,13 @@ export async function createIdentity(
   const users = createUsers({ ...core, adminEmails: settings.adminEmails })
   const apiKeys = createApiKeys(core)
   const { verifyToken } = oidc
+  const dataExports = createDataExports(core)
+  const accountDeletion = createAccountDeletion(core)
+  core.jobs.register(DATA_EXPORTS, dataExports.handler)
+  core.jobs.register(DATA_EXPORT_CLEAN_UP, async () => {
+    await dataExports.cleanUp()
+    await accountDeletion.forgetEndedSignIns()
+  })
   return {
     ...oidc,
     users,
@@ -54,6 +64,8 @@ export async function createIdentity(
     suspensions: createSuspensions(core),
     userPresence: createUserPresence(core),
     avatars: createAvatars(core),
+    dataExports,
+    accountDeletion,
   }
 }
 export type Identity = Awaited<ReturnType<typeof createIdentity>>
@@ -61,6 +73,7 @@ export type Identity = Awaited<ReturnType<typeof createIdentity>>
 /** Returns the endpoints under /api/auth and those of avatars. */
 export const identityEndpoints = (identity: Identity, { baseUrl }: CoreServices): Endpoint[] => [
   ...accountEndpoints({ ...identity, baseUrl }),
+  ...accountLifeEndpoints({ ...identity, baseUrl }),
   cliLoginEndpoint(identity),
   ...avatarEndpoints({ ...identity, baseUrl }),
 ]
