@@ -36,8 +36,8 @@ async function ownedRobot(user: TestUser) {
   const episode = { fromMs: 0, toMs: 1_000, task: null, success: null }
   const { recordingId } = await recordEpisodes(world, user, id, content, [episode])
   await database.query(
-    `insert into robot_logs (robot_id, seq, level, message, at) values ($1, 1, 'error', $1::text, now())`,
-    [id],
+    `insert into robot_logs (robot_id, seq, level, message, at) values ($1, 1, 'error', $2, now())`,
+    [id, `line of ${id}`],
   )
   const { rows } = await database.query('select id from datasets where robot_id = $1', [id])
   return { id, recordingId, datasetId: rows[0].id as string }
