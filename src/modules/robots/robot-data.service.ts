@@ -77,13 +77,17 @@ export function createRobotData(deps: { db: Db; now: () => Date; logDays: number
         data: [
           {
             kind: 'telemetry',
-            contents: 'State that the robot sends in a session: poses, velocities, its battery and what else its program sends',
+            contents:
+              'State that the robot sends in a session: poses, velocities, its battery and what else its program sends',
             rate: 'as its program sends it, in sessions and while it is connected; live data is not measured',
             format: declared(found.telemetry_declared),
             retention: live,
             location: 'the gateway, in memory',
             visible_to: PARTICIPANTS,
-            access: ['POST /api/sessions/{id}/ticket with {"part": "watch"}', 'POST /api/sessions/{id}/foxglove'],
+            access: [
+              'POST /api/sessions/{id}/ticket with {"part": "watch"}',
+              'POST /api/sessions/{id}/foxglove',
+            ],
           },
           {
             kind: 'control',
@@ -133,7 +137,11 @@ export function createRobotData(deps: { db: Db; now: () => Date; logDays: number
             retention: 'ten years, as tax law demands',
             location: DATABASE,
             visible_to: `the operator of each session, ${MEMBERS}, and administrators of the platform`,
-            access: ['GET /api/client/sessions', 'POST /api/session-exports', 'GET /api/sessions/{id}/events'],
+            access: [
+              'GET /api/client/sessions',
+              'POST /api/session-exports',
+              'GET /api/sessions/{id}/events',
+            ],
           },
           {
             kind: 'recordings',

@@ -218,7 +218,8 @@ export const robotDataEndpoint = ({ robotData }: { robotData: RobotDataService }
   endpoint({
     method: 'get',
     path: '/api/client/robots/{id}/data',
-    summary: 'Lists what the platform collects about one of your robots: rate, format, retention, and how to get it',
+    summary:
+      'Lists what the platform collects about one of your robots: rate, format, retention, and how to get it',
     access: reading,
     params: idParams('robot'),
     response: [200, RobotData],

@@ -26,8 +26,7 @@ afterAll(async () => {
 
 const rowsOf = async (text: string, ...values: unknown[]) => (await database.query(text, values)).rows
 const tokenOf = (email: string) => world.platform.identity.builtIn!.issueDevToken({ email, name: 'Again' })
-const remove = (user: TestUser, confirm: string) =>
-  user.request('DELETE', '/api/auth/account', { confirm })
+const remove = (user: TestUser, confirm: string) => user.request('DELETE', '/api/auth/account', { confirm })
 const codeOf = async (user: TestUser, confirm: string) => {
   const reply = await remove(user, confirm)
   return [reply.status, reply.headers.get('Wheelhouse-Error')]
@@ -196,7 +195,10 @@ test('an account with something to settle is not deleted', async () => {
     client.id,
     other.id,
   )
-  const [{ client_charge_cents: cents }] = await rowsOf('select client_charge_cents from sessions where id = $1', id)
+  const [{ client_charge_cents: cents }] = await rowsOf(
+    'select client_charge_cents from sessions where id = $1',
+    id,
+  )
   expect(cents).toBeGreaterThan(0)
   expect(await codeOf(client, names)).toEqual([409, 'account_has_invoices'])
   expect(await codeOf(operator, operatorName)).toEqual([409, 'account_has_balance'])
@@ -233,7 +235,14 @@ test('after the deletion nothing personal is left, and no credential works', asy
     expect((await client.request('GET', '/api/auth/profile', undefined, key)).status).toBe(401)
   expect((await client.get('/api/auth/profile')).status).toBe(401)
   await world.drained()
-  const personal = ['Mary Somerville', 'mary-somerville@office', phoneOf('Mary Somerville'), mail, 'Hedy Lamarr', other]
+  const personal = [
+    'Mary Somerville',
+    'mary-somerville@office',
+    phoneOf('Mary Somerville'),
+    mail,
+    'Hedy Lamarr',
+    other,
+  ]
   // An issued invoice keeps the name that it was issued to.
   expect(await tablesWith(...personal)).toEqual(['public.invoices'])
   expect(await money()).toEqual(before)
@@ -241,13 +250,19 @@ test('after the deletion nothing personal is left, and no credential works', asy
     await rowsOf('select posting_id from ledger_entries group by posting_id having sum(amount_cents) <> 0'),
   ).toEqual([])
   expect(
-    await rowsOf('select recorded_operator_name, recorded_client_name from sessions where id = $1', fixture.id),
+    await rowsOf(
+      'select recorded_operator_name, recorded_client_name from sessions where id = $1',
+      fixture.id,
+    ),
   ).toEqual([{ recorded_operator_name: DELETED_NAME, recorded_client_name: DELETED_NAME }])
-  expect(await rowsOf('select distinct body, sender_name from messages where session_id = $1', fixture.id)).toEqual([
-    { body: DELETED_TEXT, sender_name: DELETED_NAME },
-  ])
   expect(
-    await rowsOf(`select action from audit_log where actor_id = $1 and action = 'account.deleted'`, client.id),
+    await rowsOf('select distinct body, sender_name from messages where session_id = $1', fixture.id),
+  ).toEqual([{ body: DELETED_TEXT, sender_name: DELETED_NAME }])
+  expect(
+    await rowsOf(
+      `select action from audit_log where actor_id = $1 and action = 'account.deleted'`,
+      client.id,
+    ),
   ).toHaveLength(1)
 
   // The same sign-in makes a new, empty account.
@@ -262,7 +277,11 @@ test('after the deletion nothing personal is left, and no credential works', asy
 
 test('no one but the deletion changes the names of a session, and no robot goes to a deleted account', async () => {
   const fixture = await drivenSession({ client: 'Emmy', operator: 'Sofia' })
-  const change = rowsOf('update sessions set recorded_operator_name = $2 where id = $1', fixture.id, DELETED_NAME)
+  const change = rowsOf(
+    'update sessions set recorded_operator_name = $2 where id = $1',
+    fixture.id,
+    DELETED_NAME,
+  )
   await expect(change).rejects.toMatchObject({ constraint: 'sessions_names_fixed' })
   const gone = await world.newUser()
   expect((await remove(gone, gone.name)).status).toBe(204)

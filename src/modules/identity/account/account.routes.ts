@@ -34,12 +34,10 @@ const ExportedData = z
     format: z.literal('wheelhouse-data-export'),
     version: z.literal(1),
     created_at: timestamp,
-    parts: z
-      .record(z.string(), z.array(z.record(z.string(), z.unknown())))
-      .meta({
-        description: 'A list of entries for each part that docs/data.md describes.',
-        examples: [{ avatar: [] }],
-      }),
+    parts: z.record(z.string(), z.array(z.record(z.string(), z.unknown()))).meta({
+      description: 'A list of entries for each part that docs/data.md describes.',
+      examples: [{ avatar: [] }],
+    }),
   })
   .meta({ id: 'ExportedData', description: 'Everything that the platform holds about a person.' })
 
