@@ -428,6 +428,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes your account for good, with all credentials; records that the law demands keep a pseudonym
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        delete: operations["deleteAuthAccount"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/api-keys": {
         parameters: {
             query?: never;
@@ -524,6 +544,86 @@ export interface paths {
          * @description This needs no credential. A credential in the request is ignored.
          */
         get: operations["getAuthCli"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/data-export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Starts an export of everything that the platform holds about you
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        post: operations["postAuthDataExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/data-exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the exports of your data, newest first
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        get: operations["getAuthDataExports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/data-exports/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows an export of your data and its progress
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        get: operations["getAuthDataExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/data-exports/{id}/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Downloads an export of your data as one JSON file, for 24 hours
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        get: operations["getAuthDataExportDownload"];
         put?: never;
         post?: never;
         delete?: never;
@@ -922,6 +1022,26 @@ export interface paths {
          * @description This needs the client role, and a session token or an API key.
          */
         patch: operations["patchClientRobotCamera"];
+        trace?: never;
+    };
+    "/api/client/robots/{id}/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what the platform collects about one of your robots: rate, format, retention, and how to get it
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientRobotData"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/client/robots/{id}/health": {
@@ -1483,6 +1603,50 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the access to data of robots that your organization has given and received
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationGrants"];
+        put?: never;
+        /**
+         * Grants another organization read access to data of one of your robots
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postOrganizationGrants"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/grants/{grant_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revokes access to data of a robot at once; running downloads end
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationGrant"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2716,6 +2880,14 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The confirmation that you delete your account. */
+        AccountDeletion: {
+            /**
+             * @description Your e-mail address or your display name, in capital or small letters.
+             * @example ada@example.com
+             */
+            confirm: string;
+        };
         /** @description What the robots of an owner did in the last 24 hours. */
         Activity: {
             /**
@@ -3378,6 +3550,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
+            /**
+             * @description Present if the operator drives as a member of the robot's organization. Such a session costs nothing.
+             * @constant
+             */
+            own_operator?: true;
             episodes_collected: number;
             data_collected_mb: number;
         };
@@ -3472,6 +3649,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
+            /**
+             * @description Present if the operator drives as a member of the robot's organization. Such a session costs nothing.
+             * @constant
+             */
+            own_operator?: true;
             episodes_collected: number;
             data_collected_mb: number;
             /**
@@ -3836,6 +4018,96 @@ export interface components {
             /** @description ACTIVE for a started session, PENDING for a scheduled one. */
             status: components["schemas"]["SessionStatus"];
         };
+        /** @description An export of what the platform holds about you. */
+        DataExport: {
+            /**
+             * Format: uuid
+             * @example 81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9
+             */
+            id: string;
+            status: components["schemas"]["DataExportStatus"];
+            /**
+             * @description Entries written so far.
+             * @example 4821
+             */
+            rows: number;
+            /**
+             * @description Size so far, as downloaded.
+             * @example 964200
+             */
+            bytes: number;
+            /**
+             * @description Why it failed; null unless FAILED.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the platform deletes it.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            expires_at: string;
+        };
+        /**
+         * @example READY
+         * @enum {string}
+         */
+        DataExportStatus: "PENDING" | "RUNNING" | "READY" | "FAILED";
+        /** @description Read access of another organization to data of one robot, which its owner can revoke. */
+        DataGrant: {
+            /**
+             * Format: uuid
+             * @example 3f0d8b62-c97e-4a15-b4e8-2d71f6a90c53
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /** @example Warehouse arm */
+            robot_name: string;
+            /**
+             * Format: uuid
+             * @description The organization that grants the access.
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            organization_id: string;
+            /** @example Ada */
+            organization_name: string;
+            /**
+             * Format: uuid
+             * @description The organization that may read.
+             * @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74
+             */
+            to_organization_id: string;
+            /** @example Arm Repairs GmbH */
+            to_organization_name: string;
+            /**
+             * @description What may be read: recordings, datasets with their episodes, the log, or the health of the robot.
+             * @example [
+             *       "recordings",
+             *       "log"
+             *     ]
+             */
+            scopes: ("recordings" | "datasets" | "log" | "health")[];
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description When the access ends; null until it is revoked.
+             * @example 2027-05-20T00:00:00.000Z
+             */
+            expires_at: string | null;
+        };
         /** @description The episodes that one robot has recorded. */
         Dataset: {
             /**
@@ -4191,6 +4463,29 @@ export interface components {
              * @example false
              */
             direct: boolean;
+        };
+        /** @description Everything that the platform holds about a person. */
+        ExportedData: {
+            /** @constant */
+            format: "wheelhouse-data-export";
+            /** @constant */
+            version: 1;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description A list of entries for each part that docs/data.md describes.
+             * @example {
+             *       "avatar": []
+             *     }
+             */
+            parts: {
+                [key: string]: {
+                    [key: string]: unknown;
+                }[];
+            };
         };
         /** @description The extension request was sent to the operator. */
         ExtensionReceipt: {
@@ -4662,6 +4957,33 @@ export interface components {
              */
             battery: number;
         };
+        /** @description Read access to the data of a robot for another organization. */
+        NewDataGrant: {
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /**
+             * Format: uuid
+             * @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74
+             */
+            to_organization_id: string;
+            /**
+             * @description What may be read: recordings, datasets with their episodes, the log, or the health of the robot.
+             * @example [
+             *       "recordings",
+             *       "log"
+             *     ]
+             */
+            scopes: ("recordings" | "datasets" | "log" | "health")[];
+            /**
+             * @description When the access ends; null until it is revoked.
+             * @default null
+             * @example 2027-05-20T00:00:00.000Z
+             */
+            expires_at: string | null;
+        };
         /**
          * @description The robot, start time and planned length of a new session.
          * @example {
@@ -4883,6 +5205,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
+            /**
+             * @description Present if the operator drives as a member of the robot's organization. Such a session costs nothing.
+             * @constant
+             */
+            own_operator?: true;
             /** @description Amount in cents; null until the session is COMPLETED. */
             operator_earnings_cents: number | null;
         };
@@ -4978,6 +5305,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
+            /**
+             * @description Present if the operator drives as a member of the robot's organization. Such a session costs nothing.
+             * @constant
+             */
+            own_operator?: true;
             /** @description Amount in cents; null until the session is COMPLETED. */
             operator_earnings_cents: number | null;
             /**
@@ -6191,6 +6523,50 @@ export interface components {
                 count: number;
             }[];
         };
+        /** @description The catalogue of the data that is collected about a robot. */
+        RobotData: {
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
+            data: components["schemas"]["RobotDataEntry"][];
+        };
+        /** @description One kind of data that is collected about a robot. */
+        RobotDataEntry: {
+            /**
+             * @example log
+             * @enum {string}
+             */
+            kind: "telemetry" | "control" | "video" | "log" | "health" | "sessions" | "recordings" | "episodes" | "audit";
+            /** @example Lines that the program of the robot writes */
+            contents: string;
+            /**
+             * @description How often it is collected: measured where the platform can, otherwise as declared.
+             * @example 1,204 lines in the last 24 hours
+             */
+            rate: string;
+            /** @example JSON */
+            format: string;
+            /** @example 7 days */
+            retention: string;
+            /** @example the database of the platform */
+            location: string;
+            /** @example members who may see the robot */
+            visible_to: string;
+            /**
+             * @description The requests and connections with which you get it.
+             * @example [
+             *       "GET /api/client/robots/0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42/logs"
+             *     ]
+             */
+            access: string[];
+        };
         /** @description A robot with its settings. */
         RobotDetail: {
             /**
@@ -6439,11 +6815,8 @@ export interface components {
              * @example 2026-11-20T09:30:00.000Z
              */
             at: string;
-            /**
-             * Format: uuid
-             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
-             */
-            session_id: string;
+            /** @description Null, as the reason and the name, for a robot of an organization that grants you its health. */
+            session_id: string | null;
             /** @example Cat on the shelf */
             reason: string | null;
             /**
@@ -6607,6 +6980,12 @@ export interface components {
             /** @example Warehouse arm */
             name: string;
         };
+        /**
+         * @description own: members of the organization. marketplace: operators of the marketplace. both: members and operators of the marketplace.
+         * @example both
+         * @enum {string}
+         */
+        RobotOperators: "own" | "marketplace" | "both";
         /** @description A request for a robot type that is not supported yet. */
         RobotRequest: {
             /**
@@ -9919,6 +10298,81 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    deleteAuthAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "confirm": "ada@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AccountDeletion"];
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When you have open or scheduled sessions (`account_has_sessions`), or when your personal organization has robots (`account_has_robots`), or when you are the last owner of an organization (`account_is_last_owner`), or when sessions are not invoiced, or invoices not paid (`account_has_invoices`), or when earnings are not paid out (`account_has_balance`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_has_sessions" | "account_has_robots" | "account_is_last_owner" | "account_has_invoices" | "account_has_balance";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getAuthApiKeys: {
         parameters: {
             query?: never;
@@ -10429,6 +10883,312 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postAuthDataExport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted for later processing */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9",
+                     *       "status": "PENDING",
+                     *       "rows": 0,
+                     *       "bytes": 0,
+                     *       "error": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "finished_at": null,
+                     *       "expires_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DataExport"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When an export is running, or three are stored (`export_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "export_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAuthDataExports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "exports": [
+                     *         {
+                     *           "id": "81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9",
+                     *           "status": "READY",
+                     *           "rows": 4821,
+                     *           "bytes": 964200,
+                     *           "error": null,
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "finished_at": "2026-11-20T09:30:00.000Z",
+                     *           "expires_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        exports: components["schemas"]["DataExport"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAuthDataExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9",
+                     *       "status": "READY",
+                     *       "rows": 4821,
+                     *       "bytes": 964200,
+                     *       "error": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "finished_at": "2026-11-20T09:30:00.000Z",
+                     *       "expires_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DataExport"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAuthDataExportDownload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "format": "wheelhouse-data-export",
+                     *       "version": 1,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "parts": {
+                     *         "avatar": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExportedData"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the export is running, or has failed (`export_not_ready`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "export_not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -12736,7 +13496,9 @@ export interface operations {
                  *       "recording_days": 90,
                  *       "on_hold": false,
                  *       "low_battery_threshold": 0.2,
-                 *       "log_event_level": "error"
+                 *       "log_event_level": "error",
+                 *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                 *       "operators": "both"
                  *     }
                  */
                 "application/json": {
@@ -12875,6 +13637,9 @@ export interface operations {
                      * @enum {string}
                      */
                     log_event_level?: "off" | "warn" | "error";
+                    /** @description The group of the organization that the robot belongs to; null for none. */
+                    group_id?: string | null;
+                    operators?: components["schemas"]["RobotOperators"];
                 };
             };
         };
@@ -13254,6 +14019,77 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getClientRobotData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *       "at": "2026-11-20T09:30:00.000Z",
+                     *       "data": [
+                     *         {
+                     *           "kind": "log",
+                     *           "contents": "Lines that the program of the robot writes",
+                     *           "rate": "1,204 lines in the last 24 hours",
+                     *           "format": "JSON",
+                     *           "retention": "7 days",
+                     *           "location": "the database of the platform",
+                     *           "visible_to": "members who may see the robot",
+                     *           "access": [
+                     *             "GET /api/client/robots/0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42/logs"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RobotData"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15993,6 +16829,328 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": "You need the operator role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "given": [
+                     *         {
+                     *           "id": "3f0d8b62-c97e-4a15-b4e8-2d71f6a90c53",
+                     *           "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "robot_name": "Warehouse arm",
+                     *           "organization_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "organization_name": "Ada",
+                     *           "to_organization_id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *           "to_organization_name": "Arm Repairs GmbH",
+                     *           "scopes": [
+                     *             "recordings",
+                     *             "log"
+                     *           ],
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "expires_at": "2027-05-20T00:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "received": [
+                     *         {
+                     *           "id": "3f0d8b62-c97e-4a15-b4e8-2d71f6a90c53",
+                     *           "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "robot_name": "Warehouse arm",
+                     *           "organization_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "organization_name": "Ada",
+                     *           "to_organization_id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *           "to_organization_name": "Arm Repairs GmbH",
+                     *           "scopes": [
+                     *             "recordings",
+                     *             "log"
+                     *           ],
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "expires_at": "2027-05-20T00:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description To other organizations, newest first. */
+                        given: components["schemas"]["DataGrant"][];
+                        /** @description From other organizations, newest first. */
+                        received: components["schemas"]["DataGrant"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the organization is not the one that you act for (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postOrganizationGrants: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                 *       "to_organization_id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                 *       "scopes": [
+                 *         "recordings",
+                 *         "log"
+                 *       ],
+                 *       "expires_at": "2027-05-20T00:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewDataGrant"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f0d8b62-c97e-4a15-b4e8-2d71f6a90c53",
+                     *       "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *       "robot_name": "Warehouse arm",
+                     *       "organization_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *       "organization_name": "Ada",
+                     *       "to_organization_id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *       "to_organization_name": "Arm Repairs GmbH",
+                     *       "scopes": [
+                     *         "recordings",
+                     *         "log"
+                     *       ],
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "expires_at": "2027-05-20T00:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DataGrant"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When you do not act for the organization, it has no such robot, or the other organization does not exist (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the other organization has a grant for this robot (`grant_exists`), or when one of the two organizations has as many grants as it may have (`organization_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "grant_exists" | "organization_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example 3f0d8b62-c97e-4a15-b4e8-2d71f6a90c53 */
+                grant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the organization is not yours, or has given no such grant (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -19804,14 +20962,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when you are a member of the organization that owns the robot, but act for another one (`organization_required`), or when the robot is not for members of its organization (`marketplace_operators_only`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "organization_required" | "marketplace_operators_only" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19823,7 +20981,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the robot does not exist (`not_found`) */
+            /** @description When the robot does not exist, or is not for you (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20165,14 +21323,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the API key does not have the scope for the action (`scope_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "certification_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "scope_required" | "certification_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {

@@ -11,7 +11,9 @@ const target = join(root, 'packages/sdk/rest-types.d.ts')
 const { resolve } = createRequire(join(root, 'test/support/openapi-client/package.json'))
 const generator = join(dirname(resolve('openapi-typescript/package.json')), 'bin/cli.js')
 
-const run = spawnSync(process.execPath, [generator, 'docs/openapi.json'], { cwd: root, encoding: 'utf8' })
+const MAX_TYPES_BYTES = 64 * 1024 * 1024
+const options = { cwd: root, encoding: 'utf8', maxBuffer: MAX_TYPES_BYTES }
+const run = spawnSync(process.execPath, [generator, 'docs/openapi.json'], options)
 if (run.status !== 0) {
   process.stderr.write(run.stdout + run.stderr)
   process.exit(1)
