@@ -101,6 +101,15 @@ export const errorCodeTexts = {
   api_key_not_rotatable: 'The API key has ended or has a successor.',
   group_name_taken: 'Another group of the organization has this name.',
 
+  grant_exists: 'The organization has access to data of this robot already.',
+
+  // Deleting an account
+  account_has_sessions: 'The account has open or scheduled sessions.',
+  account_has_robots: 'The personal organization of the account has robots.',
+  account_is_last_owner: 'The person is the last owner of an organization.',
+  account_has_invoices: 'Sessions of the account are not invoiced or not paid yet.',
+  account_has_balance: 'Money of the account is not paid out yet.',
+
   // Sign-in
   sign_in_cancelled: 'The user cancelled the sign-in.',
   sign_in_expired: 'The sign-in has expired, was completed before, or began in another browser.',

@@ -35,6 +35,8 @@ export const exampleIds = {
   group: 'e4c09a71-5d2f-4b86-83ea-9f17d0c6b253',
   invitation: '6a18f3d5-90be-4c27-b74d-c5e2086f9a31',
   serviceAccount: '95e0b2c8-7f41-4d3a-a86c-1b9d4e7f0635',
+  dataGrant: '3f0d8b62-c97e-4a15-b4e8-2d71f6a90c53',
+  dataExport: '81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9',
   delivery: 'd76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5',
 } as const
 

@@ -28,7 +28,7 @@ import {
 import { createJobControl, registerQueueMetrics } from '../modules/jobs/index.ts'
 import { createNotificationServices, writeNotifications } from '../modules/notifications/index.ts'
 import { createOperators } from '../modules/operators/index.ts'
-import { createMemberships, createOrganizations } from '../modules/organizations/index.ts'
+import { createDataGrants, createMemberships, createOrganizations } from '../modules/organizations/index.ts'
 import { createPayments } from '../modules/payments/index.ts'
 import { createRecordingServices, watchLinks } from '../modules/recordings/index.ts'
 import { createRobotServices } from '../modules/robots/index.ts'
@@ -188,6 +188,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
       search: createSearch({ ...core, ...identity, ...robots, ...operators }),
       ...createOrganizations(core, { mailer }),
       auditChain,
+      dataGrants: createDataGrants(core),
       close: closers.closeAll,
     }
     await core.jobs.open()

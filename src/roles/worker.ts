@@ -6,7 +6,7 @@ import type { ShutdownSteps } from './shutdown.ts'
 
 /** Starts the periodic tasks of the role worker. Its queues start with those of the process. */
 export function startWorkerRole(platform: Platform, shutdown: ShutdownSteps): void {
-  const { core, sessions, robots, webhooks, recordings, datasets, auditChain } = platform
+  const { core, sessions, robots, webhooks, recordings, datasets, auditChain, dataGrants } = platform
   const { config, log, now, databaseUrl } = core
   const store = createPresenceStore({ databaseUrl, poolSize: 1, onPoolCreated: core.diskWatch.attach })
   shutdown.close.push(() => store.close())
@@ -32,6 +32,7 @@ export function startWorkerRole(platform: Platform, shutdown: ShutdownSteps): vo
       { name: 'ended recordings', everyMs: 1_000, run: recordings.sweep.run },
       { name: 'unrecorded sessions', everyMs: 1_000, run: recordings.unrecorded.run },
       { name: 'audit chain', everyMs: 1_000, run: auditChain.sealAll },
+      { name: 'expired data grants', everyMs: 500, run: dataGrants.endExpired },
       { name: 'abandoned episodes', everyMs: 1_000, run: datasets.episodeMarks.endAbandoned },
     ],
     log,

@@ -38,7 +38,7 @@ interface ExportRow {
 }
 
 export interface ExportKind<Row> {
-  readonly table: 'session_exports' | 'dataset_exports'
+  readonly table: 'session_exports' | 'dataset_exports' | 'data_exports'
   readonly queue: Queue<ExportJob>
   /** How many exports a user may have, and what the answer is to one more. */
   readonly stored: {

@@ -75,6 +75,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(limitLargeBodies(options))
   for (const middleware of options.before) app.use(middleware)
   app.use(textEndpoints(options.endpoints))
+  app.use(deletionBodies(options.endpoints))
   app.use(readBody)
   const router = mount(options.endpoints, {
     authenticate: options.authenticate,
@@ -194,6 +195,18 @@ function textEndpoints(endpoints: readonly Endpoint[]): Middleware {
     }
     ctx.set({ Allow: 'POST, OPTIONS', 'Accept-Post': post.textBody })
     ctx.status = 204
+  }
+}
+
+/** Leaves the body of a DELETE unread, as most clients send none, except for endpoints that declare one. */
+function deletionBodies(endpoints: readonly Endpoint[]): Middleware {
+  const withBody = endpoints.flatMap(({ method, path, body }) =>
+    method === 'delete' && body ? [patternOf(path)] : [],
+  )
+  return async (ctx, next) => {
+    if (ctx.method === 'DELETE' && !withBody.some((pattern) => pattern.test(ctx.path)))
+      ctx.disableBodyParser = true
+    await next()
   }
 }
 

@@ -20,7 +20,7 @@ export const otherResponsesOf = (spec: Endpoint): OtherResponses => ({
 })
 
 /** Returns whether requests of this method carry a body, which is parsed before the route runs. */
-const hasBody = ({ method }: Endpoint) => method === 'post' || method === 'patch'
+const hasBody = ({ method, body }: Endpoint) => method === 'post' || method === 'patch' || body !== undefined
 
 /**
  * Returns every error an endpoint can answer with: its own declarations, and those that follow from its access, its

@@ -19,6 +19,7 @@ export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 const readText = bodyParser({
   enableTypes: ['text'],
+  parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'],
   extendTypes: { text: ['application/json', FORM_TYPE, ...TEXT_TYPES] },
   textLimit: JSON_LIMIT,
   encoding: 'utf-8',

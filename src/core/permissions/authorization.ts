@@ -128,6 +128,30 @@ export const inScope = (
         select grouped.id from robots as grouped
         where grouped.owner_id = ${organizationId} and grouped.group_id = any(${[...groupIds]}::uuid[])))`
 
+/** What an organization can grant another one to read of a robot. */
+export const dataScopes = ['recordings', 'datasets', 'log', 'health'] as const
+export type DataScope = (typeof dataScopes)[number]
+
+/**
+ * Returns the condition that another organization has granted the one of a scope data of a robot. Members of some groups are not
+ * included: the robot is in none of their groups. The array lets the planner use an index on the robot; the row of the grant also has
+ * the owner, so that what a robot recorded for an earlier owner stays with that one.
+ * @param columns those with the ids of the robot and of the organization whose data it is
+ */
+export const grantedTo = (
+  data: DataScope,
+  { organizationId, groupIds }: Pick<Scope, 'organizationId' | 'groupIds'>,
+  columns: { readonly robot: string; readonly owner: string },
+): RawBuilder<boolean> =>
+  groupIds !== null
+    ? sql<boolean>`false`
+    : sql<boolean>`(${sql.ref(columns.robot)} = any(array(
+        select robot_id from data_grants where to_organization_id = ${organizationId})) and exists (
+        select from data_grants as granted
+        where granted.to_organization_id = ${organizationId} and granted.robot_id = ${sql.ref(columns.robot)}
+          and granted.organization_id = ${sql.ref(columns.owner)} and ${data} = any(granted.scopes)
+          and (granted.expires_at is null or granted.expires_at > now())))`
+
 /**
  * Returns the condition that a user may perform an action as a member, for statements that check many users, or check again when they
  * write. The arguments are expressions: the ids of user, organization and the robot's group.

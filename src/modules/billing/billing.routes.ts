@@ -1,5 +1,5 @@
-import { credentialOf } from '../../core/permissions/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import { InvoiceDetail, InvoiceLinesQuery, InvoiceList } from './invoice.schema.ts'
 import type { Invoices } from './invoice.service.ts'
 import { invoiceView, lineView } from './invoice.view.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { badRequest, notFound } from '../../core/errors/errors.ts'
-import { inScope, type Scope } from '../../core/permissions/authorization.ts'
+import { grantedTo, inScope, type Scope } from '../../core/permissions/authorization.ts'
 import type { ListEpisodes } from './dataset.schema.ts'
 import type { DatasetRow, EpisodeRow } from './dataset.view.ts'
 import { notExportable } from './exportable-episodes.ts'
@@ -18,6 +18,13 @@ const countsNotExportable = sql<DatasetRow['not_exportable']>`(
     where reason is not null group by reason
   ) reasons)`
 
+/** Matches datasets of a scope, and those that other organizations have granted to it. */
+const isReadableIn = (scope: Scope) =>
+  sql<boolean>`(${inScope('datasets', scope)} or ${grantedTo('datasets', scope, {
+    robot: 'datasets.robot_id',
+    owner: 'datasets.client_id',
+  })})`
+
 /** Reads the datasets of a client's robots, including removed robots. */
 export function createDatasets({ db }: { db: Db }) {
   return {
@@ -28,7 +35,7 @@ export function createDatasets({ db }: { db: Db }) {
         .innerJoin('robots', 'robots.id', 'datasets.robot_id')
         .selectAll('datasets')
         .select(['robots.name as robot_name', 'robots.robot_type', countsNotExportable.as('not_exportable')])
-        .where(inScope('datasets', scope))
+        .where(isReadableIn(scope))
         .orderBy('datasets.updated_at', 'desc')
         .orderBy('datasets.id', 'desc')
         .limit(LIST_LIMIT)
@@ -43,7 +50,7 @@ export function createDatasets({ db }: { db: Db }) {
         .selectFrom('datasets')
         .select('id')
         .where('id', '=', datasetId)
-        .where(inScope('datasets', scope))
+        .where(isReadableIn(scope))
         .executeTakeFirst()
       if (!dataset) throw notFound('Dataset')
       const before = page.before === undefined ? undefined : await positionOf(datasetId, page.before)

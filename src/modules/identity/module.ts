@@ -2,6 +2,9 @@ import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
 import { cronQueue } from '../../core/jobs/cron-queue.ts'
 import type { Memberships } from '../../core/permissions/caller.ts'
+import { accountLifeEndpoints } from './account/account.routes.ts'
+import { createAccountDeletion } from './account/account-deletion.service.ts'
+import { createDataExports, DATA_EXPORT_CLEAN_UP, DATA_EXPORTS } from './account/data-export.service.ts'
 import { createApiKeys } from './api-keys/api-key.service.ts'
 import { createAuth } from './auth/auth.ts'
 import { avatarEndpoints } from './avatars/avatar.routes.ts'
@@ -43,6 +46,13 @@ export async function createIdentity(
   const apiKeys = createApiKeys(core)
   core.jobs.register(UNUSED_KEYS, apiKeys.reportUnused)
   const { verifyToken } = oidc
+  const dataExports = createDataExports(core)
+  const accountDeletion = createAccountDeletion(core)
+  core.jobs.register(DATA_EXPORTS, dataExports.handler)
+  core.jobs.register(DATA_EXPORT_CLEAN_UP, async () => {
+    await dataExports.cleanUp()
+    await accountDeletion.forgetEndedSignIns()
+  })
   return {
     ...oidc,
     users,
@@ -61,6 +71,8 @@ export async function createIdentity(
     suspensions: createSuspensions(core),
     userPresence: createUserPresence(core),
     avatars: createAvatars(core),
+    dataExports,
+    accountDeletion,
   }
 }
 export type Identity = Awaited<ReturnType<typeof createIdentity>>
@@ -68,6 +80,7 @@ export type Identity = Awaited<ReturnType<typeof createIdentity>>
 /** Returns the endpoints under /api/auth, and those of avatars and service accounts. */
 export const identityEndpoints = (identity: Identity, { baseUrl, now }: CoreServices): Endpoint[] => [
   ...accountEndpoints({ ...identity, baseUrl }),
+  ...accountLifeEndpoints({ ...identity, baseUrl }),
   cliLoginEndpoint(identity),
   ...avatarEndpoints({ ...identity, baseUrl }),
   ...serviceAccountEndpoints({ ...identity, now }),

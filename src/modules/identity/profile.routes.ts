@@ -1,7 +1,7 @@
 import { iso } from '../../core/database/iso.ts'
 import { forbidden } from '../../core/errors/errors.ts'
-import { credentialOf } from '../../core/permissions/authorization.ts'
 import { type Caller, type Endpoint, endpoint } from '../../core/http/endpoint.ts'
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import { apiKeyEndpoints } from './api-keys/api-key.routes.ts'
 import type { ApiKeys } from './api-keys/api-key.service.ts'
 import { avatarUrl } from './avatars/avatar.routes.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CoreServices } from '../../core/core-services.ts'
-import { credentialOf } from '../../core/permissions/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import { JobPage, JobReceipt, ListJobs, QueueView } from './job.schema.ts'
 import type { JobControl } from './job-control.ts'
 import { listJobs } from './job-list.ts'

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { camelKeys } from '../../core/database/camel-keys.ts'
 import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
-import { credentialOf } from '../../core/permissions/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import {
   CertificationRequest,
   CertificationStatus,

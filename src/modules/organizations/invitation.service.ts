@@ -106,7 +106,10 @@ export function createInvitations(
             )
           })
         tx.enqueue({ queue: INVITATION_MAILS, data: { id: row.id } })
-        await audit(tx, organizationEvent(caller, at, 'member.invited', organizationId, { invitation: row.id, role }))
+        await audit(
+          tx,
+          organizationEvent(caller, at, 'member.invited', organizationId, { invitation: row.id, role }),
+        )
         return { ...row, expires_at: iso(row.expires_at) }
       })
     },

@@ -16,8 +16,8 @@ import {
 import type { Tx } from '../../core/events/transactor.ts'
 import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
-import { credentialOf } from '../../core/permissions/authorization.ts'
 import { wordsOf } from '../../core/http/search-words.ts'
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import type {
   GroupView,
   ListMembers,

@@ -1,5 +1,5 @@
-import { credentialOf } from '../../core/permissions/authorization.ts'
 import { type Endpoint, type ErrorResponses, endpoint } from '../../core/http/endpoint.ts'
+import { credentialOf } from '../../core/permissions/authorization.ts'
 import type { Payments } from './module.ts'
 import {
   ConnectStatus,

@@ -135,7 +135,7 @@ function contentEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       response: [200, RecordingParts],
       errors: notFoundErrors,
       run: async ({ caller, params }) => {
-        const row = await recordings.find(caller, params.id)
+        const row = await recordings.findReadable(caller, params.id)
         await noteOf(caller, 'replay')(row.id)
         return await recordings.parts(row, `/api/recordings/${row.id}`)
       },
@@ -157,7 +157,7 @@ function contentEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       otherResponses: objectResponses,
       errors: fileErrors,
       run: async ({ caller, params, query, http }) => {
-        const row = await recordings.find(caller, params.id)
+        const row = await recordings.findReadable(caller, params.id)
         const note = noteOf(caller, query.purpose === 'replay' ? 'replay' : 'file')
         await sendRecording(http, row, { ...deps, note, admit: admitOf(caller) })
       },
@@ -173,7 +173,7 @@ function contentEndpoints(deps: RecordingRouteDeps): Endpoint[] {
       otherResponses: objectResponses,
       errors: objectErrors,
       run: async ({ caller, params, http }) => {
-        const row = await recordings.find(caller, params.id)
+        const row = await recordings.findReadable(caller, params.id)
         await sendSegment(http, row, params, {
           ...deps,
           note: noteOf(caller, 'replay'),

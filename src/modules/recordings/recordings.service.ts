@@ -9,7 +9,14 @@ import { conflict, notFound } from '../../core/errors/errors.ts'
 import { handleEach } from '../../core/errors/handle-each.ts'
 import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
-import { can, credentialOf, inScope, requireCan, scopeOf } from '../../core/permissions/authorization.ts'
+import {
+  can,
+  credentialOf,
+  grantedTo,
+  inScope,
+  requireCan,
+  scopeOf,
+} from '../../core/permissions/authorization.ts'
 import { DELETE_RECORDINGS } from './finish-queue.ts'
 import type { Quota } from './quota.ts'
 import type { ListRecordings, RecordingParts, RecordingView } from './recording.schema.ts'
@@ -40,7 +47,10 @@ const selectRecordings = (db: Db) =>
     .selectAll('recordings')
     .select(sql<string>`coalesce(sessions.recorded_robot_name, robots.name)`.as('robot_name'))
 
-/** Reads and deletes recordings. Owner, operator and admins see a recording; the owner and admins delete it. */
+/**
+ * Reads and deletes recordings. Owner, operator, admins and organizations with a grant read a recording; the owner and admins
+ * delete it.
+ */
 export function createRecordings(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'log'> & { quota: Quota },
 ) {
@@ -59,6 +69,18 @@ export function createRecordings(
   const visibleTo = (reader: RecordingReader) =>
     isAdmin(reader) ? selectRecordings(db) : selectRecordings(db).where(isOf(reader))
 
+  /** Matches also recordings of robots whose owners have granted the organization to read them. */
+  const isReadableBy = (reader: RecordingReader) =>
+    can(reader, 'recordings.read')
+      ? sql<boolean>`(${isOf(reader)} or ${grantedTo('recordings', scopeOf(reader), {
+          robot: 'recordings.robot_id',
+          owner: 'recordings.client_id',
+        })})`
+      : isOf(reader)
+
+  const readableBy = (reader: RecordingReader) =>
+    isAdmin(reader) ? selectRecordings(db) : selectRecordings(db).where(isReadableBy(reader))
+
   const mayChange = (reader: RecordingReader, row: RecordingRow) =>
     isAdmin(reader) || (row.client_id === reader.organization.id && can(reader, 'recordings.write'))
 
@@ -74,6 +96,13 @@ export function createRecordings(
     return row
   }
 
+  /** Returns a recording to read its content. @throws 404 when `find` does, and no grant includes the recording */
+  async function findReadable(reader: RecordingReader, id: string): Promise<RecordingRow> {
+    const row = await readableBy(reader).where('recordings.id', '=', id).executeTakeFirst()
+    if (!row) throw notFound('Recording')
+    return row
+  }
+
   /** @throws 404 unless the reader may change the recording. */
   async function findOwn(reader: RecordingReader, id: string): Promise<RecordingRow> {
     const row = await find(reader, id)
@@ -85,6 +114,7 @@ export function createRecordings(
 
   return {
     find,
+    findReadable,
     findOwn,
     mayChange,
     /** Returns a recording if its author of a link may still share it; a user without roles, who is suspended, may not. */
@@ -97,7 +127,7 @@ export function createRecordings(
     },
 
     get: async (reader: RecordingReader, id: string): Promise<RecordingView> =>
-      await viewOf(await find(reader, id)),
+      await viewOf(await findReadable(reader, id)),
     viewOf,
 
     /** @throws 404 without a recording. */
@@ -110,8 +140,8 @@ export function createRecordings(
     /** Returns a page of the recordings of the reader's robots and sessions, newest first. */
     async list(reader: RecordingReader, { robot_id, cursor, limit }: ListRecordings) {
       const after = cursor === undefined ? undefined : decodeCursor(cursor, SORT, cursorValues.time)
-      const rows = await visibleTo(reader)
-        .where(isOf(reader))
+      const rows = await selectRecordings(db)
+        .where(isReadableBy(reader))
         .$if(robot_id !== undefined, (query) => query.where('recordings.robot_id', '=', robot_id!))
         .$if(after !== undefined, (query) =>
           query.where((eb) =>

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../core/http/endpoint.ts'
 import { cronQueue } from '../../core/jobs/cron-queue.ts'
 import { createBatteryJob } from './battery.worker.ts'
 import {
+  robotDataEndpoint,
   robotEndpoints,
   robotHealthEndpoint,
   robotLogEndpoint,
@@ -11,6 +12,7 @@ import {
 } from './robot.routes.ts'
 import { createRobots } from './robot.service.ts'
 import { createRobotViews } from './robot.view.ts'
+import { createRobotData } from './robot-data.service.ts'
 import { SAMPLE_MINUTES } from './robot-health.schema.ts'
 import { createRobotHealth } from './robot-health.service.ts'
 import { createRobotLists } from './robot-list.service.ts'
@@ -59,6 +61,7 @@ export function createRobotServices(
     robotLogStore: createRobotLogStore(core),
     robotLogJobs,
     robotHealth,
+    robotData: createRobotData({ ...core, logDays: options.settings.robotLogDays }),
     batteryJob: createBatteryJob(core),
   }
 }
@@ -74,6 +77,7 @@ export const robotsEndpoints = (services: RobotServices, gatewayUrl: () => strin
   }),
   robotLogEndpoint(services),
   robotHealthEndpoint(services),
+  robotDataEndpoint(services),
   ...robotPairingEndpoints(services, gatewayUrl),
   ...robotModelEndpoints(services),
 ]

@@ -13,7 +13,10 @@ const RobotIncident = z
   .object({
     type: z.enum(['session.stopped', 'robot.lost', 'robot.back']).meta({ examples: ['session.stopped'] }),
     at: timestamp,
-    session_id: idOf('session'),
+    session_id: idOf('session').nullable().meta({
+      description:
+        'Null, as the reason and the name, for a robot of an organization that grants you its health.',
+    }),
     reason: z
       .string()
       .nullable()

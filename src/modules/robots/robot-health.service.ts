@@ -3,7 +3,7 @@ import { inBatches } from '../../core/database/in-batches.ts'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
-import { ownedBy, type Scope } from '../../core/permissions/authorization.ts'
+import { grantedTo, ownedBy, type Scope } from '../../core/permissions/authorization.ts'
 import { HEALTH_HOURS, INCIDENTS_MAX, type RobotHealth, SAMPLE_MINUTES } from './robot-health.schema.ts'
 
 const SAMPLE_MS = SAMPLE_MINUTES * 60_000
@@ -16,7 +16,7 @@ const ROWS_PER_BATCH = 5_000
 interface IncidentRow {
   type: RobotHealth['incidents'][number]['type']
   at: Date
-  session_id: string
+  session_id: string | null
   reason: string | null
   actor_name: string | null
 }
@@ -65,15 +65,17 @@ export function createRobotHealth({ db, now }: { db: Db; now: () => Date }) {
     },
 
     /**
-     * Returns the health of an owner's robot.
+     * Returns the health of a robot for its owner, or for an organization with a grant.
      * @throws 404 when the robot does not exist or belongs to another user.
      */
     async of(scope: Scope, robotId: string): Promise<RobotHealth> {
       const robot = await db
         .selectFrom('robots')
-        .select('id')
+        .select(['id', ownedBy(scope).as('is_own')])
         .where('id', '=', robotId)
-        .where(ownedBy(scope))
+        .where(({ or }) =>
+          or([ownedBy(scope), grantedTo('health', scope, { robot: 'robots.id', owner: 'robots.owner_id' })]),
+        )
         .where('deleted_at', 'is', null)
         .executeTakeFirst()
       if (!robot) throw notFound('Robot')
@@ -91,7 +93,12 @@ export function createRobotHealth({ db, now }: { db: Db; now: () => Date }) {
       return {
         since: iso(since),
         samples: samples.map(({ at, battery }) => ({ at: iso(at), battery })),
-        incidents: incidents.rows.map((row) => ({ ...row, at: iso(row.at) })),
+        // A grant includes when the robot stopped; not in which session, nor who stopped it and why.
+        incidents: incidents.rows.map((row) => ({
+          ...row,
+          ...(!robot.is_own && { session_id: null, reason: null, actor_name: null }),
+          at: iso(row.at),
+        })),
       }
     },
   }

@@ -2,10 +2,12 @@ import { RobotLogLevel } from '@wheelhouse/protocol'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { notFound } from '../../core/errors/errors.ts'
-import { ownedBy, type Scope } from '../../core/permissions/authorization.ts'
+import { grantedTo, ownedBy, type Scope } from '../../core/permissions/authorization.ts'
 import type { RobotLogQuery, RobotLogView } from './robot-log.schema.ts'
 
-/** Reads robot logs for the robots' owners. */
+const ROBOT_COLUMNS = { robot: 'robots.id', owner: 'robots.owner_id' }
+
+/** Reads robot logs for the robots' owners, and for organizations with a grant. */
 export function createRobotLogs({ db }: { db: Db }) {
   return {
     /**
@@ -18,7 +20,7 @@ export function createRobotLogs({ db }: { db: Db }) {
         .selectFrom('robots')
         .select('id')
         .where('id', '=', robotId)
-        .where(ownedBy(scope))
+        .where(({ or }) => or([ownedBy(scope), grantedTo('log', scope, ROBOT_COLUMNS)]))
         .where('deleted_at', 'is', null)
         .executeTakeFirst()
       if (!robot) throw notFound('Robot')

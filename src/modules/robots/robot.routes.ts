@@ -14,6 +14,8 @@ import {
 } from './robot.schema.ts'
 import type { Robots } from './robot.service.ts'
 import type { RobotViews } from './robot.view.ts'
+import { RobotData } from './robot-data.schema.ts'
+import type { RobotDataService } from './robot-data.service.ts'
 import { RobotHealth } from './robot-health.schema.ts'
 import type { RobotHealthService } from './robot-health.service.ts'
 import { CountRobots, ListRobots, RobotCounts } from './robot-list.schema.ts'
@@ -221,6 +223,19 @@ export const robotHealthEndpoint = ({ robotHealth }: { robotHealth: RobotHealthS
     params: idParams('robot'),
     response: [200, RobotHealth],
     run: ({ caller, params }) => robotHealth.of(scopeOf(caller), params.id),
+  })
+
+/** Returns the endpoint for the catalogue of the data of a client's robot. */
+export const robotDataEndpoint = ({ robotData }: { robotData: RobotDataService }): Endpoint =>
+  endpoint({
+    method: 'get',
+    path: '/api/client/robots/{id}/data',
+    summary:
+      'Lists what the platform collects about one of your robots: rate, format, retention, and how to get it',
+    access: reading,
+    params: idParams('robot'),
+    response: [200, RobotData],
+    run: ({ caller, params }) => robotData.of(scopeOf(caller), params.id),
   })
 
 /** Returns the public endpoints for the supported robot models, and the one with which admins declare their schemas. */

@@ -202,7 +202,12 @@ export function createRobots(deps: {
         if (!moved) throw await transferRefusal(tx, id)
         await cancelScheduled(tx, id)
         const data = { from: scope.organizationId, to: targetId }
-        const event = { at: now(), actorId: scope.actorId, credential: scope.credential, action: 'robot.transferred' }
+        const event = {
+          at: now(),
+          actorId: scope.actorId,
+          credential: scope.credential,
+          action: 'robot.transferred',
+        }
         const subject = ['robot', id] as const
         await audit(tx, { ...event, organizationId: scope.organizationId, subject, data })
         await audit(tx, { ...event, organizationId: targetId, subject, data })

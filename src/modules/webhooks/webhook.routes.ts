@@ -1,7 +1,7 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { scopeOf } from '../../core/permissions/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
+import { scopeOf } from '../../core/permissions/authorization.ts'
 import type { Deliveries } from './delivery.service.ts'
 import {
   CreateWebhook,

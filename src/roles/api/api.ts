@@ -19,7 +19,7 @@ import { type Auth, identityEndpoints, loginRoutes } from '../../modules/identit
 import { jobEndpoints } from '../../modules/jobs/index.ts'
 import { notificationEndpoints, unsubscribePage } from '../../modules/notifications/index.ts'
 import { operatorsEndpoints } from '../../modules/operators/index.ts'
-import { organizationEndpoints } from '../../modules/organizations/index.ts'
+import { dataGrantEndpoints, organizationEndpoints } from '../../modules/organizations/index.ts'
 import { onboardingPage, paymentEndpoints } from '../../modules/payments/index.ts'
 import { recordingsEndpoints } from '../../modules/recordings/index.ts'
 import { robotsEndpoints } from '../../modules/robots/index.ts'
@@ -48,6 +48,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
   const endpoints = [
     ...identityEndpoints(identity, core),
     ...organizationEndpoints(platform),
+    ...dataGrantEndpoints(platform),
     ...clientsEndpoints(clients),
     ...operatorsEndpoints(operators),
     ...robotsEndpoints(robots, gatewayUrl),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 import { generateApiKey } from '../../../src/modules/identity/api-keys/api-key-format.ts'
@@ -30,6 +31,14 @@ export interface Attempt {
   readonly path?: string
   readonly body?: unknown
 }
+
+/** The file of an export of a person. */
+const EMPTY_EXPORT = JSON.stringify({
+  format: 'wheelhouse-data-export',
+  version: 1,
+  created_at: '2026-11-20T09:00:00.000Z',
+  parts: {},
+})
 
 /** The only stream of the recording. */
 export const STREAM = randomUUID()
@@ -194,6 +203,45 @@ export async function createAuthorizationWorld() {
         insert into session_exports (id, user_id, format, request, total_rows, created_at, expires_at)
         select gen_random_uuid(), id, 'csv', '{"filter": {}, "roles": []}', 0, now(), now() + interval '1 day'
         from users, generate_series(1, 5)`.execute(db)
+    },
+
+    /** Removes the exports of people, so that everyone may make one. */
+    async removeDataExports(): Promise<Attempt> {
+      await db.deleteFrom('data_exports').execute()
+      return {}
+    },
+
+    /** Returns the id of a finished export of the client's data, which is empty. */
+    async dataExported(): Promise<string> {
+      const id = randomUUID()
+      await sql`
+        with made as (
+          insert into data_exports (id, user_id, status, bytes, chunks, created_at, finished_at, expires_at)
+          values (${id}, ${client.id}, 'READY', ${EMPTY_EXPORT.length}, 1, now(), now(), now() + interval '1 day')
+          returning id
+        )
+        insert into data_export_chunks (export_id, number, data) select id, 0, ${gzipSync(EMPTY_EXPORT)} from made`.execute(
+        db,
+      )
+      return id
+    },
+
+    newGrant: async () => ({
+      robot_id: (await world.robot(client)).id,
+      to_organization_id: strangers['other client'].id,
+      scopes: ['log'],
+    }),
+
+    /** Returns the id of a new grant of the client. */
+    async granted(): Promise<string> {
+      const { id } = await world.robot(client)
+      const reply = await client.post(`/api/organizations/${client.id}/grants`, {
+        robot_id: id,
+        to_organization_id: strangers['other client'].id,
+        scopes: ['log'],
+      })
+      expect(reply.status).toBe(201)
+      return reply.body.id
     },
 
     /** Returns the id of a finished export of the client. */

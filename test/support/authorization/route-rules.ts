@@ -96,6 +96,39 @@ export const routeRules: Readonly<Record<string, Rule>> = {
   'POST /api/auth/profile': { ...people(everyone(200)), attempt: () => ({ body: {} }) },
   'POST /api/auth/sync': sessionOnly(200),
   'GET /api/auth/check-onboarding': sessionOnly(200),
+  'POST /api/auth/data-export': {
+    ...sessionOnly(202),
+    attempt: (at) => at.removeDataExports(),
+  },
+  'GET /api/auth/data-exports': sessionOnly(200),
+  'GET /api/auth/data-exports/{id}': {
+    ...but(sessionOnly(404), { client: 200 }),
+    attempt: async (at) => ({ path: `/api/auth/data-exports/${await at.dataExported()}` }),
+  },
+  'GET /api/auth/data-exports/{id}/download': {
+    ...but(sessionOnly(404), { client: 200 }),
+    attempt: async (at) => ({ path: `/api/auth/data-exports/${await at.dataExported()}/download` }),
+  },
+  // Without the right confirmation nobody deletes an account.
+  'DELETE /api/auth/account': { ...sessionOnly(400), attempt: () => ({ body: { confirm: 'someone' } }) },
+
+  'GET /api/organizations/{id}/grants': {
+    ...rule({ action: 'grants.manage' }, 404, { client: 200, 'client key': 200 }),
+    attempt: (at) => ({ path: `/api/organizations/${at.client.id}/grants` }),
+  },
+  'POST /api/organizations/{id}/grants': {
+    ...rule({ action: 'grants.manage' }, 404, { client: 201, 'client key': 201 }),
+    attempt: async (at) => ({
+      path: `/api/organizations/${at.client.id}/grants`,
+      body: await at.newGrant(),
+    }),
+  },
+  'DELETE /api/organizations/{id}/grants/{grant_id}': {
+    ...rule({ action: 'grants.manage' }, 404, { client: 204, 'client key': 204 }),
+    attempt: async (at) => ({
+      path: `/api/organizations/${at.client.id}/grants/${await at.granted()}`,
+    }),
+  },
   'GET /api/auth/api-keys': sessionOnly(200),
   'POST /api/auth/api-keys': { ...sessionOnly(201), attempt: () => ({ body: { name: 'x' } }) },
   'DELETE /api/auth/api-keys/{id}': {
@@ -170,6 +203,10 @@ export const routeRules: Readonly<Record<string, Rule>> = {
   'DELETE /api/client/robots/{id}': {
     ...clients(204, 404),
     attempt: async (at) => ({ path: `/api/client/robots/${(await at.world.robot(at.client)).id}` }),
+  },
+  'GET /api/client/robots/{id}/data': {
+    ...clients(200, 404),
+    attempt: (at) => ({ path: `/api/client/robots/${at.robot.id}/data` }),
   },
   'GET /api/client/robots/{id}/health': {
     ...clients(200, 404),

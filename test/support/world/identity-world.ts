@@ -71,7 +71,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
   const verifyToken = createTokenVerifier(provider)
   const now = () => new Date()
   const transact = testTransactor(orm, bus)
-  const users = createUsers({ db, transact, now, adminEmails: [ADMIN] })
+  const users = createUsers({ db, transact, now, secrets, adminEmails: [ADMIN] })
   const roles = createRoles({ transact, now, bus })
   const suspensions = createSuspensions({ transact, now, bus })
   const apiKeys = createApiKeys({ db, transact, bus, now, report })
@@ -116,6 +116,7 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
     db,
     bus,
     idp,
+    secrets,
     auth,
     users,
     apiKeys,

@@ -72,6 +72,8 @@ export const writerExceptions: readonly WriterException[] = [
 
 /** Helpers that receive the table as a parameter, with the reason. */
 export const dynamicTables: Readonly<Record<string, string>> = {
+  'src/modules/identity/account/account-deletion.service.ts':
+    'the deletion of an account is one transaction over every table that the table of personal data names',
   'src/core/exports/exports.ts': 'exports of sessions and of datasets; each owner passes its table',
   'src/core/mail/mail-store.ts':
     'the queue of notification mails and contact messages; each owner passes its table',

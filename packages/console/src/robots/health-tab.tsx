@@ -66,7 +66,12 @@ const incidentTexts: Record<Incident['type'], string> = {
 const incidentColumns: readonly TableColumn<Incident>[] = [
   [
     t('robots.health.time'),
-    ({ session_id, at }) => <SessionLink id={session_id} inherit name={<Time at={at} exact />} />,
+    ({ session_id, at }) =>
+      session_id === null ? (
+        <Time at={at} exact />
+      ) : (
+        <SessionLink id={session_id} inherit name={<Time at={at} exact />} />
+      ),
   ],
   [t('robots.health.incident'), ({ type }) => incidentTexts[type]],
   [t('robots.health.by'), ({ actor_name }) => actor_name],

@@ -239,7 +239,7 @@ create trigger members_keys_revoked after delete on organization_members
 
 create function keep_last_owner() returns trigger language plpgsql as $$
 begin
-  perform from organizations where id = old.organization_id for no key update;
+  perform from organizations where id = old.organization_id and kind = 'team' for no key update;
   if found and not exists (select from organization_members where organization_id = old.organization_id and role = 'owner') then
     raise exception 'the last owner stays' using errcode = 'check_violation', constraint = 'organization_last_owner';
   end if;

@@ -7,7 +7,7 @@ import { conflict, forbidden, notFound } from '../../../core/errors/errors.ts'
 import type { Bus } from '../../../core/events/bus.ts'
 import type { Transact, Tx } from '../../../core/events/transactor.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
-import { scopesOf } from '../../../core/permissions/authorization.ts'
+import { credentialOf, scopesOf } from '../../../core/permissions/authorization.ts'
 import type { ApiKeyRow, ApiKeys, CreatedKeyRow } from '../api-keys/api-key.service.ts'
 import type {
   ChangeServiceAccount,
@@ -79,7 +79,15 @@ export function createServiceAccounts(deps: {
   }
 
   const note = (tx: Tx, action: string, actor: Actor, id: string, data: Record<string, unknown>) =>
-    audit(tx, { at: now(), actorId: actor.userId, action, subject: ['service_account', id], data })
+    audit(tx, {
+      at: now(),
+      organizationId: actor.organization.id,
+      actorId: actor.userId,
+      credential: credentialOf(actor),
+      action,
+      subject: ['service_account', id],
+      data,
+    })
 
   return {
     /** Returns all service accounts of an organization, newest first. There are few: see the limit. */

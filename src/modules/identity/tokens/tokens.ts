@@ -19,6 +19,8 @@ export interface TokenClaims {
   readonly name?: string
   readonly picture?: string
   readonly expiresAt: Date
+  /** When the provider issued the token; missing in tokens that do not say so. */
+  readonly issuedAt?: Date
 }
 
 /** Returns the key of a token. Throws if no key matches or the keys cannot be read. */
@@ -45,7 +47,7 @@ export function createTokenVerifier(deps: {
   return async (token: string): Promise<TokenClaims> => {
     try {
       const { payload } = await jwtVerify(token, deps.jwks, options)
-      const { sub, exp } = payload
+      const { sub, exp, iat } = payload
       if (exp === undefined || !isSubject(sub))
         throw unauthorized(
           'token_invalid',
@@ -55,6 +57,7 @@ export function createTokenVerifier(deps: {
         issuer: deps.issuerName ?? deps.issuer,
         subject: sub,
         expiresAt: new Date(exp * 1000),
+        ...(iat !== undefined && { issuedAt: new Date(iat * 1000) }),
         ...profileClaims(payload),
       }
     } catch (cause) {

@@ -1,7 +1,7 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
-import { credentialOf } from '../../../core/permissions/authorization.ts'
 import { type Endpoint, endpoint } from '../../../core/http/endpoint.ts'
+import { credentialOf } from '../../../core/permissions/authorization.ts'
 import type { Roles } from './role.service.ts'
 
 const role = z.enum(['client', 'operator']).meta({ examples: ['operator'] })

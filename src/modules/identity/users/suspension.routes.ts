@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { credentialOf } from '../../../core/permissions/authorization.ts'
 import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
 import { nonEmptyProse } from '../../../core/http/fields.ts'
+import { credentialOf } from '../../../core/permissions/authorization.ts'
 import type { Suspensions } from './suspension.service.ts'
 
 const access = { role: 'admin' } as const

@@ -81,6 +81,7 @@ export function createSuspensions({ transact, now, bus }: { transact: Transact; 
           .set({ suspended_at: null, suspension_reason: null })
           .where('id', '=', userId)
           .where('suspended_at', 'is not', null)
+          .where('deleted_at', 'is', null)
           .returning('id')
           .executeTakeFirst()
         if (!restored) {

@@ -31,6 +31,8 @@ export const User = defineEntity({
     /** When an admin suspended the user; null if not. The user's credentials are refused while it is set. */
     suspendedAt: p.datetime(3).nullable(),
     suspensionReason: p.text().nullable(),
+    /** When the person deleted the account. The row stays as a pseudonym, suspended and without anything personal. */
+    deletedAt: p.datetime(3).nullable(),
     /** Counts changes of the user's permissions: roles, address, certifications, suspension. Triggers increment it. */
     permissionsVersion: p.integer().default(0),
     /** When the permissions last changed, by the database's clock. */

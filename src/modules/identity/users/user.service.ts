@@ -5,8 +5,10 @@ import { createBatchLoader } from '../../../core/database/batch-loader.ts'
 import { columnsOf } from '../../../core/database/columns.ts'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Db, Tables } from '../../../core/database/tables.ts'
-import { notFound } from '../../../core/errors/errors.ts'
+import { notFound, unauthorized } from '../../../core/errors/errors.ts'
 import type { Transact } from '../../../core/events/transactor.ts'
+import type { Secrets } from '../../../core/secrets.ts'
+import { signInHash } from '../account/sign-in-hash.ts'
 import type { TokenClaims } from '../tokens/tokens.ts'
 import type { OnboardingFields } from './onboarding.ts'
 import type { UpdateProfile } from './profile.schema.ts'
@@ -57,9 +59,10 @@ export function createUsers(deps: {
   db: Db
   transact: Transact
   now: () => Date
+  secrets: Pick<Secrets, 'sign'>
   adminEmails: readonly string[]
 }) {
-  const { db, transact, now } = deps
+  const { db, transact, now, secrets } = deps
   const adminEmails = new Set(deps.adminEmails.map(lowerCase))
 
   const loadTokenUser = createBatchLoader(
@@ -110,6 +113,24 @@ export function createUsers(deps: {
   /** Returns the roles that a user may use: none while suspended. */
   const rolesOf = (user: RoleAttributes): Role[] => (user.suspended_at === null ? assignedRoles(user) : [])
 
+  /**
+   * Refuses a token from before the deletion of its account: a program that still has it would make a new account at once. Tokens have
+   * the time in seconds, so that one of the same second is refused too.
+   * @throws 401
+   */
+  async function requireNewSignIn(claims: TokenClaims): Promise<void> {
+    const ended = await db
+      .selectFrom('ended_sign_ins')
+      .select('ended_at')
+      .where('sign_in_hash', '=', signInHash(secrets, claims))
+      .executeTakeFirst()
+    if (ended && (claims.issuedAt ?? new Date(0)) <= ended.ended_at)
+      throw unauthorized(
+        'token_invalid',
+        'The account of this session was deleted. Sign in again to create a new one.',
+      )
+  }
+
   return {
     account,
 
@@ -117,6 +138,7 @@ export function createUsers(deps: {
     async forClaims(claims: TokenClaims): Promise<UserRow> {
       const known = await loadTokenUser(claims)
       if (known) return known
+      await requireNewSignIn(claims)
       const created = await db
         .insertInto('users')
         .values({

@@ -1,7 +1,7 @@
 import { ChatMessage } from '@wheelhouse/protocol'
 import { badRequest, forbidden } from '../../../core/errors/errors.ts'
-import { credentialOf } from '../../../core/permissions/authorization.ts'
 import { type Caller, type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
+import { credentialOf } from '../../../core/permissions/authorization.ts'
 import type { Messages } from '../messages/message.service.ts'
 import {
   AfterSeq,
