@@ -7,7 +7,6 @@ const groups: Readonly<Record<string, string>> = {
   auth: 'Your account: profile, onboarding, avatar, API keys',
   client: 'For clients, who own robots: profile, robots, datasets, invoices, statistics',
   operator: 'For operators: profile, schedule, certifications, robots they may operate, statistics',
-  organizations: 'Organizations: members, invitations, groups',
   invitations: 'Invitations to you, from organizations',
   sessions:
     'Teleoperation sessions: lifecycle, remote stops, gateway tickets, chat, log, extensions, ratings',
