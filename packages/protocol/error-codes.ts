@@ -96,6 +96,7 @@ export const errorCodeTexts = {
   invitation_invalid: 'The invitation is unknown, has expired or was used.',
   invitation_for_other_address: 'The invitation was sent to another verified address.',
   organization_limit_reached: 'The person or organization has as many of these as it may have.',
+  mapping_exists: 'The organization has a mapping for this name.',
   group_name_taken: 'Another group of the organization has this name.',
 
   // Sign-in

@@ -35,6 +35,9 @@ export const exampleIds = {
   group: 'e4c09a71-5d2f-4b86-83ea-9f17d0c6b253',
   invitation: '6a18f3d5-90be-4c27-b74d-c5e2086f9a31',
   serviceAccount: '95e0b2c8-7f41-4d3a-a86c-1b9d4e7f0635',
+  scimToken: '3c81f6a0-d95b-4e27-8b14-a60f72e9c3d5',
+  roleMapping: 'f84d2b19-6e70-4a5c-93c8-1e07b5d3a692',
+  domain: '50e9c7b3-2f16-48da-b7e4-c91d08f36a2b',
   delivery: 'd76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5',
 } as const
 

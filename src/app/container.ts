@@ -29,6 +29,7 @@ import { createNotificationServices, writeNotifications } from '../modules/notif
 import { createOperators } from '../modules/operators/index.ts'
 import { createMemberships } from '../modules/organizations/index.ts'
 import { createPayments } from '../modules/payments/index.ts'
+import { createProvisioning } from '../modules/provisioning/index.ts'
 import { createRecordingServices, watchLinks } from '../modules/recordings/index.ts'
 import { createRobotServices } from '../modules/robots/index.ts'
 import { createSearch } from '../modules/search/index.ts'
@@ -179,6 +180,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
       video: createVideo(core, { ...robots, ...sessions, guard: core.guards.media, turn: config.turn }),
       search: createSearch({ ...core, ...identity, ...robots, ...operators }),
       memberships,
+      provisioning: createProvisioning(core),
       close: closers.closeAll,
     }
     await core.jobs.open()

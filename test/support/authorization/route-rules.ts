@@ -69,11 +69,25 @@ const participants = (status: number, forAdmins = status) =>
     'admin key': forAdmins,
   })
 
+/** Expects 404 for a route of the settings of sign-in of an organization that nobody is a member of. */
+const strangers = (path: string, body?: object): Rule => ({
+  ...rule({ action: 'sign_in.manage' }, 404),
+  attempt: () => ({ path: `/api/organizations/${randomUUID()}${path}`, ...(body && { body }) }),
+})
+
 /** The rule of every route of the API, by method and path. */
 export const routeRules: Readonly<Record<string, Rule>> = {
   'GET /api/health': open(200),
   'GET /api/auth/cli': open(200),
   'GET /api/openapi.json': open(200),
+
+  // Callers are owners of their personal organizations: another one is unknown to them.
+  'GET /api/organizations/{id}/scim-tokens': strangers('/scim-tokens'),
+  'POST /api/organizations/{id}/scim-tokens': strangers('/scim-tokens', { name: 'x' }),
+  'DELETE /api/organizations/{id}/scim-tokens/{token_id}': strangers(`/scim-tokens/${randomUUID()}`),
+  'GET /api/organizations/{id}/role-mappings': strangers('/role-mappings'),
+  'POST /api/organizations/{id}/role-mappings': strangers('/role-mappings', { name: 'x', role: 'viewer' }),
+  'DELETE /api/organizations/{id}/role-mappings/{mapping_id}': strangers(`/role-mappings/${randomUUID()}`),
 
   'GET /api/auth/profile': everyone(200),
   'POST /api/auth/profile': { ...everyone(200), attempt: () => ({ body: {} }) },
