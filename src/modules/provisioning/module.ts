@@ -14,7 +14,8 @@ export const createProvisioning = (core: CoreServices) => ({
 export type Provisioning = ReturnType<typeof createProvisioning>
 
 /** Returns the endpoints with which owners set provisioning up. */
-export const provisioningRoutes = (provisioning: Provisioning): Endpoint[] => provisioningEndpoints(provisioning)
+export const provisioningRoutes = (provisioning: Provisioning): Endpoint[] =>
+  provisioningEndpoints(provisioning)
 
 /** Returns the SCIM server, whose requests, errors and media type are those of its standard. */
 export const scimServer = (provisioning: Provisioning, core: CoreServices): Middleware =>

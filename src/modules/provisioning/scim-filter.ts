@@ -1,5 +1,5 @@
-import SCIMMY from 'scimmy'
 import { type RawBuilder, sql } from 'kysely'
+import SCIMMY from 'scimmy'
 import { ENTERPRISE_SCHEMA, type FilterExpression, isId, scimError, USER_SCHEMA } from './scim-messages.ts'
 
 // Filters (RFC 7644, section 3.4.2.2) as conditions of SQL, so that a list is filtered where it is paged.
@@ -98,7 +98,8 @@ function attributeCondition(name: string, expression: unknown): Condition {
   const inExtension = enterprise !== name
   const schema = inExtension ? SCIMMY.Schemas.EnterpriseUser.definition : SCIMMY.Schemas.User.definition
   const known = schema.attributes.find(
-    (attribute) => attribute.name?.toLowerCase() === enterprise.toLowerCase() && attribute.config !== undefined,
+    (attribute) =>
+      attribute.name?.toLowerCase() === enterprise.toLowerCase() && attribute.config !== undefined,
   )
   if (!known || /^(password|groups)$/.test(known.name)) throw unknownAttribute(name)
   const parent = inExtension ? sql`scim_users.attributes -> ${ENTERPRISE_SCHEMA}` : sql`scim_users.attributes`

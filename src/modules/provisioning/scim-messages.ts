@@ -1,5 +1,5 @@
 import SCIMMY from 'scimmy'
-import { AppError } from '../../core/errors/errors.ts'
+import type { AppError } from '../../core/errors/errors.ts'
 
 // What SCIM messages mean (RFC 7643, RFC 7644), and what Microsoft Entra and Okta send in their stead. Only schemas, patches and filters of
 // scimmy are used: its resources have one handler and one address for the whole process, and here each organization has its own.
@@ -269,7 +269,8 @@ function optionalText(value: unknown, name: string): string | null {
 }
 
 function requireObject(body: unknown): Record<string, unknown> {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>
+  if (typeof body === 'object' && body !== null && !Array.isArray(body))
+    return body as Record<string, unknown>
   throw scimError(400, 'invalidSyntax', 'The body must be a JSON object.')
 }
 
@@ -356,7 +357,10 @@ export async function patchUser(row: ScimUserRow, operations: readonly Operation
 }
 
 /** Applies a patch to a group: to its members without the library, which compares every member with every one of the patch. @throws 400 */
-export async function patchGroup(row: ScimGroupRow, operations: readonly Operation[]): Promise<ScimGroupInput> {
+export async function patchGroup(
+  row: ScimGroupRow,
+  operations: readonly Operation[],
+): Promise<ScimGroupInput> {
   const members = new Set(row.members?.map(({ id }) => id))
   const others = operations.filter((given) => !changeMembers(members, given))
   const resource = groupResource({ ...row, members: [] }, '')

@@ -4,8 +4,8 @@ import { audit } from '../../core/audit/audit.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Transact } from '../../core/events/transactor.ts'
-import { isId } from './scim-messages.ts'
 import type { Provisioner } from './scim.service.ts'
+import { isId } from './scim-messages.ts'
 
 /** The prefix of SCIM tokens, by which scanners for secrets find them. */
 const SCIM_TOKEN_PREFIX = 'scim_'
@@ -146,7 +146,10 @@ export function createScimTokens(deps: { db: Db; transact: Transact; now: () => 
           .where('organization_id', '=', organizationId)
           .executeTakeFirstOrThrow()
         if (Number(count) >= MAX_ROLE_MAPPINGS)
-          throw conflict('organization_limit_reached', `An organization can have ${MAX_ROLE_MAPPINGS} mappings.`)
+          throw conflict(
+            'organization_limit_reached',
+            `An organization can have ${MAX_ROLE_MAPPINGS} mappings.`,
+          )
         if (group_id !== null) {
           const group = await tx.db
             .selectFrom('organization_groups')
@@ -158,7 +161,14 @@ export function createScimTokens(deps: { db: Db; transact: Transact; now: () => 
         }
         return await tx.db
           .insertInto('role_mappings')
-          .values({ id: randomUUID(), organization_id: organizationId, name, role, group_id, created_at: now() })
+          .values({
+            id: randomUUID(),
+            organization_id: organizationId,
+            name,
+            role,
+            group_id,
+            created_at: now(),
+          })
           .returningAll()
           .executeTakeFirstOrThrow()
       }).catch((cause) => {

@@ -1,6 +1,13 @@
 import type { Context, Middleware } from 'koa'
 import SCIMMY from 'scimmy'
-import { AppError, notAllowed, notFound, routeNotFound, toAppError, unauthorized } from '../../core/errors/errors.ts'
+import {
+  AppError,
+  notAllowed,
+  notFound,
+  routeNotFound,
+  toAppError,
+  unauthorized,
+} from '../../core/errors/errors.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import { hasBody } from '../../core/http/endpoint.ts'
 import { readBody, SCIM_TYPE } from '../../core/http/json-body.ts'
@@ -98,7 +105,8 @@ async function answer(deps: Deps, http: Context): Promise<Reply> {
     if (request.id !== undefined && !isId(request.id)) throw notFound(type === 'Users' ? 'User' : 'Group')
     const resource = type === 'Users' ? users(deps, request) : groups(deps, request)
     const handler = resource[`${method}${id === undefined ? '' : ' one'}`]
-    if (!handler) throw notAllowed(method, id === undefined ? ['GET', 'POST'] : ['GET', 'PUT', 'PATCH', 'DELETE'])
+    if (!handler)
+      throw notAllowed(method, id === undefined ? ['GET', 'POST'] : ['GET', 'PUT', 'PATCH', 'DELETE'])
     return await handler()
   }
   const described = describe(type, request)
@@ -120,7 +128,10 @@ async function authenticate(deps: Deps, http: Context, organizationId: string): 
   const by = token === undefined ? undefined : await deps.scimTokens.resolve(token, organizationId)
   if (!by) {
     await deps.rateLimits.consume(http, 'failed-auth', clientNetwork(http))
-    throw unauthorized('token_invalid', 'Send a SCIM token of this organization as Authorization: Bearer <token>.')
+    throw unauthorized(
+      'token_invalid',
+      'Send a SCIM token of this organization as Authorization: Bearer <token>.',
+    )
   }
   await deps.rateLimits.consume(http, 'default', `scim:${by.tokenId}`)
   return by
@@ -130,7 +141,11 @@ async function authenticate(deps: Deps, http: Context, organizationId: string): 
 async function bodyOf(http: Context): Promise<unknown> {
   if (!hasBody(http)) throw scimError(400, 'invalidSyntax', 'A JSON body is required.')
   if (!http.request.is('json', SCIM_TYPE))
-    throw new AppError(415, 'unsupported_media_type', `Content-Type must be ${SCIM_TYPE} or application/json.`)
+    throw new AppError(
+      415,
+      'unsupported_media_type',
+      `Content-Type must be ${SCIM_TYPE} or application/json.`,
+    )
   await readBody(http, async () => {})
   return http.request.body
 }
@@ -178,7 +193,10 @@ function users({ scim, threadTime }: Deps, { http, by, base, id = '' }: Request)
     'GET one': async () => ({ status: 200, body: view(await scim.user(by.organizationId, id)) }),
     POST: async () => {
       const body = await bodyOf(http)
-      const row = await scim.createUser(by, measure(() => readUser(body)))
+      const row = await scim.createUser(
+        by,
+        measure(() => readUser(body)),
+      )
       return { status: 201, body: view(row), location: location(row.id) }
     },
     'PUT one': async () => {
@@ -202,7 +220,8 @@ function users({ scim, threadTime }: Deps, { http, by, base, id = '' }: Request)
 function groups({ scim, threadTime }: Deps, { http, by, base, id = '' }: Request): Handlers {
   const measure = <T>(work: () => T): T => threadTime.measure('SCIM groups', by.organizationId, work)
   const selection = selectionOf(http)
-  const view = (row: Parameters<typeof groupResource>[0]) => measure(() => groupResource(row, base, selection))
+  const view = (row: Parameters<typeof groupResource>[0]) =>
+    measure(() => groupResource(row, base, selection))
   const location = (groupId: string) => `${base}/Groups/${groupId}`
   return {
     GET: async () => {
@@ -216,7 +235,10 @@ function groups({ scim, threadTime }: Deps, { http, by, base, id = '' }: Request
     }),
     POST: async () => {
       const body = await bodyOf(http)
-      const row = await scim.createGroup(by, measure(() => readGroup(body)))
+      const row = await scim.createGroup(
+        by,
+        measure(() => readGroup(body)),
+      )
       return { status: 201, body: view(row), location: location(row.id) }
     },
     'PUT one': async () => {

@@ -41,7 +41,9 @@ export function createScim(deps: { db: Db; transact: Transact; bus: Bus; now: ()
   const { db, transact, bus, now } = deps
 
   /** Runs a change, and ends what the users whose membership changed may no longer have, as soon as it is committed. */
-  async function change<T>(work: (tx: Tx, changed: (userIds: readonly string[]) => void) => Promise<T>): Promise<T> {
+  async function change<T>(
+    work: (tx: Tx, changed: (userIds: readonly string[]) => void) => Promise<T>,
+  ): Promise<T> {
     const affected = new Set<string>()
     const result = await transact((tx) => {
       affected.clear() // of an attempt before
@@ -105,7 +107,11 @@ export function createScim(deps: { db: Db; transact: Transact; bus: Bus; now: ()
     }))
   }
 
-  async function withMembers(rows: readonly GroupRow[], include: boolean, from: Db = db): Promise<ScimGroupRow[]> {
+  async function withMembers(
+    rows: readonly GroupRow[],
+    include: boolean,
+    from: Db = db,
+  ): Promise<ScimGroupRow[]> {
     const members = include
       ? await from
           .selectFrom('scim_group_members as member')
@@ -149,7 +155,12 @@ export function createScim(deps: { db: Db; transact: Transact; bus: Bus; now: ()
   }
 
   /** Locks the organization, so that concurrent requests cannot exceed a limit. @throws 403 */
-  async function requireRoom(tx: Tx, organizationId: string, table: 'scim_users' | 'scim_groups', max: number) {
+  async function requireRoom(
+    tx: Tx,
+    organizationId: string,
+    table: 'scim_users' | 'scim_groups',
+    max: number,
+  ) {
     await tx.db
       .selectFrom('organizations')
       .select('id')
