@@ -96,6 +96,10 @@ export const errorCodeTexts = {
   invitation_invalid: 'The invitation is unknown, has expired or was used.',
   invitation_for_other_address: 'The invitation was sent to another verified address.',
   organization_limit_reached: 'The person or organization has as many of these as it may have.',
+  domain_exists: 'The organization has this domain in its list.',
+  domain_taken: 'The domain is a verified one of another organization.',
+  domain_not_verified: 'The TXT record of the domain does not have the value.',
+  dns_unavailable: 'The name servers of the domain do not answer.',
   mapping_exists: 'The organization has a mapping for this name.',
   group_name_taken: 'Another group of the organization has this name.',
 

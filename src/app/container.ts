@@ -117,7 +117,9 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
     const admins = accounts.filter(({ role }) => role === 'admin').map(({ email }) => email)
     const settings = { ...config, adminEmails: [...config.adminEmails, ...admins] }
     const memberships = createMemberships(core)
+    const provisioning = createProvisioning(core)
     const identity = await createIdentity(core, {
+      joinProvisioned: provisioning.scim.joinProvisioned,
       settings,
       accounts,
       memberships,
@@ -180,7 +182,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
       video: createVideo(core, { ...robots, ...sessions, guard: core.guards.media, turn: config.turn }),
       search: createSearch({ ...core, ...identity, ...robots, ...operators }),
       memberships,
-      provisioning: createProvisioning(core),
+      provisioning,
       close: closers.closeAll,
     }
     await core.jobs.open()

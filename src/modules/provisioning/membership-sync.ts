@@ -4,6 +4,10 @@ import type { Db } from '../../core/database/tables.ts'
 import { causesOf } from '../../core/errors/error-causes.ts'
 import { conflict } from '../../core/errors/errors.ts'
 
+/** Organizations that a person joins with one sign-in. */
+const MAX_ORGANIZATIONS = 20
+/** What a new member is whom no mapping gives a role. */
+const DEFAULT_ROLE = sql.lit('viewer' satisfies OrganizationRole)
 /** The roles, the one with most permissions first. A person in several mapped groups has the first one. */
 const RANKED = sql`${OrganizationRole.options.map(String)}::text[]`
 
@@ -25,7 +29,7 @@ export async function syncMembers(
       select scim_users.id, scim_users.user_id, scim_users.role as given,
         (array_agg(mapping.role order by array_position(${RANKED}, mapping.role)) filter (where mapping.role is not null))[1] as role,
         array_agg(distinct mapping.group_id) filter (where mapping.group_id is not null) as group_ids,
-        coalesce((select default_role from organization_sign_in where organization_id = ${organizationId}), 'viewer') as default_role
+        ${DEFAULT_ROLE} as default_role
       from scim_users
       left join scim_group_members as grouped on grouped.user_id = scim_users.id
       left join scim_groups on scim_groups.id = grouped.group_id
@@ -96,8 +100,8 @@ export async function endMembers(db: Db, organizationId: string, ids: readonly s
 }
 
 /**
- * Links a provisioned user to the user who has its address as a verified one of a domain of the organization, or who is a member with
- * this verified address.
+ * Links provisioned users to the user who has their name as verified address, in a verified domain of the organization; in another
+ * domain, only to a member of it.
  */
 export async function linkUsers(db: Db, organizationId: string, ids: readonly string[]): Promise<void> {
   await sql`update scim_users set user_id = (
@@ -105,13 +109,31 @@ export async function linkUsers(db: Db, organizationId: string, ids: readonly st
       where lower(users.email collate "C") = lower(scim_users.user_name collate "C") and users.email_verified
         and users.service_of_id is null
         and not exists (select from scim_users as other where other.organization_id = ${organizationId} and other.user_id = users.id)
-        and exists (select from organization_members as member
-          where member.organization_id = ${organizationId} and member.user_id = users.id)
+        and (exists (select from organization_domains as domain
+            where domain.organization_id = ${organizationId} and domain.verified_at is not null
+              and domain.domain = lower(split_part(users.email, '@', 2) collate "C"))
+          or exists (select from organization_members as member
+            where member.organization_id = ${organizationId} and member.user_id = users.id))
       order by users.created_at, users.id limit 1)
     where organization_id = ${organizationId} and id = any(${[...ids]}::uuid[]) and user_id is null`.execute(
     db,
   )
 }
+
+/** Returns the provisioned users, each with its organization, that a user could be and that have no user yet. */
+export const provisionedAs = (db: Db, userId: string) =>
+  db
+    .selectFrom('users')
+    .innerJoin('scim_users', (join) =>
+      join.on(sql<boolean>`lower(scim_users.user_name collate "C") = lower(users.email collate "C")`),
+    )
+    .select(['scim_users.id', 'scim_users.organization_id'])
+    .where('users.id', '=', userId)
+    .where('users.email_verified', '=', true)
+    .where('scim_users.active', '=', true)
+    .where('scim_users.user_id', 'is', null)
+    .limit(MAX_ORGANIZATIONS)
+    .execute()
 
 /** Returns a refusal of the database to remove the last owner as the error for the caller. */
 export function asLastOwner(cause: unknown): unknown {

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa'
 import type { CoreServices } from '../../core/core-services.ts'
 import type { Endpoint } from '../../core/http/endpoint.ts'
+import { createDomains } from './domain.service.ts'
 import { provisioningEndpoints } from './provisioning.routes.ts'
 import { scimRoutes } from './scim.routes.ts'
 import { createScim } from './scim.service.ts'
@@ -8,6 +9,7 @@ import { createScimTokens } from './scim-token.service.ts'
 
 /** Creates the services with which identity providers of organizations provision members. */
 export const createProvisioning = (core: CoreServices) => ({
+  domains: createDomains(core),
   scim: createScim(core),
   scimTokens: createScimTokens(core),
 })

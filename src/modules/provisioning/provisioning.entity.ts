@@ -3,6 +3,21 @@ import { OrganizationRole } from '@wheelhouse/protocol'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 
+/** A domain of an organization. It is verified once its TXT record has the value. */
+export const OrganizationDomain = defineEntity({
+  name: 'OrganizationDomain',
+  tableName: 'organization_domains',
+  properties: {
+    id: p.uuid().primary(),
+    organization: () => referenceTo('Organization').deleteRule('cascade'),
+    domain: p.text(),
+    txtValue: p.text(),
+    verifiedAt: p.datetime(3).nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type OrganizationDomain = InferEntity<typeof OrganizationDomain>
+
 /** The role and the group of robots that members of a group of the identity provider get. */
 export const RoleMapping = defineEntity({
   name: 'RoleMapping',
@@ -10,7 +25,7 @@ export const RoleMapping = defineEntity({
   properties: {
     id: p.uuid().primary(),
     organization: () => referenceTo('Organization').deleteRule('cascade'),
-    /** The name of the group, or a value of the claim. */
+    /** The name of the group. */
     name: p.text(),
     role: p.enum(OrganizationRole.options).nullable(),
     groupId: p.uuid().nullable(),
@@ -86,6 +101,11 @@ export type ScimGroupMember = InferEntity<typeof ScimGroupMember>
 declare module '../../core/database/tables.ts' {
   interface Tables
     extends TablesOf<
-      typeof RoleMapping | typeof ScimToken | typeof ScimUser | typeof ScimGroup | typeof ScimGroupMember
+      | typeof OrganizationDomain
+      | typeof RoleMapping
+      | typeof ScimToken
+      | typeof ScimUser
+      | typeof ScimGroup
+      | typeof ScimGroupMember
     > {}
 }

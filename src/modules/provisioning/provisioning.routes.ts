@@ -4,9 +4,11 @@ import { iso } from '../../core/database/iso.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
 import { type Caller, type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
 import { line, timestamp } from '../../core/http/fields.ts'
+import { type Domains, txtNameOf } from './domain.service.ts'
 import type { ScimTokens } from './scim-token.service.ts'
 
 const TOKENS = '/api/organizations/{id}/scim-tokens'
+const DOMAINS = '/api/organizations/{id}/domains'
 const MAPPINGS = '/api/organizations/{id}/role-mappings'
 
 const ScimTokenView = z
@@ -42,18 +44,40 @@ const RoleMappingView = z
     description: 'The role, and the group of robots, of people in a group of the identity provider.',
   })
 
+const DOMAIN = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/
+const AddDomain = z.strictObject({
+  domain: z
+    .string()
+    .max(253)
+    .transform((text) => text.trim().toLowerCase())
+    .refine((text) => DOMAIN.test(text), 'must be a domain such as example.com')
+    .meta({ examples: ['example.com'] }),
+})
+
+const DomainView = z
+  .object({
+    id: idOf('domain'),
+    domain: z.string().meta({ examples: ['example.com'] }),
+    txt_name: z.string().meta({ examples: ['_wheelhouse.example.com'] }),
+    txt_value: z.string().meta({ examples: ['wheelhouse-verification=5f0c…9a'] }),
+    verified_at: timestamp.nullable(),
+  })
+  .meta({ id: 'OrganizationDomain', description: 'A domain, and the TXT record that verifies it.' })
+
+const domainParams = z.strictObject({ id: idOf('organization'), domain_id: idOf('domain') })
+
 /**
  * Returns the organization of a route whose settings a caller changes: the one that the request acts for.
  * @throws 404 for another one, 409 for a personal one
  */
-export function requireTeam({ organization, userId }: Caller, id: string): string {
+function requireTeam({ organization, userId }: Caller, id: string): string {
   if (id.toLowerCase() !== organization.id) throw notFound('Organization')
   if (organization.id === userId)
     throw conflict('personal_organization', 'A personal organization has no single sign-on. Create a team.')
   return organization.id
 }
 
-export const teamErrors = {
+const teamErrors = {
   personal_organization: 'when the organization is a personal one',
 } as const
 const limitErrors = {
@@ -61,10 +85,70 @@ const limitErrors = {
   organization_limit_reached: 'when the organization has as many of these as it may have',
 } as const
 
-/** Creates the endpoints of SCIM tokens and of role mappings. */
-export function provisioningEndpoints({ scimTokens }: { scimTokens: ScimTokens }): Endpoint[] {
+/** Creates the endpoints of domains, SCIM tokens and role mappings. */
+export function provisioningEndpoints({
+  scimTokens,
+  domains,
+}: {
+  scimTokens: ScimTokens
+  domains: Domains
+}): Endpoint[] {
   const access = { action: 'sign_in.manage' } as const
   return [
+    endpoint({
+      method: 'get',
+      path: DOMAINS,
+      list: true,
+      summary: 'Lists the domains of the organization, by name',
+      access,
+      params: idParams('organization'),
+      response: [200, z.object({ domains: z.array(DomainView) })],
+      errors: { 409: teamErrors },
+      run: async ({ caller, params }) => ({
+        domains: (await domains.list(requireTeam(caller, params.id))).map(domainView),
+      }),
+    }),
+    endpoint({
+      method: 'post',
+      path: DOMAINS,
+      summary: 'Adds a domain, which a TXT record verifies',
+      access,
+      params: idParams('organization'),
+      body: AddDomain,
+      response: [201, DomainView],
+      errors: { 409: { ...limitErrors, domain_exists: 'when the organization has the domain already' } },
+      run: async ({ caller, params, body }) =>
+        domainView(await domains.add(requireTeam(caller, params.id), body.domain)),
+    }),
+    endpoint({
+      method: 'post',
+      path: `${DOMAINS}/{domain_id}/verify`,
+      summary: 'Verifies a domain by its TXT record',
+      access,
+      params: domainParams,
+      response: [200, DomainView],
+      errors: {
+        409: {
+          ...teamErrors,
+          domain_not_verified: 'when the TXT record does not have the value',
+          domain_taken: 'when another organization has verified the domain',
+        },
+        503: { dns_unavailable: 'when the name servers of the domain do not answer' },
+      },
+      run: async ({ caller, params }) =>
+        domainView(await domains.verify(requireTeam(caller, params.id), caller.userId, params.domain_id)),
+    }),
+    endpoint({
+      method: 'delete',
+      path: `${DOMAINS}/{domain_id}`,
+      summary: 'Removes a domain; members stay',
+      access,
+      params: domainParams,
+      response: [204],
+      errors: { 409: teamErrors },
+      run: async ({ caller, params }) =>
+        domains.remove(requireTeam(caller, params.id), caller.userId, params.domain_id),
+    }),
     endpoint({
       method: 'get',
       path: TOKENS,
@@ -144,6 +228,14 @@ export function provisioningEndpoints({ scimTokens }: { scimTokens: ScimTokens }
     }),
   ]
 }
+
+const domainView = (row: Awaited<ReturnType<Domains['list']>>[number]) => ({
+  id: row.id,
+  domain: row.domain,
+  txt_name: txtNameOf(row.domain),
+  txt_value: row.txt_value,
+  verified_at: iso(row.verified_at),
+})
 
 const tokenView = (row: Awaited<ReturnType<ScimTokens['list']>>[number]) => ({
   id: row.id,

@@ -107,17 +107,23 @@ function attributeCondition(name: string, expression: unknown): Condition {
     return comparisons({ expression: sql`${parent} ->> ${known.name}`, kind: kindOf(known) }, expression)
   // Entra asks for `emails eq "…"`, which means their values.
   const parts = isParts(expression) ? expression : { value: expression }
-  const partsCondition = (entry: RawBuilder<unknown>) =>
+  const partsCondition = (entry: RawBuilder<unknown>, wanted: Record<string, unknown>) =>
     all(
-      Object.entries(parts).map(([part, inner]) => {
+      Object.entries(wanted).map(([part, inner]) => {
         const sub = known.subAttributes?.find(({ name: own }) => own.toLowerCase() === part.toLowerCase())
         if (!sub) throw unknownAttribute(`${name}.${part}`)
         return comparisons({ expression: sql`${entry} ->> ${sub.name}`, kind: kindOf(sub) }, inner)
       }),
     )
-  if (!known.config.multiValued) return partsCondition(sql`(${parent} -> ${known.name})`)
-  return sql<boolean>`exists (
-    select from jsonb_array_elements(coalesce(${parent} -> ${known.name}, '[]')) as entry where ${partsCondition(sql`entry`)})`
+  if (!known.config.multiValued) return partsCondition(sql`(${parent} -> ${known.name})`, parts)
+  const someEntry = (wanted: Record<string, unknown>) => sql<boolean>`exists (
+    select from jsonb_array_elements(coalesce(${parent} -> ${known.name}, '[]')) as entry
+    where ${partsCondition(sql`entry`, wanted)})`
+  // That an entry does not match says nothing about the others: none may.
+  const [part, inner] = Object.entries(parts)[0] ?? []
+  if (part !== undefined && Array.isArray(inner) && inner[0] === 'not' && Object.keys(parts).length === 1)
+    return sql<boolean>`not ${someEntry({ [part]: inner.slice(1) })}`
+  return someEntry(parts)
 }
 
 const kindOf = ({ type, config }: SCIMMY.Types.Attribute): Column['kind'] =>

@@ -5,7 +5,7 @@ import type { AppError } from '../../core/errors/errors.ts'
 // scimmy are used: its resources have one handler and one address for the whole process, and here each organization has its own.
 
 const { EnterpriseUser, Group: GroupSchema, User: UserSchema } = SCIMMY.Schemas
-const { Filter, SCIMError } = SCIMMY.Types
+const { Filter, Error: SCIMError } = SCIMMY.Types
 
 export const USER_SCHEMA = UserSchema.id
 export const ENTERPRISE_SCHEMA = EnterpriseUser.id

@@ -5,7 +5,7 @@ import type { Db } from '../../core/database/tables.ts'
 import { forbidden, notFound, uniqueViolation } from '../../core/errors/errors.ts'
 import type { Bus } from '../../core/events/bus.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
-import { asLastOwner, endMembers, linkUsers, syncMembers } from './membership-sync.ts'
+import { asLastOwner, endMembers, linkUsers, provisionedAs, syncMembers } from './membership-sync.ts'
 import { groupCondition, userCondition } from './scim-filter.ts'
 import {
   type FilterExpression,
@@ -246,6 +246,16 @@ export function createScim(deps: { db: Db; transact: Transact; bus: Bus; now: ()
   }
 
   return {
+    /** Makes a user a member where the verified address is provisioned. Called after a sign-in. */
+    async joinProvisioned(userId: string): Promise<void> {
+      const waiting = await provisionedAs(db, userId)
+      for (const { id, organization_id } of waiting)
+        await change(async (tx, changed) => {
+          await linkUsers(tx.db, organization_id, [id])
+          changed(await syncMembers(tx.db, organization_id, [id], { join: true }))
+        })
+    },
+
     user: (organizationId: string, id: string) => user(organizationId, id),
 
     group: (organizationId: string, id: string, members: boolean) => group(organizationId, id, { members }),

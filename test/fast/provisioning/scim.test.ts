@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createDomains } from '../../../src/modules/provisioning/domain.service.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
@@ -501,5 +502,77 @@ describe('members', () => {
     await patch(`/Users/${id}`, { op: 'replace', value: { active: false } })
     await waitFor(() => expect(lost).toContain(person.id))
     unsubscribe()
+  })
+})
+
+describe('domains', () => {
+  /** The domains of a team, with records instead of name servers. */
+  const withRecords = (records: Record<string, string[][]>) =>
+    createDomains({
+      ...world.platform.core,
+      resolveTxt: async (name) =>
+        records[name] ?? Promise.reject(Object.assign(new Error(name), { code: 'ENOTFOUND' })),
+    })
+
+  test('are verified by a TXT record, by one organization each', async () => {
+    const domain = `d${randomUUID().slice(0, 8)}.example`
+    const added = await team.asOwner('POST', '/domains', { domain: domain.toUpperCase() })
+    expect(added.status, JSON.stringify(added.body)).toBe(201)
+    expect(added.body).toMatchObject({ domain, txt_name: `_wheelhouse.${domain}`, verified_at: null })
+    expect((await team.asOwner('POST', '/domains', { domain })).status).toBe(409)
+    expect((await team.asOwner('POST', '/domains', { domain: 'no domain' })).status).toBe(400)
+
+    const none = withRecords({})
+    await expect(none.verify(team.id, owner.id, added.body.id)).rejects.toMatchObject({
+      code: 'domain_not_verified',
+    })
+    const { txt_name, txt_value } = added.body
+    const halves = [txt_value.slice(0, 9), txt_value.slice(9)]
+    const some = withRecords({ [txt_name]: [['other'], halves] })
+    expect((await some.verify(team.id, owner.id, added.body.id)).verified_at).toBeInstanceOf(Date)
+    expect((await team.asOwner('POST', `/domains/${added.body.id}/verify`)).status).toBe(200)
+
+    const other = await createTeam()
+    const second = await other.asOwner('POST', '/domains', { domain })
+    const taken = withRecords({ [txt_name]: [[second.body.txt_value]] })
+    await expect(taken.verify(other.id, owner.id, second.body.id)).rejects.toMatchObject({
+      code: 'domain_taken',
+    })
+    await expect(taken.verify(team.id, owner.id, second.body.id)).rejects.toMatchObject({ status: 404 })
+    const silent = createDomains({
+      ...world.platform.core,
+      resolveTxt: () => Promise.reject(new Error('no answer')),
+    })
+    await expect(silent.verify(other.id, owner.id, second.body.id)).rejects.toMatchObject({
+      code: 'dns_unavailable',
+    })
+    expect((await team.asOwner('DELETE', `/domains/${added.body.id}`)).status).toBe(204)
+    expect((await team.asOwner('GET', '/domains')).body.domains).toEqual([])
+  })
+
+  test('let people whom the organization has provisioned join with their first sign-in', async () => {
+    const domain = 'test.local'
+    const { body } = await team.asOwner('POST', '/domains', { domain })
+    const tokenOf = async (email: string) =>
+      world.platform.identity.builtIn!.issueDevToken({ email, name: 'New' })
+    const signIn = async (email: string) => {
+      const reply = await fetch(`${world.baseUrl}/api/auth/profile`, {
+        headers: { Authorization: `Bearer ${await tokenOf(email)}` },
+      })
+      return ((await reply.json()) as { id: string }).id
+    }
+    await newUser('early@test.local')
+    const early = await signIn('early@test.local')
+    expect((await team.members())[early], 'the domain is not verified yet').toBeUndefined()
+
+    await withRecords({ [body.txt_name]: [[body.txt_value]] }).verify(team.id, owner.id, body.id)
+    const id = await newUser('New.Person@test.local')
+    const joined = await signIn('new.person@test.local')
+    expect((await team.members())[joined]).toBe('viewer')
+    await newUser('else@where.example')
+    const elsewhere = await signIn('else@where.example')
+    expect((await team.members())[elsewhere]).toBeUndefined()
+    await patch(`/Users/${id}`, { op: 'Replace', path: 'active', value: 'False' })
+    expect((await team.members())[joined]).toBeUndefined()
   })
 })

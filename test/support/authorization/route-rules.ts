@@ -82,6 +82,10 @@ export const routeRules: Readonly<Record<string, Rule>> = {
   'GET /api/openapi.json': open(200),
 
   // Callers are owners of their personal organizations: another one is unknown to them.
+  'GET /api/organizations/{id}/domains': strangers('/domains'),
+  'POST /api/organizations/{id}/domains': strangers('/domains', { domain: 'example.com' }),
+  'POST /api/organizations/{id}/domains/{domain_id}/verify': strangers(`/domains/${randomUUID()}/verify`),
+  'DELETE /api/organizations/{id}/domains/{domain_id}': strangers(`/domains/${randomUUID()}`),
   'GET /api/organizations/{id}/scim-tokens': strangers('/scim-tokens'),
   'POST /api/organizations/{id}/scim-tokens': strangers('/scim-tokens', { name: 'x' }),
   'DELETE /api/organizations/{id}/scim-tokens/{token_id}': strangers(`/scim-tokens/${randomUUID()}`),

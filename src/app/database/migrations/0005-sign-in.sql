@@ -1,25 +1,4 @@
--- Single sign-on and provisioning (SCIM) of organizations.
-
-create table organization_sign_in (
-  organization_id uuid primary key,
-  -- The OpenID Connect provider; null while an organization has provisioning only.
-  issuer text,
-  client_id text,
-  -- Encrypted; null for a public client.
-  client_secret text,
-  -- Whether members with an address of a verified domain act for the organization only after signing in there.
-  enforced boolean not null default false,
-  -- The claim whose values `role_mappings` maps to roles.
-  role_claim text,
-  -- What new members are whom no mapping gives a role.
-  default_role text not null default 'viewer',
-  updated_at timestamptz(3) not null default now(),
-  constraint organization_sign_in_default_role_check check (default_role in ('owner', 'admin', 'supervisor', 'operator', 'viewer', 'billing')),
-  constraint organization_sign_in_complete check ((issuer is null) = (client_id is null) and (issuer is not null or (not enforced and client_secret is null))),
-  -- A provider authenticates the users of its issuer, so two organizations must not share one.
-  constraint one_organization_per_issuer unique (issuer),
-  constraint organization_sign_in_organization_id_foreign foreign key (organization_id) references organizations (id) on update cascade on delete cascade
-);
+-- Verified domains and provisioning (SCIM) of organizations.
 
 create table organization_domains (
   id uuid primary key,
@@ -35,7 +14,7 @@ create table organization_domains (
 );
 create unique index one_organization_per_domain on organization_domains (domain) where verified_at is not null;
 
--- From the name of a group of the identity provider, or a value of a claim, to a role and a group of robots.
+-- From the name of a group of the identity provider to a role and a group of robots.
 create table role_mappings (
   id uuid primary key,
   organization_id uuid not null,
@@ -87,6 +66,7 @@ create table scim_users (
 );
 create unique index one_scim_user_per_name on scim_users (organization_id, lower(user_name collate "C"));
 create unique index one_scim_user_per_user on scim_users (organization_id, user_id) where user_id is not null;
+create index scim_users_unlinked on scim_users (lower(user_name collate "C")) where user_id is null;
 create index scim_users_by_external_id on scim_users (organization_id, external_id) where external_id is not null;
 create index scim_users_oldest on scim_users (organization_id, created_at, id);
 
