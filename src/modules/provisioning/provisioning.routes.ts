@@ -49,9 +49,9 @@ const AddDomain = z.strictObject({
   domain: z
     .string()
     .max(253)
+    .meta({ examples: ['example.com'] })
     .transform((text) => text.trim().toLowerCase())
-    .refine((text) => DOMAIN.test(text), 'must be a domain such as example.com')
-    .meta({ examples: ['example.com'] }),
+    .refine((text) => DOMAIN.test(text), 'must be a domain such as example.com'),
 })
 
 const DomainView = z
