@@ -99,6 +99,11 @@ export const errorCodeTexts = {
   organization_limit_reached: 'The person or organization has as many of these as it may have.',
   service_account_limit_reached: 'The organization has as many service accounts as it may have.',
   api_key_not_rotatable: 'The API key has ended or has a successor.',
+  domain_exists: 'The organization has this domain in its list.',
+  domain_taken: 'The domain is a verified one of another organization.',
+  domain_not_verified: 'The TXT record of the domain does not have the value.',
+  dns_unavailable: 'The name servers of the domain do not answer.',
+  mapping_exists: 'The organization has a mapping for this name.',
   group_name_taken: 'Another group of the organization has this name.',
 
   grant_exists: 'The organization has access to data of this robot already.',

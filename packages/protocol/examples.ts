@@ -37,6 +37,9 @@ export const exampleIds = {
   serviceAccount: '95e0b2c8-7f41-4d3a-a86c-1b9d4e7f0635',
   dataGrant: '3f0d8b62-c97e-4a15-b4e8-2d71f6a90c53',
   dataExport: '81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9',
+  scimToken: '3c81f6a0-d95b-4e27-8b14-a60f72e9c3d5',
+  roleMapping: 'f84d2b19-6e70-4a5c-93c8-1e07b5d3a692',
+  domain: '50e9c7b3-2f16-48da-b7e4-c91d08f36a2b',
   delivery: 'd76b03e8-5f1a-4c92-8d47-2e90a6c3f1b5',
 } as const
 

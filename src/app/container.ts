@@ -30,6 +30,7 @@ import { createNotificationServices, writeNotifications } from '../modules/notif
 import { createOperators } from '../modules/operators/index.ts'
 import { createDataGrants, createMemberships, createOrganizations } from '../modules/organizations/index.ts'
 import { createPayments } from '../modules/payments/index.ts'
+import { createProvisioning } from '../modules/provisioning/index.ts'
 import { createRecordingServices, watchLinks } from '../modules/recordings/index.ts'
 import { createRobotServices } from '../modules/robots/index.ts'
 import { createSearch } from '../modules/search/index.ts'
@@ -124,7 +125,9 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
     const admins = accounts.filter(({ role }) => role === 'admin').map(({ email }) => email)
     const settings = { ...config, adminEmails: [...config.adminEmails, ...admins] }
     const memberships = createMemberships(core)
+    const provisioning = createProvisioning(core)
     const identity = await createIdentity(core, {
+      joinProvisioned: provisioning.scim.joinProvisioned,
       settings,
       accounts,
       memberships,
@@ -189,6 +192,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
       ...createOrganizations(core, { mailer }),
       auditChain,
       dataGrants: createDataGrants(core),
+      provisioning,
       close: closers.closeAll,
     }
     await core.jobs.open()

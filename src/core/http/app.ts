@@ -291,7 +291,7 @@ function routeOf(ctx: Koa.Context): string {
   const matched: unknown = Reflect.get(ctx, '_matchedRoute') // set by the router
   if (typeof matched === 'string') return matched.replace(/:(\w+)/g, '{$1}')
   if (FIXED_ROUTES.has(ctx.path)) return ctx.path
-  const folder = /^\/(auth|idp|dashboard|demo|docs|downloads|datasets|api\/datasets)(?=\/|$)/.exec(
+  const folder = /^\/(auth|idp|scim|dashboard|demo|docs|downloads|datasets|api\/datasets)(?=\/|$)/.exec(
     ctx.path,
   )?.[0]
   return folder ? `${folder}/*` : 'other'

@@ -14,13 +14,16 @@ const MAX_NAMES = 2_000
 /** Entries of objects and arrays: room for 6,000 ids, which fill a body. */
 const MAX_ENTRIES = 10_000
 
+/** The type of JSON of identity providers that provision users (RFC 7644, section 3.1). */
+export const SCIM_TYPE = 'application/scim+json'
+
 /** The type of a form, which pages read themselves. */
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 const readText = bodyParser({
   enableTypes: ['text'],
   parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'],
-  extendTypes: { text: ['application/json', FORM_TYPE, ...TEXT_TYPES] },
+  extendTypes: { text: ['application/json', SCIM_TYPE, FORM_TYPE, ...TEXT_TYPES] },
   textLimit: JSON_LIMIT,
   encoding: 'utf-8',
 })
@@ -33,7 +36,7 @@ export const readBody: Middleware = async (ctx, next) => {
   await readText(ctx, async () => {})
   const text: unknown = ctx.request.body
   if (typeof text === 'string') {
-    if (ctx.request.is('json')) ctx.request.body = parseJson(text)
+    if (ctx.request.is('json', SCIM_TYPE)) ctx.request.body = parseJson(text)
     else if (text.length > MAX_TEXT_CHARACTERS && ctx.request.is(...TEXT_TYPES))
       throw new AppError(413, 'payload_too_large', 'The request body is too large. Send less.')
   }

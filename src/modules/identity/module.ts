@@ -33,16 +33,18 @@ export async function createIdentity(
   options: {
     readonly settings: IdentitySettings
     readonly memberships: Memberships
+    /** Makes a user a member of the organizations that have provisioned the verified address. */
+    readonly joinProvisioned: (userId: string) => Promise<void>
     /** Accounts that the built-in identity provider offers on its sign-in page. */
     readonly accounts: readonly DevAccount[]
     /** Whether other machines can reach the built-in identity provider. */
     readonly insecure?: boolean
   },
 ) {
-  const { settings, accounts, memberships } = options
+  const { settings, accounts, memberships, joinProvisioned } = options
   const { corsOrigins } = settings
   const oidc = await createOidc({ ...core, config: settings, accounts, insecure: options.insecure ?? false })
-  const users = createUsers({ ...core, adminEmails: settings.adminEmails })
+  const users = createUsers({ ...core, adminEmails: settings.adminEmails, joinProvisioned })
   const apiKeys = createApiKeys(core)
   core.jobs.register(UNUSED_KEYS, apiKeys.reportUnused)
   const { verifyToken } = oidc

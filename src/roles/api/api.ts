@@ -21,6 +21,7 @@ import { notificationEndpoints, unsubscribePage } from '../../modules/notificati
 import { operatorsEndpoints } from '../../modules/operators/index.ts'
 import { dataGrantEndpoints, organizationEndpoints } from '../../modules/organizations/index.ts'
 import { onboardingPage, paymentEndpoints } from '../../modules/payments/index.ts'
+import { provisioningRoutes, scimServer } from '../../modules/provisioning/index.ts'
 import { recordingsEndpoints } from '../../modules/recordings/index.ts'
 import { robotsEndpoints } from '../../modules/robots/index.ts'
 import { searchEndpoint } from '../../modules/search/index.ts'
@@ -70,6 +71,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...jobEndpoints(platform.jobControl, core),
     ...billingEndpoints(billing),
     ...paymentEndpoints(platform),
+    ...provisioningRoutes(platform.provisioning),
     healthEndpoint(core),
     statsEndpoint(core),
     ...supportEndpoints(platform.support, core),
@@ -136,6 +138,7 @@ export function createApi(
       hubPages({ ...platform.datasets, ...platform, ...core, authenticate }),
       ...options.pages,
       ...mcpEndpoint({ ...core, ...identity, requestLimits, directStop }, endpoints),
+      scimServer(platform.provisioning, core),
       limitLogins(rateLimits, core.report),
       ...(platform.payments ? [onboardingPage({ auth, payments: platform.payments })] : []),
       loginRoutes({ ...core, ...identity, corsOrigins: config.corsOrigins }),

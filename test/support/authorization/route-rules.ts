@@ -75,8 +75,7 @@ const participants = (status: number, forAdmins = status) =>
   })
 
 /** Expects the manager of the organization to pass, and 404 for everybody who acts for another one. */
-const accountManagers = (status: number) =>
-  rule({ action: 'service_accounts.manage' }, 404, { client: status, 'client key': status })
+const accountManagers = (status: number) => rule({}, 404, { client: status, 'client key': status })
 const newAccount = async (at: AuthorizationWorld) => {
   const path = `/api/organizations/${at.client.id}/service-accounts`
   return `${path}/${(await at.client.post(path, { name: 'x' })).body.id}`
@@ -85,12 +84,29 @@ const newAccountKey = async (at: AuthorizationWorld) => {
   const path = `${await newAccount(at)}/keys`
   return `${path}/${(await at.client.post(path, { scopes: ['read'], expiresInDays: 1 })).body.id}`
 }
+/** Expects 404 for a route of the settings of sign-in of an organization that nobody is a member of. */
+const strangers = (path: string, body?: object): Rule => ({
+  ...rule({}, 404),
+  attempt: () => ({ path: `/api/organizations/${randomUUID()}${path}`, ...(body && { body }) }),
+})
 
 /** The rule of every route of the API, by method and path. */
 export const routeRules: Readonly<Record<string, Rule>> = {
   'GET /api/health': open(200),
   'GET /api/auth/cli': open(200),
   'GET /api/openapi.json': open(200),
+
+  // Callers are owners of their personal organizations: another one is unknown to them.
+  'GET /api/organizations/{id}/domains': strangers('/domains'),
+  'POST /api/organizations/{id}/domains': strangers('/domains', { domain: 'example.com' }),
+  'POST /api/organizations/{id}/domains/{domain_id}/verify': strangers(`/domains/${randomUUID()}/verify`),
+  'DELETE /api/organizations/{id}/domains/{domain_id}': strangers(`/domains/${randomUUID()}`),
+  'GET /api/organizations/{id}/scim-tokens': strangers('/scim-tokens'),
+  'POST /api/organizations/{id}/scim-tokens': strangers('/scim-tokens', { name: 'x' }),
+  'DELETE /api/organizations/{id}/scim-tokens/{token_id}': strangers(`/scim-tokens/${randomUUID()}`),
+  'GET /api/organizations/{id}/role-mappings': strangers('/role-mappings'),
+  'POST /api/organizations/{id}/role-mappings': strangers('/role-mappings', { name: 'x', role: 'viewer' }),
+  'DELETE /api/organizations/{id}/role-mappings/{mapping_id}': strangers(`/role-mappings/${randomUUID()}`),
 
   'GET /api/auth/profile': everyone(200),
   'POST /api/auth/profile': { ...people(everyone(200)), attempt: () => ({ body: {} }) },
@@ -113,18 +129,18 @@ export const routeRules: Readonly<Record<string, Rule>> = {
   'DELETE /api/auth/account': { ...sessionOnly(400), attempt: () => ({ body: { confirm: 'someone' } }) },
 
   'GET /api/organizations/{id}/grants': {
-    ...rule({ action: 'grants.manage' }, 404, { client: 200, 'client key': 200 }),
+    ...rule({}, 404, { client: 200, 'client key': 200 }),
     attempt: (at) => ({ path: `/api/organizations/${at.client.id}/grants` }),
   },
   'POST /api/organizations/{id}/grants': {
-    ...rule({ action: 'grants.manage' }, 404, { client: 201, 'client key': 201 }),
+    ...rule({}, 404, { client: 201, 'client key': 201 }),
     attempt: async (at) => ({
       path: `/api/organizations/${at.client.id}/grants`,
       body: await at.newGrant(),
     }),
   },
   'DELETE /api/organizations/{id}/grants/{grant_id}': {
-    ...rule({ action: 'grants.manage' }, 404, { client: 204, 'client key': 204 }),
+    ...rule({}, 404, { client: 204, 'client key': 204 }),
     attempt: async (at) => ({
       path: `/api/organizations/${at.client.id}/grants/${await at.granted()}`,
     }),
@@ -481,7 +497,7 @@ export const routeRules: Readonly<Record<string, Rule>> = {
 
   'GET /api/admin/audit': admins(200),
   'GET /api/organizations/{id}/audit': {
-    ...rule({ action: 'audit.read' }, 404, { client: 200, 'client key': 200 }),
+    ...rule({}, 404, { client: 200, 'client key': 200 }),
     attempt: (at) => ({ path: `/api/organizations/${at.client.id}/audit` }),
   },
   'GET /api/admin/overview': admins(200),

@@ -61,8 +61,10 @@ export function createUsers(deps: {
   now: () => Date
   secrets: Pick<Secrets, 'sign'>
   adminEmails: readonly string[]
+  /** Makes a user a member of the organizations that have provisioned the verified address. */
+  joinProvisioned?: (userId: string) => Promise<void>
 }) {
-  const { db, transact, now, secrets } = deps
+  const { db, transact, now, secrets, joinProvisioned = async () => {} } = deps
   const adminEmails = new Set(deps.adminEmails.map(lowerCase))
 
   const loadTokenUser = createBatchLoader(
@@ -153,7 +155,10 @@ export function createUsers(deps: {
         .onConflict((conflict) => conflict.columns(['issuer', 'subject']).doNothing())
         .returningAll()
         .executeTakeFirst()
-      if (created) return created
+      if (created) {
+        await joinProvisioned(created.id)
+        return created
+      }
       // A concurrent request created the user. The insert waited for its commit, so the row is visible now.
       const concurrent = await loadTokenUser(claims)
       if (!concurrent) throw new Error('The user was deleted while it was being created')
@@ -172,6 +177,7 @@ export function createUsers(deps: {
         })
         .where('id', '=', userId)
         .execute()
+      await joinProvisioned(userId)
       return await account(userId)
     },
 

@@ -42,6 +42,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'docs/recordings.md',
     'docs/foxglove.md',
     'docs/webhooks.md',
+    'docs/sign-in.md',
     'docs/mcp.md',
     'docs/cli.md',
     'packages/cli/README.md',

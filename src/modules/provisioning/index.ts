@@ -1,0 +1,1 @@
+export { createProvisioning, provisioningRoutes, scimServer } from './module.ts'
