@@ -95,7 +95,6 @@ export const errorCodeTexts = {
   already_member: 'The user is a member of the organization.',
   invitation_exists: 'The address has an invitation that is open.',
   invitation_invalid: 'The invitation is unknown, has expired or was used.',
-  invitation_for_other_address: 'The invitation was sent to another verified address.',
   organization_limit_reached: 'The person or organization has as many of these as it may have.',
   service_account_limit_reached: 'The organization has as many service accounts as it may have.',
   api_key_not_rotatable: 'The API key has ended or has a successor.',

@@ -51,7 +51,7 @@ export const notificationTexts: Readonly<Record<NotificationType, string>> = {
   'role.removed': 'An administrator has removed one of your roles',
   'account.suspended': 'An administrator has suspended your account',
   'account.restored': 'Your account is no longer suspended',
-  'api_key.unused': 'An API key is not used',
+  'api_key.unused': 'A key is not used',
   'invoice.issued': 'An invoice was issued',
   'invoice.paid': 'An invoice was paid',
   'invoice.payment_failed': 'An invoice could not be charged',

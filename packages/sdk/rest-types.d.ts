@@ -428,6 +428,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes your account for good, with all credentials; records that the law demands keep a pseudonym
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        delete: operations["deleteAuthAccount"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/api-keys": {
         parameters: {
             query?: never;
@@ -524,6 +544,86 @@ export interface paths {
          * @description This needs no credential. A credential in the request is ignored.
          */
         get: operations["getAuthCli"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/data-export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Starts an export of everything that the platform holds about you
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        post: operations["postAuthDataExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/data-exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the exports of your data, newest first
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        get: operations["getAuthDataExports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/data-exports/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows an export of your data and its progress
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        get: operations["getAuthDataExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/data-exports/{id}/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Downloads an export of your data as one JSON file, for 24 hours
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        get: operations["getAuthDataExportDownload"];
         put?: never;
         post?: never;
         delete?: never;
@@ -924,6 +1024,26 @@ export interface paths {
         patch: operations["patchClientRobotCamera"];
         trace?: never;
     };
+    "/api/client/robots/{id}/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what the platform collects about one of your robots: rate, format, retention, and how to get it
+         * @description This needs the client role, and a session token or an API key.
+         */
+        get: operations["getClientRobotData"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/robots/{id}/health": {
         parameters: {
             query?: never;
@@ -998,6 +1118,26 @@ export interface paths {
          * @description This needs the client role, and a session token or an API key.
          */
         post: operations["postClientRobotToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/robots/{id}/transfer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Transfers a robot to another organization of yours; its past sessions stay where they are
+         * @description This needs the client role, and a session token or an API key.
+         */
+        post: operations["postClientRobotTransfer"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1122,6 +1262,46 @@ export interface paths {
         get: operations["getHealth"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the open invitations to your verified address
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        get: operations["getInvitations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations/{token}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accepts an invitation, once: you become a member
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        post: operations["postInvitationAccept"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1483,6 +1663,406 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the organizations that you may act for, your personal one first
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizations"];
+        put?: never;
+        /**
+         * Creates a team, whose owner you are
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        post: operations["postOrganizations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns an organization, and what you are in it
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Changes the name of a team
+         * @description This needs an account, and a session token or an API key.
+         */
+        patch: operations["patchOrganization"];
+        trace?: never;
+    };
+    "/api/organizations/{id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the audit log of an organization, newest first, or downloads its chain as NDJSON or CSV
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the domains of the organization, by name
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationDomains"];
+        put?: never;
+        /**
+         * Adds a domain, which a TXT record verifies
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postOrganizationDomains"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/domains/{domain_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes a domain; members stay
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationDomain"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/domains/{domain_id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verifies a domain by its TXT record
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postOrganizationDomainVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the access to data of robots that your organization has given and received
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationGrants"];
+        put?: never;
+        /**
+         * Grants another organization read access to data of one of your robots
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postOrganizationGrants"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/grants/{grant_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revokes access to data of a robot at once; running downloads end
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the groups of an organization by name
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationGroups"];
+        put?: never;
+        /**
+         * Creates a group
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postOrganizationGroups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/groups/{group_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a group; its robots stay without one
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationGroup"];
+        options?: never;
+        head?: never;
+        /**
+         * Renames a group
+         * @description This needs an account, and a session token or an API key.
+         */
+        patch: operations["patchOrganizationGroup"];
+        trace?: never;
+    };
+    "/api/organizations/{id}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the open invitations of an organization, the newest first
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationInvitations"];
+        put?: never;
+        /**
+         * Invites a person by mail, for seven days; only the mail contains the token
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postOrganizationInvitations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/invitations/{invitation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revokes an invitation
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the members of an organization, the oldest first
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/members/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes a member, or leaves the organization; sockets, downloads and keys end at once
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes the role or the groups of a member; open sockets that are no longer allowed close
+         * @description This needs an account, and a session token or an API key.
+         */
+        patch: operations["patchOrganizationMember"];
+        trace?: never;
+    };
+    "/api/organizations/{id}/role-mappings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what groups of the identity provider mean in the organization, by name
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationRoleMappings"];
+        put?: never;
+        /**
+         * Maps a group of the identity provider to a role, a group of robots, or both
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postOrganizationRoleMappings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/role-mappings/{mapping_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes a role mapping
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationRoleMapping"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/scim-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the SCIM tokens of the organization, newest first
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationScimTokens"];
+        put?: never;
+        /**
+         * Creates a SCIM token. Only this response contains the token
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postOrganizationScimTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/scim-tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revokes a SCIM token immediately
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationScimToken"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2828,6 +3408,14 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The confirmation that you delete your account. */
+        AccountDeletion: {
+            /**
+             * @description Your e-mail address or your display name, in capital or small letters.
+             * @example ada@example.com
+             */
+            confirm: string;
+        };
         /** @description What the robots of an owner did in the last 24 hours. */
         Activity: {
             /**
@@ -3984,6 +4572,24 @@ export interface components {
              */
             url: string;
         };
+        /** @description A new SCIM token, including the token itself. */
+        CreatedScimToken: {
+            /**
+             * Format: uuid
+             * @example 3c81f6a0-d95b-4e27-8b14-a60f72e9c3d5
+             */
+            id: string;
+            /** @example Entra */
+            name: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            last_used_at: string | null;
+            /** @example scim_7mB…4Qw */
+            token: string;
+        };
         /** @description The id and status of a new session. */
         CreatedSession: {
             /**
@@ -3993,6 +4599,91 @@ export interface components {
             sessionId: string;
             /** @description ACTIVE for a started session, PENDING for a scheduled one. */
             status: components["schemas"]["SessionStatus"];
+        };
+        /** @description An export of what the platform holds about you. */
+        DataExport: {
+            /**
+             * Format: uuid
+             * @example 81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9
+             */
+            id: string;
+            status: components["schemas"]["StoredExportStatus"];
+            /**
+             * @description Entries written so far.
+             * @example 4821
+             */
+            rows: number;
+            /**
+             * @description Size so far, as downloaded.
+             * @example 964200
+             */
+            bytes: number;
+            /**
+             * @description Why it failed; null unless FAILED.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the platform deletes it.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            expires_at: string;
+        };
+        /** @description Read access of another organization to data of one robot, which its owner can revoke. */
+        DataGrant: {
+            /**
+             * Format: uuid
+             * @example 3f0d8b62-c97e-4a15-b4e8-2d71f6a90c53
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /** @example Warehouse arm */
+            robot_name: string;
+            /**
+             * Format: uuid
+             * @description The organization that grants the access.
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            organization_id: string;
+            /** @example Ada */
+            organization_name: string;
+            /**
+             * Format: uuid
+             * @description The organization that may read.
+             * @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74
+             */
+            to_organization_id: string;
+            /** @example Arm Repairs GmbH */
+            to_organization_name: string;
+            /**
+             * @description What may be read: recordings, datasets with their episodes, the log, or the health of the robot.
+             * @example [
+             *       "recordings",
+             *       "log"
+             *     ]
+             */
+            scopes: ("recordings" | "datasets" | "log" | "health")[];
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description When the access ends; null until it is revoked.
+             * @example 2027-05-20T00:00:00.000Z
+             */
+            expires_at: string | null;
         };
         /** @description The episodes that one robot has recorded. */
         Dataset: {
@@ -4349,6 +5040,29 @@ export interface components {
              * @example false
              */
             direct: boolean;
+        };
+        /** @description Everything that the platform holds about a person. */
+        ExportedData: {
+            /** @constant */
+            format: "wheelhouse-data-export";
+            /** @constant */
+            version: 1;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description A list of entries for each part that docs/data.md describes.
+             * @example {
+             *       "avatar": []
+             *     }
+             */
+            parts: {
+                [key: string]: {
+                    [key: string]: unknown;
+                }[];
+            };
         };
         /** @description The extension request was sent to the operator. */
         ExtensionReceipt: {
@@ -4820,6 +5534,33 @@ export interface components {
              */
             battery: number;
         };
+        /** @description Read access to the data of a robot for another organization. */
+        NewDataGrant: {
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /**
+             * Format: uuid
+             * @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74
+             */
+            to_organization_id: string;
+            /**
+             * @description What may be read: recordings, datasets with their episodes, the log, or the health of the robot.
+             * @example [
+             *       "recordings",
+             *       "log"
+             *     ]
+             */
+            scopes: ("recordings" | "datasets" | "log" | "health")[];
+            /**
+             * @description When the access ends; null until it is revoked.
+             * @default null
+             * @example 2027-05-20T00:00:00.000Z
+             */
+            expires_at: string | null;
+        };
         /**
          * @description The robot, start time and planned length of a new session.
          * @example {
@@ -4941,6 +5682,41 @@ export interface components {
             onboarded: boolean;
             roles: components["schemas"]["Role"][];
             missing: ("role" | "client_profile" | "operator_profile")[];
+        };
+        /** @description An invitation that has not been accepted. */
+        OpenInvitation: {
+            /**
+             * Format: uuid
+             * @example 6a18f3d5-90be-4c27-b74d-c5e2086f9a31
+             */
+            id: string;
+            /** @example grace@example.com */
+            email: string;
+            /**
+             * @description What the member may do. docs/permissions.md lists it.
+             * @example operator
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            expires_at: string;
+            /**
+             * @description The groups whose robots the member may see; null for all robots of the organization.
+             * @example [
+             *       "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+             *     ]
+             */
+            group_ids: string[] | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /** @description When the mail server accepted the mail; null before. */
+            delivered_at: string | null;
         };
         /** @description The open session, the next sessions, the free robots and the week of an operator. */
         OperatorOverview: {
@@ -5316,6 +6092,189 @@ export interface components {
             rating_average: number | null;
             /** @example 47 */
             rating_count: number;
+        };
+        /** @description An organization, and what you are in it. */
+        Organization: {
+            /**
+             * Format: uuid
+             * @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74
+             */
+            id: string;
+            /** @example Harbour Robotics */
+            name: string;
+            /**
+             * @description personal: that of one person, with the id of the user. team: one that a person has created.
+             * @example team
+             * @enum {string}
+             */
+            kind: "personal" | "team";
+            /**
+             * @description What the member may do. docs/permissions.md lists it.
+             * @example operator
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+            /**
+             * @description The groups whose robots the member may see; null for all robots of the organization.
+             * @example [
+             *       "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+             *     ]
+             */
+            group_ids: string[] | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        /** @description A page of the audit log of an organization. */
+        OrganizationAudit: {
+            entries: components["schemas"]["OrganizationAuditEntry"][];
+            /** @description The newest sealed entry; null without one. Note it: a later export has to contain its hash. */
+            head: {
+                /** @example 812 */
+                seq: number;
+                /** @example 9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab */
+                hash: string;
+            } | null;
+        };
+        /** @description An action that concerns an organization. */
+        OrganizationAuditEntry: {
+            /** @example 4711 */
+            id: number;
+            /**
+             * @description The place in the chain of the organization, from 1 without gaps; null for about a second, until the entry is sealed.
+             * @example 812
+             */
+            seq: number | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
+            /** @description Null when the platform itself performed the action. */
+            actor_id: string | null;
+            /** @example Ada */
+            actor_name: string | null;
+            /**
+             * @description With what the actor was signed in: `session`, or `api_key:` with the id of the key; null when it is unknown, or the platform acted.
+             * @example session
+             */
+            credential: string | null;
+            /** @example session.stopped */
+            action: string;
+            /** @example session */
+            subject_type: string;
+            /** @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63 */
+            subject_id: string;
+            /**
+             * @description Further data about the action.
+             * @example {
+             *       "reason": "emergency_stop"
+             *     }
+             */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description How long the entry is kept.
+             * @example years_5
+             * @enum {string}
+             */
+            retention: "days_90" | "year_1" | "years_5";
+            /** @description The hash of the entry in the chain; null until it is sealed. */
+            hash: string | null;
+        };
+        /** @description A domain, and the TXT record that verifies it. */
+        OrganizationDomain: {
+            /**
+             * Format: uuid
+             * @example 50e9c7b3-2f16-48da-b7e4-c91d08f36a2b
+             */
+            id: string;
+            /** @example example.com */
+            domain: string;
+            /** @example _wheelhouse.example.com */
+            txt_name: string;
+            /** @example wheelhouse-verification=5f0c…9a */
+            txt_value: string;
+            verified_at: string | null;
+        };
+        /** @description A group of an organization's robots, such as those of a site. */
+        OrganizationGroup: {
+            /**
+             * Format: uuid
+             * @example e4c09a71-5d2f-4b86-83ea-9f17d0c6b253
+             */
+            id: string;
+            /** @example Rotterdam */
+            name: string;
+            /**
+             * @description Robots of the group.
+             * @example 12
+             */
+            robots: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        /** @description An invitation. Only the mail contains its token. */
+        OrganizationInvitation: {
+            /**
+             * Format: uuid
+             * @example 6a18f3d5-90be-4c27-b74d-c5e2086f9a31
+             */
+            id: string;
+            /** @example grace@example.com */
+            email: string;
+            /**
+             * @description What the member may do. docs/permissions.md lists it.
+             * @example operator
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            expires_at: string;
+        };
+        /** @description A member of an organization. */
+        OrganizationMember: {
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            user_id: string;
+            /** @example Grace */
+            name: string;
+            /** @description Null for a program, and for members who may not manage members. */
+            email: string | null;
+            /**
+             * @description What the member may do. docs/permissions.md lists it.
+             * @example operator
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+            /**
+             * @description The groups whose robots the member may see; null for all robots of the organization.
+             * @example [
+             *       "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+             *     ]
+             */
+            group_ids: string[] | null;
+            /**
+             * @description Whether it is a service account.
+             * @example false
+             */
+            is_program: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
         };
         /** @description The current state of the platform. */
         Overview: {
@@ -5912,6 +6871,27 @@ export interface components {
              */
             up_to: string;
         };
+        /** @description An invitation to your verified address. */
+        ReceivedInvitation: {
+            /**
+             * Format: uuid
+             * @example 6a18f3d5-90be-4c27-b74d-c5e2086f9a31
+             */
+            id: string;
+            /** @example Harbour Robotics */
+            organization_name: string;
+            /**
+             * @description What the member may do. docs/permissions.md lists it.
+             * @example operator
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            expires_at: string;
+        };
         /** @description The recording of a session. */
         Recording: {
             /**
@@ -6252,6 +7232,14 @@ export interface components {
              */
             log_event_level: "off" | "warn" | "error";
             /**
+             * Format: uuid
+             * @description The group that the robot belongs to; missing without one.
+             * @example e4c09a71-5d2f-4b86-83ea-9f17d0c6b253
+             */
+            group_id?: string;
+            /** @description Who may drive the robot; missing for members of the organization and operators of the marketplace. */
+            operators?: components["schemas"]["RobotOperators"];
+            /**
              * @description The token with which the robot connects.
              * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…
              */
@@ -6358,6 +7346,50 @@ export interface components {
                 /** @example 12 */
                 count: number;
             }[];
+        };
+        /** @description The catalogue of the data that is collected about a robot. */
+        RobotData: {
+            /**
+             * Format: uuid
+             * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42
+             */
+            robot_id: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            at: string;
+            data: components["schemas"]["RobotDataEntry"][];
+        };
+        /** @description One kind of data that is collected about a robot. */
+        RobotDataEntry: {
+            /**
+             * @example log
+             * @enum {string}
+             */
+            kind: "telemetry" | "control" | "video" | "log" | "health" | "sessions" | "recordings" | "episodes" | "audit";
+            /** @example Lines that the program of the robot writes */
+            contents: string;
+            /**
+             * @description How often it is collected: measured where the platform can, otherwise as declared.
+             * @example 1,204 lines in the last 24 hours
+             */
+            rate: string;
+            /** @example JSON */
+            format: string;
+            /** @example 7 days */
+            retention: string;
+            /** @example the database of the platform */
+            location: string;
+            /** @example members who may see the robot */
+            visible_to: string;
+            /**
+             * @description The requests and connections with which you get it.
+             * @example [
+             *       "GET /api/client/robots/0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42/logs"
+             *     ]
+             */
+            access: string[];
         };
         /** @description A robot with its settings. */
         RobotDetail: {
@@ -6535,6 +7567,14 @@ export interface components {
              * @enum {string}
              */
             log_event_level: "off" | "warn" | "error";
+            /**
+             * Format: uuid
+             * @description The group that the robot belongs to; missing without one.
+             * @example e4c09a71-5d2f-4b86-83ea-9f17d0c6b253
+             */
+            group_id?: string;
+            /** @description Who may drive the robot; missing for members of the organization and operators of the marketplace. */
+            operators?: components["schemas"]["RobotOperators"];
         };
         /** @description A robot with its owner and its open session, for admins. */
         RobotEntry: {
@@ -6607,11 +7647,8 @@ export interface components {
              * @example 2026-11-20T09:30:00.000Z
              */
             at: string;
-            /**
-             * Format: uuid
-             * @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63
-             */
-            session_id: string;
+            /** @description Null, as the reason and the name, for a robot of an organization that grants you its health. */
+            session_id: string | null;
             /** @example Cat on the shelf */
             reason: string | null;
             /**
@@ -6838,6 +7875,19 @@ export interface components {
          * @enum {string}
          */
         Role: "client" | "operator" | "admin";
+        /** @description The role, and the group of robots, of people in a group of the identity provider. */
+        RoleMapping: {
+            /**
+             * Format: uuid
+             * @example f84d2b19-6e70-4a5c-93c8-1e07b5d3a692
+             */
+            id: string;
+            /** @example Robot operators */
+            name: string;
+            /** @example operator */
+            role: ("owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing") | null;
+            group_id: string | null;
+        };
         /** @description An episode that has not ended. */
         RunningEpisode: {
             /**
@@ -6865,6 +7915,22 @@ export interface components {
             start: string;
             /** @example 17:00 */
             end: string;
+        };
+        /** @description A token that an identity provider provisions members with. */
+        ScimToken: {
+            /**
+             * Format: uuid
+             * @example 3c81f6a0-d95b-4e27-8b14-a60f72e9c3d5
+             */
+            id: string;
+            /** @example Entra */
+            name: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            last_used_at: string | null;
         };
         /** @description A robot, a session or a user that a search has found. */
         SearchResult: {
@@ -7806,7 +8872,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description When the resource does not exist, or you may not see it (`not_found`) */
+        /** @description When you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8051,7 +9117,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8070,6 +9136,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8131,7 +9198,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8150,6 +9217,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8201,7 +9269,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8303,7 +9371,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8405,7 +9473,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8514,7 +9582,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8533,7 +9601,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the client does not exist (`not_found`) */
+            /** @description When the client does not exist, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8624,7 +9692,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8643,6 +9711,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8720,7 +9789,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8739,6 +9808,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8795,8 +9865,9 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8815,6 +9886,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8859,7 +9931,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8945,7 +10017,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9059,8 +10131,9 @@ export interface operations {
                     "application/json": components["schemas"]["Overview"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9079,6 +10152,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9290,7 +10364,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9309,7 +10383,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When no supported model has this id (`not_found`) */
+            /** @description When no supported model has this id, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9390,7 +10464,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9409,6 +10483,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9488,7 +10563,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9507,6 +10582,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9580,7 +10656,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9599,6 +10675,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9670,7 +10747,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9689,6 +10766,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9758,7 +10836,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9814,7 +10892,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9833,7 +10911,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the user does not exist (`not_found`) */
+            /** @description When the user does not exist, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9915,7 +10993,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9934,7 +11012,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the user does not exist, or the role was not removed (`not_found`) */
+            /** @description When the user does not exist, or the role was not removed, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9991,7 +11069,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10010,7 +11088,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the user does not exist, or does not have the role (`not_found`) */
+            /** @description When the user does not exist, or does not have the role, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10074,7 +11152,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10093,7 +11171,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the user does not exist (`not_found`) */
+            /** @description When the user does not exist, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10134,6 +11212,82 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteAuthAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "confirm": "ada@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AccountDeletion"];
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When you have open or scheduled sessions (`account_has_sessions`), or when your personal organization has robots (`account_has_robots`), or when you are the last owner of an organization (`account_is_last_owner`), or when sessions are not invoiced, or invoices not paid (`account_has_invoices`), or when earnings are not paid out (`account_has_balance`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_has_sessions" | "account_has_robots" | "account_is_last_owner" | "account_has_invoices" | "account_has_balance";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10195,6 +11349,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
@@ -10215,6 +11370,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10306,6 +11462,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When the account has the maximum number of keys (`api_key_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -10462,6 +11619,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When the upload is too slow: no data for 5 seconds, or less than 16 KiB per second (`request_timeout`) */
             408: {
                 headers: {
@@ -10592,6 +11750,7 @@ export interface operations {
                     "application/json": components["schemas"]["Onboarding"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
@@ -10612,6 +11771,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10675,6 +11835,315 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    postAuthDataExport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted for later processing */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9",
+                     *       "status": "PENDING",
+                     *       "rows": 0,
+                     *       "bytes": 0,
+                     *       "error": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "finished_at": null,
+                     *       "expires_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DataExport"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When an export is running, or three are stored (`export_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "export_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAuthDataExports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "exports": [
+                     *         {
+                     *           "id": "81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9",
+                     *           "status": "READY",
+                     *           "rows": 4821,
+                     *           "bytes": 964200,
+                     *           "error": null,
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "finished_at": "2026-11-20T09:30:00.000Z",
+                     *           "expires_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        exports: components["schemas"]["DataExport"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAuthDataExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9",
+                     *       "status": "READY",
+                     *       "rows": 4821,
+                     *       "bytes": 964200,
+                     *       "error": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "finished_at": "2026-11-20T09:30:00.000Z",
+                     *       "expires_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DataExport"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAuthDataExportDownload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 81e5c3a7-0d96-4f2b-9b18-7c40e6d2f5a9 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "format": "wheelhouse-data-export",
+                     *       "version": 1,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "parts": {
+                     *         "avatar": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExportedData"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the export is running, or has failed (`export_not_ready`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "export_not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getAuthProfile: {
         parameters: {
             query?: never;
@@ -10713,8 +12182,9 @@ export interface operations {
                     "application/json": components["schemas"]["Profile"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10733,6 +12203,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10810,7 +12281,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an admin has removed the role (`role_removed`), or when the API key does not have the scope for this (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When an admin has removed the role (`role_removed`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10829,6 +12300,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -10862,7 +12334,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10881,7 +12353,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When you do not have the role (`not_found`) */
+            /** @description When you do not have the role, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10990,6 +12462,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -11070,14 +12543,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11089,6 +12562,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11150,15 +12624,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11170,6 +12645,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11246,15 +12722,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11266,6 +12743,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11348,14 +12826,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not export datasets and delete exports in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11367,7 +12845,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When an episode or a dataset does not exist or is not yours (`not_found`) */
+            /** @description When an episode or a dataset does not exist or is not yours, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11472,14 +12950,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11521,14 +12999,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not export datasets and delete exports in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11611,14 +13089,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11630,7 +13108,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the dataset does not exist or is not yours (`not_found`) */
+            /** @description When the dataset does not exist or is not yours, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11709,15 +13187,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see invoices and costs in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11729,6 +13208,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11848,14 +13328,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see invoices and costs in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11867,7 +13347,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the invoice does not exist or is not yours (`not_found`) */
+            /** @description When the invoice does not exist or is not yours, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11958,14 +13438,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11977,6 +13457,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12111,15 +13592,16 @@ export interface operations {
                     "application/json": components["schemas"]["ClientOverview"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12131,6 +13613,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12168,15 +13651,16 @@ export interface operations {
                     "application/json": components["schemas"]["ClientProfile"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12188,6 +13672,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12254,14 +13739,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12273,6 +13758,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -12341,14 +13827,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12360,6 +13846,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12442,14 +13929,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12461,6 +13948,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12637,6 +14125,8 @@ export interface operations {
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "low_battery_threshold": 0.2,
                      *       "log_event_level": "error",
+                     *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                     *       "operators": "both",
                      *       "robot_token": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…"
                      *     }
                      */
@@ -12645,14 +14135,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12664,6 +14154,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When another robot has this hardware_id (`hardware_id_taken`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -12791,7 +14282,9 @@ export interface operations {
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "low_battery_threshold": 0.2,
-                     *       "log_event_level": "error"
+                     *       "log_event_level": "error",
+                     *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                     *       "operators": "both"
                      *     }
                      */
                     "application/json": components["schemas"]["RobotDetail"];
@@ -12799,14 +14292,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12848,14 +14341,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13208,7 +14701,9 @@ export interface operations {
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "low_battery_threshold": 0.2,
-                     *       "log_event_level": "error"
+                     *       "log_event_level": "error",
+                     *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                     *       "operators": "both"
                      *     }
                      */
                     "application/json": components["schemas"]["RobotDetail"];
@@ -13216,14 +14711,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13296,14 +14791,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13350,14 +14845,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13473,14 +14968,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13495,6 +14990,77 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getClientRobotData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *       "at": "2026-11-20T09:30:00.000Z",
+                     *       "data": [
+                     *         {
+                     *           "kind": "log",
+                     *           "contents": "Lines that the program of the robot writes",
+                     *           "rate": "1,204 lines in the last 24 hours",
+                     *           "format": "JSON",
+                     *           "retention": "7 days",
+                     *           "location": "the database of the platform",
+                     *           "visible_to": "members who may see the robot",
+                     *           "access": [
+                     *             "GET /api/client/robots/0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42/logs"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RobotData"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -13546,14 +15112,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13641,14 +15207,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13705,14 +15271,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13772,14 +15338,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13793,6 +15359,100 @@ export interface operations {
             };
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postClientRobotTransfer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "organizationId": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description The organization that gets the robot. You must be allowed to register robots in it.
+                     * @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74
+                     */
+                    organizationId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not transfer robots to another organization in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the robot is in an open session (`robot_in_session`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "robot_in_session" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -13857,14 +15517,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13953,14 +15613,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14013,14 +15673,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14148,15 +15808,16 @@ export interface operations {
                     "application/json": components["schemas"]["ClientStats"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14168,6 +15829,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -14295,14 +15957,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not read the event stream in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14314,6 +15976,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When events after the cursor are no longer stored, or the stream has no such cursor (`cursor_gone`) */
             410: {
                 headers: {
@@ -14410,6 +16073,191 @@ export interface operations {
             };
         };
     };
+    getInvitations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invitations": [
+                     *         {
+                     *           "id": "6a18f3d5-90be-4c27-b74d-c5e2086f9a31",
+                     *           "organization_name": "Harbour Robotics",
+                     *           "role": "operator",
+                     *           "expires_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        invitations: components["schemas"]["ReceivedInvitation"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postInvitationAccept: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The token of the mail or, for an invitation to your verified address, its id.
+                 * @example 6a18f3d5-90be-4c27-b74d-c5e2086f9a31.4f9d…
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "organization_id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74
+                         */
+                        organization_id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the invitation is unknown, has expired, was used or was revoked (`invitation_invalid`), or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "invitation_invalid" | "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When you are a member (`already_member`), or when you are a member of as many organizations as you may (`organization_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "already_member" | "organization_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getNotifications: {
         parameters: {
             query?: {
@@ -14476,7 +16324,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14495,6 +16343,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -14526,8 +16375,9 @@ export interface operations {
                     "application/json": components["schemas"]["PushKey"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14546,6 +16396,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -14598,8 +16449,9 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14618,6 +16470,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -14676,7 +16529,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14695,6 +16548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When the endpoint belongs to another user (`push_endpoint_taken`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -14746,7 +16600,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14823,7 +16677,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14842,6 +16696,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -14930,8 +16785,9 @@ export interface operations {
                     "application/json": components["schemas"]["NotificationSettings"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14950,6 +16806,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15110,7 +16967,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15129,6 +16986,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -15182,7 +17040,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15277,8 +17135,9 @@ export interface operations {
                     "application/json": components["schemas"]["Availability"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15297,6 +17156,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15339,7 +17199,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15358,6 +17218,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15439,7 +17300,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15458,6 +17319,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15512,8 +17374,9 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15532,6 +17395,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15593,7 +17457,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15612,6 +17476,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When a certification for this robot type is already pending or approved (`certification_exists`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -15703,8 +17568,9 @@ export interface operations {
                     "application/json": components["schemas"]["OperatorOverview"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15723,6 +17589,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15764,8 +17631,9 @@ export interface operations {
                     "application/json": components["schemas"]["OperatorProfile"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15784,6 +17652,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15860,7 +17729,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15879,6 +17748,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -15978,7 +17848,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16036,8 +17906,9 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16056,6 +17927,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -16151,7 +18023,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16170,6 +18042,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16219,8 +18092,9 @@ export interface operations {
                     "application/json": components["schemas"]["OperatorStats"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16234,6 +18108,2572 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": "You need the operator role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "organizations": [
+                     *         {
+                     *           "id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *           "name": "Harbour Robotics",
+                     *           "kind": "team",
+                     *           "role": "operator",
+                     *           "group_ids": [
+                     *             "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *           ],
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        organizations: components["schemas"]["Organization"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postOrganizations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Harbour Robotics"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Harbour Robotics */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *       "name": "Harbour Robotics",
+                     *       "kind": "team",
+                     *       "role": "operator",
+                     *       "group_ids": [
+                     *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *       ],
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Organization"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When you own as many organizations as you may (`organization_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "organization_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *       "name": "Harbour Robotics",
+                     *       "kind": "team",
+                     *       "role": "operator",
+                     *       "group_ids": [
+                     *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *       ],
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Organization"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Harbour Robotics"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Harbour Robotics */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *       "name": "Harbour Robotics",
+                     *       "kind": "team",
+                     *       "role": "operator",
+                     *       "group_ids": [
+                     *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *       ],
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Organization"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not change the name and settings of the organization in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When it is a personal organization (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description json: a page, newest first. ndjson, csv: all entries, oldest first, as a download with the fields of the chain.
+                 * @example json
+                 */
+                format?: "json" | "ndjson" | "csv";
+                /** @example 1 */
+                before?: number;
+                /** @example 100 */
+                limit?: number;
+                /** @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34 */
+                actor_id?: string;
+                /** @example session.stopped */
+                action?: string;
+                /** @example 2026-11-20T09:30:00Z */
+                from?: string;
+                /** @example 2026-11-20T09:30:00Z */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "id": 4711,
+                     *           "seq": 812,
+                     *           "at": "2026-11-20T09:30:00.000Z",
+                     *           "actor_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "actor_name": "Ada",
+                     *           "credential": "session",
+                     *           "action": "session.stopped",
+                     *           "subject_type": "session",
+                     *           "subject_id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
+                     *           "data": {
+                     *             "reason": "emergency_stop"
+                     *           },
+                     *           "retention": "years_5",
+                     *           "hash": "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"
+                     *         }
+                     *       ],
+                     *       "head": {
+                     *         "seq": 812,
+                     *         "hash": "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrganizationAudit"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not read and export the audit log in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When it is not the organization that you act for, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When 32 of your downloads are running (`too_many_concurrent_requests`), or when there were too many requests (`rate_limited`) */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "too_many_concurrent_requests" | "rate_limited";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Too many requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["InternalServerError"];
+            /** @description When too many downloads are running (`overloaded`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "overloaded" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The database is unreachable. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOrganizationDomains: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "domains": [
+                     *         {
+                     *           "id": "50e9c7b3-2f16-48da-b7e4-c91d08f36a2b",
+                     *           "domain": "example.com",
+                     *           "txt_name": "_wheelhouse.example.com",
+                     *           "txt_value": "wheelhouse-verification=5f0c…9a",
+                     *           "verified_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        domains: components["schemas"]["OrganizationDomain"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postOrganizationDomains: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "domain": "example.com"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example example.com */
+                    domain: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "50e9c7b3-2f16-48da-b7e4-c91d08f36a2b",
+                     *       "domain": "example.com",
+                     *       "txt_name": "_wheelhouse.example.com",
+                     *       "txt_value": "wheelhouse-verification=5f0c…9a",
+                     *       "verified_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrganizationDomain"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`), or when the organization has as many of these as it may have (`organization_limit_reached`), or when the organization has the domain already (`domain_exists`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization" | "organization_limit_reached" | "domain_exists" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example 50e9c7b3-2f16-48da-b7e4-c91d08f36a2b */
+                domain_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postOrganizationDomainVerify: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example 50e9c7b3-2f16-48da-b7e4-c91d08f36a2b */
+                domain_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "50e9c7b3-2f16-48da-b7e4-c91d08f36a2b",
+                     *       "domain": "example.com",
+                     *       "txt_name": "_wheelhouse.example.com",
+                     *       "txt_value": "wheelhouse-verification=5f0c…9a",
+                     *       "verified_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrganizationDomain"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`), or when the TXT record does not have the value (`domain_not_verified`), or when another organization has verified the domain (`domain_taken`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization" | "domain_not_verified" | "domain_taken" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            /** @description When the name servers of the domain do not answer (`dns_unavailable`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "dns_unavailable" | "identity_provider_unavailable" | "database_unavailable" | "contention" | "disk_full" | "not_ready";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The database is unreachable. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOrganizationGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "given": [
+                     *         {
+                     *           "id": "3f0d8b62-c97e-4a15-b4e8-2d71f6a90c53",
+                     *           "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "robot_name": "Warehouse arm",
+                     *           "organization_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "organization_name": "Ada",
+                     *           "to_organization_id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *           "to_organization_name": "Arm Repairs GmbH",
+                     *           "scopes": [
+                     *             "recordings",
+                     *             "log"
+                     *           ],
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "expires_at": "2027-05-20T00:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "received": [
+                     *         {
+                     *           "id": "3f0d8b62-c97e-4a15-b4e8-2d71f6a90c53",
+                     *           "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *           "robot_name": "Warehouse arm",
+                     *           "organization_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "organization_name": "Ada",
+                     *           "to_organization_id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *           "to_organization_name": "Arm Repairs GmbH",
+                     *           "scopes": [
+                     *             "recordings",
+                     *             "log"
+                     *           ],
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "expires_at": "2027-05-20T00:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description To other organizations, newest first. */
+                        given: components["schemas"]["DataGrant"][];
+                        /** @description From other organizations, newest first. */
+                        received: components["schemas"]["DataGrant"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the organization is not the one that you act for, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postOrganizationGrants: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                 *       "to_organization_id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                 *       "scopes": [
+                 *         "recordings",
+                 *         "log"
+                 *       ],
+                 *       "expires_at": "2027-05-20T00:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewDataGrant"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f0d8b62-c97e-4a15-b4e8-2d71f6a90c53",
+                     *       "robot_id": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                     *       "robot_name": "Warehouse arm",
+                     *       "organization_id": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *       "organization_name": "Ada",
+                     *       "to_organization_id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *       "to_organization_name": "Arm Repairs GmbH",
+                     *       "scopes": [
+                     *         "recordings",
+                     *         "log"
+                     *       ],
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "expires_at": "2027-05-20T00:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DataGrant"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When you do not act for the organization, it has no such robot, or the other organization does not exist, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the other organization has a grant for this robot (`grant_exists`), or when one of the two organizations has as many grants as it may have (`organization_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "grant_exists" | "organization_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example 3f0d8b62-c97e-4a15-b4e8-2d71f6a90c53 */
+                grant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the organization is not yours, or has given no such grant, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationGroups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "groups": [
+                     *         {
+                     *           "id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                     *           "name": "Rotterdam",
+                     *           "robots": 12,
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        groups: components["schemas"]["OrganizationGroup"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postOrganizationGroups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Rotterdam"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Rotterdam */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                     *       "name": "Rotterdam",
+                     *       "robots": 12,
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrganizationGroup"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When another group has this name (`group_name_taken`), or when the organization has as many groups as it may (`organization_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "group_name_taken" | "organization_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example e4c09a71-5d2f-4b86-83ea-9f17d0c6b253 */
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchOrganizationGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example e4c09a71-5d2f-4b86-83ea-9f17d0c6b253 */
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Rotterdam"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Rotterdam */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When another group has this name (`group_name_taken`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "group_name_taken";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationInvitations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invitations": [
+                     *         {
+                     *           "id": "6a18f3d5-90be-4c27-b74d-c5e2086f9a31",
+                     *           "email": "grace@example.com",
+                     *           "role": "operator",
+                     *           "expires_at": "2026-11-20T09:30:00.000Z",
+                     *           "group_ids": [
+                     *             "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *           ],
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "delivered_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        invitations: components["schemas"]["OpenInvitation"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postOrganizationInvitations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "grace@example.com",
+                 *       "role": "operator",
+                 *       "groupIds": [
+                 *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: idn-email
+                     * @example grace@example.com
+                     */
+                    email: string;
+                    /**
+                     * @description What the member may do. docs/permissions.md lists it.
+                     * @example operator
+                     * @enum {string}
+                     */
+                    role: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+                    /**
+                     * @description The groups whose robots the member may see; null for all robots of the organization.
+                     * @default null
+                     * @example [
+                     *       "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *     ]
+                     */
+                    groupIds?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "6a18f3d5-90be-4c27-b74d-c5e2086f9a31",
+                     *       "email": "grace@example.com",
+                     *       "role": "operator",
+                     *       "expires_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrganizationInvitation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you invite an owner and are none, or when your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When a member has this address (`already_member`), or when the address has an open invitation (`invitation_exists`), or when the organization has as many open invitations as it may (`organization_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "already_member" | "invitation_exists" | "organization_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example 6a18f3d5-90be-4c27-b74d-c5e2086f9a31 */
+                invitation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationMembers: {
+        parameters: {
+            query?: {
+                /** @example search */
+                search?: string;
+                /** @example 50 */
+                limit?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "members": [
+                     *         {
+                     *           "user_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "name": "Grace",
+                     *           "email": "email",
+                     *           "role": "operator",
+                     *           "group_ids": [
+                     *             "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *           ],
+                     *           "is_program": false,
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        members: components["schemas"]["OrganizationMember"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When it takes an owner of the organization, or when your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the member is the last owner (`last_owner`), or when it is the person of a personal organization (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "last_owner" | "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchOrganizationMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "operator",
+                 *       "groupIds": [
+                 *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description What the member may do. docs/permissions.md lists it.
+                     * @example operator
+                     * @enum {string}
+                     */
+                    role?: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+                    /**
+                     * @description The groups whose robots the member may see; null for all robots of the organization.
+                     * @example [
+                     *       "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *     ]
+                     */
+                    groupIds?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When it takes an owner of the organization, or when your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the member is the last owner (`last_owner`), or when it is the person of a personal organization (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "last_owner" | "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationRoleMappings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "role_mappings": [
+                     *         {
+                     *           "id": "f84d2b19-6e70-4a5c-93c8-1e07b5d3a692",
+                     *           "name": "Robot operators",
+                     *           "role": "operator",
+                     *           "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        role_mappings: components["schemas"]["RoleMapping"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postOrganizationRoleMappings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Robot operators",
+                 *       "role": "operator",
+                 *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Robot operators */
+                    name: string;
+                    /** @example operator */
+                    role?: ("owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing") | null;
+                    group_id?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "f84d2b19-6e70-4a5c-93c8-1e07b5d3a692",
+                     *       "name": "Robot operators",
+                     *       "role": "operator",
+                     *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RoleMapping"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the organization or the group does not exist, or you may not see it, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the organization is a personal one (`personal_organization`), or when the organization has as many of these as it may have (`organization_limit_reached`), or when there is a mapping for the name (`mapping_exists`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization" | "organization_limit_reached" | "mapping_exists" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationRoleMapping: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example f84d2b19-6e70-4a5c-93c8-1e07b5d3a692 */
+                mapping_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationScimTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "scim_tokens": [
+                     *         {
+                     *           "id": "3c81f6a0-d95b-4e27-8b14-a60f72e9c3d5",
+                     *           "name": "Entra",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "last_used_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        scim_tokens: components["schemas"]["ScimToken"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postOrganizationScimTokens: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Entra"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Entra */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3c81f6a0-d95b-4e27-8b14-a60f72e9c3d5",
+                     *       "name": "Entra",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "last_used_at": "2026-11-20T09:30:00.000Z",
+                     *       "token": "scim_7mB…4Qw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedScimToken"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`), or when the organization has as many of these as it may have (`organization_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization" | "organization_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationScimToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example 3c81f6a0-d95b-4e27-8b14-a60f72e9c3d5 */
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -16298,14 +20738,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16393,14 +20833,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16466,14 +20906,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16554,14 +20994,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16644,14 +21084,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16745,7 +21185,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your API key does not have all scopes of the new key (`scope_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your API key does not have all scopes of the new key, or when the API key does not have the scope for it (`scope_required`), or when your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16820,14 +21260,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16916,7 +21356,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your API key does not have all scopes of the new key (`scope_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your API key does not have all scopes of the new key, or when the API key does not have the scope for it (`scope_required`), or when your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17090,6 +21530,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayoutAccount"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
@@ -17110,6 +21551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             /** @description When the payment provider rejects the request (`payment_provider_error`) */
@@ -17207,6 +21649,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When your operator profile has no country (`country_missing`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -17307,7 +21750,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17326,6 +21769,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17415,6 +21859,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayoutOverview"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
@@ -17435,6 +21880,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             /** @description When payments are not set up on this platform (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
@@ -17534,6 +21980,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When the amount is below the minimum (`payout_below_minimum`), or when the amount exceeds the available earnings (`insufficient_balance`), or when you have no payout account (`payout_account_missing`), or when your payout account is not ready (`payout_account_not_ready`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -17634,7 +22081,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17653,6 +22100,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17735,7 +22183,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17754,6 +22202,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -18019,7 +22468,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18038,6 +22487,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -18100,7 +22550,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18119,7 +22569,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18167,7 +22617,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18186,7 +22636,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18282,7 +22732,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18301,7 +22751,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18387,7 +22837,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18406,7 +22856,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18478,7 +22928,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18497,7 +22947,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18573,7 +23023,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18592,7 +23042,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18678,7 +23128,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18697,7 +23147,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the file does not exist, or you may not see it (`not_found`) */
+            /** @description When the file does not exist, or you may not see it, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18867,7 +23317,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18886,7 +23336,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18970,7 +23420,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18989,7 +23439,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the file does not exist, or you may not see it (`not_found`) */
+            /** @description When the file does not exist, or you may not see it, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19122,7 +23572,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19141,7 +23591,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or is not one of your robots (`not_found`) */
+            /** @description When the recording does not exist, or is not one of your robots, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19224,7 +23674,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19243,7 +23693,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or is not one of your robots (`not_found`) */
+            /** @description When the recording does not exist, or is not one of your robots, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19315,7 +23765,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19334,7 +23784,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or is not one of your robots (`not_found`) */
+            /** @description When the recording does not exist, or is not one of your robots, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19964,7 +24414,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19983,6 +24433,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -20031,7 +24482,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20050,6 +24501,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -20114,8 +24566,9 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20134,6 +24587,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -20201,7 +24655,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20220,6 +24674,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When two of your exports are running, or five are stored (`export_limit_reached`), or when more than 1,000,000 sessions match (`export_too_large`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -20294,7 +24749,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20313,6 +24768,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -20369,7 +24825,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20418,7 +24874,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20494,7 +24950,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20590,7 +25046,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20609,6 +25065,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -20695,7 +25152,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20714,6 +25171,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -20764,7 +25222,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when you are a member of the organization that owns the robot, but act for another one (`organization_required`), or when the robot is not for members of its organization (`marketplace_operators_only`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when you are a member of the organization that owns the robot, but act for another one (`organization_required`), or when the robot is not for members of its organization (`marketplace_operators_only`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20783,7 +25241,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the robot does not exist, or is not for you (`not_found`) */
+            /** @description When the robot does not exist, or is not for you, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20888,7 +25346,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20907,6 +25365,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -21000,7 +25459,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21125,7 +25584,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the API key does not have the scope for the action (`scope_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the API key does not have the scope for the action, or when the API key does not have the scope for it (`scope_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when your role in the organization does not include this, or when you may not stop a robot in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21224,7 +25683,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21303,7 +25762,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21322,7 +25781,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the session does not exist, or you have no part in it (`not_found`) */
+            /** @description When the session does not exist, or you have no part in it, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21429,7 +25888,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21448,7 +25907,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the session does not exist, or you have no part in it (`not_found`) */
+            /** @description When the session does not exist, or you have no part in it, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21557,7 +26016,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21629,7 +26088,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21715,7 +26174,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21734,7 +26193,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the session is over and has no recording (`not_found`) */
+            /** @description When the session is over and has no recording, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21843,7 +26302,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21931,7 +26390,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22081,7 +26540,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22185,7 +26644,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22204,7 +26663,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the session is not recorded, does not exist, or you have no part in it (`not_found`) */
+            /** @description When the session is not recorded, does not exist, or you have no part in it, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -22283,7 +26742,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the API key does not have the scope for this (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23166,15 +27625,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23186,6 +27646,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -23254,14 +27715,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23273,6 +27734,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When the account has the maximum number of webhooks (`webhook_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -23344,14 +27806,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23393,14 +27855,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23473,14 +27935,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23571,14 +28033,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23658,14 +28120,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23736,14 +28198,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23842,14 +28304,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23956,14 +28418,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24036,14 +28498,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {

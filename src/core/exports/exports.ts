@@ -7,6 +7,11 @@ import type { Tx } from '../events/transactor.ts'
 import { type Attempt, ClaimLostError, type Queue } from '../jobs/queue.ts'
 import { ExportProblem } from './export-problem.ts'
 
+/** The status of an export that a job writes. */
+export const StoredExportStatus = z
+  .enum(['PENDING', 'RUNNING', 'READY', 'FAILED'])
+  .meta({ id: 'StoredExportStatus', examples: ['READY'] })
+
 // An export is a row that its user sees, and a job that writes its content. Rows and jobs are created and completed together.
 // What the content is, and where it is stored, is the business of the module that has the table.
 

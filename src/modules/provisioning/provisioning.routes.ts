@@ -30,7 +30,7 @@ const CreateRoleMapping = z
     role: OrganizationRole.nullish().meta({ examples: ['operator'] }),
     group_id: idOf('group').nullish(),
   })
-  .refine(({ role, group_id }) => role != null || group_id != null, 'needs a role or a group_id')
+  .refine(({ role, group_id }) => role != null || group_id != null, 'must be given, or a role')
 
 const RoleMappingView = z
   .object({

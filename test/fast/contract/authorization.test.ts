@@ -28,7 +28,6 @@ const admitted: readonly (readonly [Exclude<Access, 'public'>, readonly Caller[]
   [{ person: true }, callers],
   [{ role: 'operator', person: true }, ['operator', 'operator key', 'other operator']],
   // Everybody is the owner of a personal organization.
-  [{ action: 'service_accounts.manage' }, callers],
   [{ sessionOnly: true }, callers.filter((caller) => !caller.endsWith('key'))],
   [{ role: 'client' }, ['client', 'client key', 'other client']],
   [{ role: 'operator' }, ['operator', 'operator key', 'other operator']],
@@ -48,8 +47,8 @@ afterAll(() => at[Symbol.asyncDispose]())
 /** Returns what a declaration says about the credential and the roles of the platform. test/fast/contract/permissions.test.ts checks the rest. */
 const kindOf = (access: Access): Access => {
   if (access === 'public') return access
-  const { role, sessionOnly } = access
-  return { ...(role && { role }), ...(sessionOnly && { sessionOnly }) }
+  const { role, sessionOnly, person } = access
+  return { ...(role && { role }), ...(sessionOnly && { sessionOnly }), ...(person && { person }) }
 }
 
 const admits = (access: Exclude<Access, 'public'>, caller: Caller) =>

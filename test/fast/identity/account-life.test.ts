@@ -118,7 +118,10 @@ async function settle({ id, client, operator }: SessionFixture): Promise<void> {
 
 test('every table that refers to people or organizations is in the table of personal data', async () => {
   /** They refer to robots, to sessions or to what an admin decided, and name nobody. */
-  const others = ['sessions', 'episodes', 'running_episodes', 'data_grants', 'users', 'pricing_plans']
+  const others = [
+    ...['sessions', 'episodes', 'running_episodes', 'data_grants', 'users', 'pricing_plans'],
+    ...['organization_domains', 'role_mappings', 'scim_groups', 'scim_tokens'],
+  ]
   const references = await rowsOf(
     `select distinct conrelid::regclass::text as name from pg_constraint
      where contype = 'f' and confrelid in ('users'::regclass, 'organizations'::regclass)`,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { exampleIds } from '@wheelhouse/protocol'
 import type { Access } from '../../../src/core/http/endpoint.ts'
 import { datasetsOf } from '../world/episodes.ts'
+import { createTeam } from '../world/organizations.ts'
 import {
   type Attempt,
   type AuthorizationWorld,
@@ -198,10 +199,10 @@ export const routeRules: Readonly<Record<string, Rule>> = {
     attempt: () => ({ path: `/api/invitations/${randomUUID()}/accept` }),
   },
   'POST /api/client/robots/{id}/transfer': {
-    ...clients(404, 404),
-    attempt: (at) => ({
-      path: `/api/client/robots/${at.robot.id}/transfer`,
-      body: { organizationId: randomUUID() },
+    ...clients(204, 404),
+    attempt: async (at) => ({
+      path: `/api/client/robots/${(await at.world.robot(at.client)).id}/transfer`,
+      body: { organizationId: await createTeam(at.client) },
     }),
   },
 

@@ -51,7 +51,7 @@ export async function insertRecordedSession(db: Pick<Client, 'query'>, rows: Rec
   )
   const { rows: datasets } = await db.query(
     `insert into datasets (id, robot_id, client_id) values (gen_random_uuid(), $1, $2)
-     on conflict (robot_id) do update set updated_at = now() returning id`,
+     on conflict (robot_id, client_id) do update set updated_at = now() returning id`,
     [robotId, clientId],
   )
   return { sessionId, datasetId: String(datasets[0].id) }

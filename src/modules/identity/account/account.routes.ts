@@ -1,11 +1,11 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { iso } from '../../../core/database/iso.ts'
+import { StoredExportStatus } from '../../../core/exports/exports.ts'
 import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
 import { timestamp } from '../../../core/http/fields.ts'
 import { ORGANIZATION_COOKIE, sessionCookieName, setCookie } from '../auth/session-cookie.ts'
 import type { AccountDeletion } from './account-deletion.service.ts'
-import { DataExportStatus } from './data-export.entity.ts'
 import type { DataExportRow, DataExports } from './data-export.service.ts'
 
 const access = { sessionOnly: true } as const
@@ -15,7 +15,7 @@ const count = z.number().int()
 const DataExportView = z
   .object({
     id: idOf('dataExport'),
-    status: DataExportStatus.meta({ id: 'DataExportStatus', examples: ['READY'] }),
+    status: StoredExportStatus,
     rows: count.meta({ description: 'Entries written so far.', examples: [4_821] }),
     bytes: count.meta({ description: 'Size so far, as downloaded.', examples: [964_200] }),
     error: z

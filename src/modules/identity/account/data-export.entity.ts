@@ -1,9 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { z } from 'zod'
 import type { TablesOf } from '../../../core/database/tables.ts'
+import { StoredExportStatus } from '../../../core/exports/exports.ts'
 import { User } from '../users/user.entity.ts'
-
-export const DataExportStatus = z.enum(['PENDING', 'RUNNING', 'READY', 'FAILED'])
 
 /** An export of everything that the platform holds about a person. A job writes it into the database. */
 export const DataExport = defineEntity({
@@ -12,7 +10,7 @@ export const DataExport = defineEntity({
   properties: {
     id: p.uuid().primary(),
     user: () => p.manyToOne(User).mapToPk().deleteRule('cascade'),
-    status: p.enum(DataExportStatus.options).default('PENDING'),
+    status: p.enum(StoredExportStatus.options).default('PENDING'),
     rows: p.integer().default(0),
     bytes: p.bigint('number').default(0),
     chunks: p.integer().default(0),

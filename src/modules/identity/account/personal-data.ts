@@ -151,6 +151,17 @@ export const personalData: readonly PersonalData[] = [
     deletion: { delete: true },
   },
   {
+    part: 'provisioning',
+    table: 'scim_users',
+    of: ({ id, email }) =>
+      sql<boolean>`(user_id = ${id}::uuid or lower(user_name collate "C") = lower(${email} collate "C"))`,
+    contains: 'what the identity provider of an organization says about you, if it manages its members',
+    kept: 'until the organization removes you, or you delete the account',
+    why: 'to give you the role that the organization has chosen',
+    exported: byId('id organization_id external_id user_name active attributes role created_at updated_at'),
+    deletion: { delete: true },
+  },
+  {
     part: 'grants',
     table: 'data_grants',
     of: either('organization_id', 'to_organization_id'),

@@ -191,7 +191,12 @@ export function createAuth(deps: {
     }
     const cookie = readSessionCookie(http.req.headers.cookie)
     if (!cookie) throw unauthorized('unauthenticated', 'Sign in, or send an Authorization: Bearer header')
-    const caller = await authenticateToken(cookie, chosenOrganization(http.req.headers, true, http.path))
+    const chosen = chosenOrganization(http.req.headers, true, http.path)
+    const caller = await authenticateToken(cookie, chosen).catch((cause) => {
+      // Another site learns nothing about memberships.
+      if (cause instanceof AppError && cause.status === 404) requireAllowedOrigin(http)
+      throw cause
+    })
     http.state.userId = caller.userId
     requireAllowedOrigin(http)
     return caller.credential.kind === 'session'

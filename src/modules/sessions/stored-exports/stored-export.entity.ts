@@ -1,12 +1,10 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
 import type { Role } from '@wheelhouse/protocol'
-import { z } from 'zod'
 import { referenceTo } from '../../../core/database/reference.ts'
 import type { TablesOf } from '../../../core/database/tables.ts'
+import { StoredExportStatus } from '../../../core/exports/exports.ts'
 import type { Membership } from '../../../core/permissions/caller.ts'
 import type { ExportFilter } from '../export/export.service.ts'
-
-export const StoredExportStatus = z.enum(['PENDING', 'RUNNING', 'READY', 'FAILED'])
 
 /** An export of sessions that a job writes into the database. */
 export const SessionExport = defineEntity({

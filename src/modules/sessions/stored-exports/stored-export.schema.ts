@@ -1,8 +1,8 @@
 import { idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
+import { StoredExportStatus } from '../../../core/exports/exports.ts'
 import { timestamp } from '../../../core/http/fields.ts'
 import { SessionFilter } from '../record/session.schema.ts'
-import { StoredExportStatus } from './stored-export.entity.ts'
 
 const count = z.number().int()
 
@@ -14,7 +14,7 @@ export const StoredExport = z
     id: idOf('sessionExport'),
     format: z.enum(['csv', 'json']),
     filter: SessionFilter,
-    status: StoredExportStatus.meta({ id: 'StoredExportStatus', examples: ['READY'] }),
+    status: StoredExportStatus,
     total_rows: count.meta({ description: 'Sessions at the time of the request.', examples: [48_210] }),
     rows: count.meta({ description: 'Sessions written so far.', examples: [48_210] }),
     bytes: count.meta({ description: 'Size so far, as downloaded.', examples: [9_642_000] }),
