@@ -1,5 +1,5 @@
 export { dataGrantEndpoints } from './data-grant.routes.ts'
-export { createDataGrants, type DataGrants } from './data-grant.service.ts'
+export { createDataGrants } from './data-grant.service.ts'
 export { createMemberships } from './membership.service.ts'
 export { createOrganizations } from './module.ts'
 export { organizationEndpoints } from './organization.routes.ts'

@@ -103,7 +103,7 @@ export function declareSchemas(): void {
 const PROTOTYPE = /__proto__|constructor|prototype/i
 
 /** Checks a filter or a path before the library parses it. @throws 400 */
-export function requireBounded(text: string, type: 'invalidFilter' | 'invalidPath'): void {
+function requireBounded(text: string, type: 'invalidFilter' | 'invalidPath'): void {
   if (text.length > MAX_EXPRESSION_LENGTH)
     throw scimError(400, type, `The expression is longer than ${MAX_EXPRESSION_LENGTH} characters.`)
   const plain = text.replace(/"(?:[^"\\]|\\.)*"/g, '""')

@@ -17,7 +17,7 @@ import {
 } from './scim-messages.ts'
 
 /** Users that an identity provider may provision in an organization. */
-export const MAX_SCIM_USERS = 20_000
+const MAX_SCIM_USERS = 20_000
 /** Groups that an identity provider may provision in an organization. */
 const MAX_SCIM_GROUPS = 2_000
 /** Members of a provisioned group. */

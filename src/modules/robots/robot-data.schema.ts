@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { timestamp } from '../../core/http/fields.ts'
 
 /** The kinds of data that the platform collects about a robot. */
-export const ROBOT_DATA_KINDS = [
+const ROBOT_DATA_KINDS = [
   'telemetry',
   'control',
   'video',

@@ -51,7 +51,7 @@ type Exported = PersonalData & { readonly exported: Exclude<PersonalData['export
 const parts = personalData.filter((data): data is Exported => typeof data.exported !== 'string')
 
 /** Returns a person with the verified address. */
-export async function readPerson(db: Db, id: string): Promise<Person | undefined> {
+async function readPerson(db: Db, id: string): Promise<Person | undefined> {
   const user = await db
     .selectFrom('users')
     .select(['id', 'email', 'email_verified'])
