@@ -343,6 +343,7 @@ describe('every response', () => {
       'Mcp-Session-Id',
       'Range',
       'X-Request-Id',
+      'Wheelhouse-Organization',
     ])
     expect(asked.headers.get('Access-Control-Allow-Origin')).toBe('https://console.example')
     expect(asked.headers.get('Access-Control-Allow-Credentials')).toBe('true')

@@ -124,6 +124,10 @@ alter table sessions
   add column own_operator boolean not null default false,
   add constraint sessions_own_operator_free check (not own_operator or (
     coalesce(client_charge_cents, 0) = 0 and coalesce(operator_earnings_cents, 0) = 0 and coalesce(client_rate_cents_per_minute, 0) = 0));
+-- Counts of an operator leave out what was driven for a team.
+drop index sessions_by_operator_status;
+create index sessions_by_operator_status on sessions (operator_id, status, created_at desc, id desc) include (robot_id, client_id, own_operator);
+
 alter table invoices
   drop constraint invoices_client_id_foreign,
   add constraint invoices_client_id_foreign foreign key (client_id) references organizations (id);

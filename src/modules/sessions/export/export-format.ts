@@ -12,8 +12,10 @@ export interface ExportFormat {
   readonly tail: string
 }
 
-const CLIENT_FIELDS = Object.keys(ClientSession.shape)
-const OPERATOR_FIELDS = Object.keys(OperatorSession.shape)
+/** `own_operator` is not in exports: it would be a new column for programs that know the columns. */
+const isExported = (field: string) => field !== 'own_operator'
+const CLIENT_FIELDS = Object.keys(ClientSession.shape).filter(isExported)
+const OPERATOR_FIELDS = Object.keys(OperatorSession.shape).filter(isExported)
 /** Returns the fields of the caller's view of a session. */
 const fieldsOf = (row: ExportRow) => (row.owned ? CLIENT_FIELDS : OPERATOR_FIELDS)
 
