@@ -1004,6 +1004,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/robots/{id}/transfer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Transfers a robot to another organization of yours; its past sessions stay where they are
+         * @description This needs the client role, and a session token or an API key.
+         */
+        post: operations["postClientRobotTransfer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/robots/{id}/whep/{camera}": {
         parameters: {
             query?: never;
@@ -1122,6 +1142,46 @@ export interface paths {
         get: operations["getHealth"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the open invitations to your verified address
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        get: operations["getInvitations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations/{token}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accepts an invitation, once: you become a member
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        post: operations["postInvitationAccept"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1486,6 +1546,190 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/organizations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the organizations that you may act for, your personal one first
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizations"];
+        put?: never;
+        /**
+         * Creates a team, whose owner you are
+         * @description This needs an account, and a session token; API keys are rejected.
+         */
+        post: operations["postOrganizations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns an organization, and what you are in it
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Changes the name of a team
+         * @description This needs an account, and a session token or an API key.
+         */
+        patch: operations["patchOrganization"];
+        trace?: never;
+    };
+    "/api/organizations/{id}/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the groups of an organization by name
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationGroups"];
+        put?: never;
+        /**
+         * Creates a group
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postOrganizationGroups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/groups/{group_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a group; its robots stay without one
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationGroup"];
+        options?: never;
+        head?: never;
+        /**
+         * Renames a group
+         * @description This needs an account, and a session token or an API key.
+         */
+        patch: operations["patchOrganizationGroup"];
+        trace?: never;
+    };
+    "/api/organizations/{id}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the open invitations of an organization, the newest first
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationInvitations"];
+        put?: never;
+        /**
+         * Invites a person by mail, for seven days; only the mail contains the token
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postOrganizationInvitations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/invitations/{invitation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revokes an invitation
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the members of an organization, the oldest first
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/members/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes a member, or leaves the organization; sockets, downloads and keys end at once
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes the role or the groups of a member; open sockets that are no longer allowed close
+         * @description This needs an account, and a session token or an API key.
+         */
+        patch: operations["patchOrganizationMember"];
         trace?: never;
     };
     "/api/pairing": {
@@ -3378,6 +3622,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
+            /**
+             * @description Present if the operator drives as a member of the robot's organization. Such a session costs nothing.
+             * @constant
+             */
+            own_operator?: true;
             episodes_collected: number;
             data_collected_mb: number;
         };
@@ -3472,6 +3721,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
+            /**
+             * @description Present if the operator drives as a member of the robot's organization. Such a session costs nothing.
+             * @constant
+             */
+            own_operator?: true;
             episodes_collected: number;
             data_collected_mb: number;
             /**
@@ -4784,6 +5038,41 @@ export interface components {
             roles: components["schemas"]["Role"][];
             missing: ("role" | "client_profile" | "operator_profile")[];
         };
+        /** @description An invitation that has not been accepted. */
+        OpenInvitation: {
+            /**
+             * Format: uuid
+             * @example 6a18f3d5-90be-4c27-b74d-c5e2086f9a31
+             */
+            id: string;
+            /** @example grace@example.com */
+            email: string;
+            /**
+             * @description What the member may do. docs/permissions.md lists it.
+             * @example operator
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            expires_at: string;
+            /**
+             * @description The groups whose robots the member may see; null for all robots of the organization.
+             * @example [
+             *       "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+             *     ]
+             */
+            group_ids: string[] | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+            /** @description When the mail server accepted the mail; null before. */
+            delivered_at: string | null;
+        };
         /** @description The open session, the next sessions, the free robots and the week of an operator. */
         OperatorOverview: {
             open_session: components["schemas"]["OwnOpenSession"] | null;
@@ -4883,6 +5172,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
+            /**
+             * @description Present if the operator drives as a member of the robot's organization. Such a session costs nothing.
+             * @constant
+             */
+            own_operator?: true;
             /** @description Amount in cents; null until the session is COMPLETED. */
             operator_earnings_cents: number | null;
         };
@@ -4978,6 +5272,11 @@ export interface components {
             robot_name: string;
             robot_type: string;
             operator_name: string;
+            /**
+             * @description Present if the operator drives as a member of the robot's organization. Such a session costs nothing.
+             * @constant
+             */
+            own_operator?: true;
             /** @description Amount in cents; null until the session is COMPLETED. */
             operator_earnings_cents: number | null;
             /**
@@ -5148,6 +5447,116 @@ export interface components {
             rating_average: number | null;
             /** @example 47 */
             rating_count: number;
+        };
+        /** @description An organization, and what you are in it. */
+        Organization: {
+            /**
+             * Format: uuid
+             * @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74
+             */
+            id: string;
+            /** @example Harbour Robotics */
+            name: string;
+            /**
+             * @description personal: that of one person, with the id of the user. team: one that a person has created.
+             * @example team
+             * @enum {string}
+             */
+            kind: "personal" | "team";
+            /**
+             * @description What the member may do. docs/permissions.md lists it.
+             * @example operator
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+            /**
+             * @description The groups whose robots the member may see; null for all robots of the organization.
+             * @example [
+             *       "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+             *     ]
+             */
+            group_ids: string[] | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        /** @description A group of an organization's robots, such as those of a site. */
+        OrganizationGroup: {
+            /**
+             * Format: uuid
+             * @example e4c09a71-5d2f-4b86-83ea-9f17d0c6b253
+             */
+            id: string;
+            /** @example Rotterdam */
+            name: string;
+            /**
+             * @description Robots of the group.
+             * @example 12
+             */
+            robots: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        /** @description An invitation. Only the mail contains its token. */
+        OrganizationInvitation: {
+            /**
+             * Format: uuid
+             * @example 6a18f3d5-90be-4c27-b74d-c5e2086f9a31
+             */
+            id: string;
+            /** @example grace@example.com */
+            email: string;
+            /**
+             * @description What the member may do. docs/permissions.md lists it.
+             * @example operator
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            expires_at: string;
+        };
+        /** @description A member of an organization. */
+        OrganizationMember: {
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            user_id: string;
+            /** @example Grace */
+            name: string;
+            /** @description Null for a program, and for members who may not manage members. */
+            email: string | null;
+            /**
+             * @description What the member may do. docs/permissions.md lists it.
+             * @example operator
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+            /**
+             * @description The groups whose robots the member may see; null for all robots of the organization.
+             * @example [
+             *       "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+             *     ]
+             */
+            group_ids: string[] | null;
+            /**
+             * @description Whether it is a service account.
+             * @example false
+             */
+            is_program: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            created_at: string;
         };
         /** @description The current state of the platform. */
         Overview: {
@@ -5744,6 +6153,27 @@ export interface components {
              */
             up_to: string;
         };
+        /** @description An invitation to your verified address. */
+        ReceivedInvitation: {
+            /**
+             * Format: uuid
+             * @example 6a18f3d5-90be-4c27-b74d-c5e2086f9a31
+             */
+            id: string;
+            /** @example Harbour Robotics */
+            organization_name: string;
+            /**
+             * @description What the member may do. docs/permissions.md lists it.
+             * @example operator
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            expires_at: string;
+        };
         /** @description The recording of a session. */
         Recording: {
             /**
@@ -6084,6 +6514,14 @@ export interface components {
              */
             log_event_level: "off" | "warn" | "error";
             /**
+             * Format: uuid
+             * @description The group that the robot belongs to; missing without one.
+             * @example e4c09a71-5d2f-4b86-83ea-9f17d0c6b253
+             */
+            group_id?: string;
+            /** @description Who may drive the robot; missing for members of the organization and operators of the marketplace. */
+            operators?: components["schemas"]["RobotOperators"];
+            /**
              * @description The token with which the robot connects.
              * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…
              */
@@ -6367,6 +6805,14 @@ export interface components {
              * @enum {string}
              */
             log_event_level: "off" | "warn" | "error";
+            /**
+             * Format: uuid
+             * @description The group that the robot belongs to; missing without one.
+             * @example e4c09a71-5d2f-4b86-83ea-9f17d0c6b253
+             */
+            group_id?: string;
+            /** @description Who may drive the robot; missing for members of the organization and operators of the marketplace. */
+            operators?: components["schemas"]["RobotOperators"];
         };
         /** @description A robot with its owner and its open session, for admins. */
         RobotEntry: {
@@ -6607,6 +7053,12 @@ export interface components {
             /** @example Warehouse arm */
             name: string;
         };
+        /**
+         * @description own: members of the organization. marketplace: operators of the marketplace. both: members and operators of the marketplace.
+         * @example both
+         * @enum {string}
+         */
+        RobotOperators: "own" | "marketplace" | "both";
         /** @description A request for a robot type that is not supported yet. */
         RobotRequest: {
             /**
@@ -7531,7 +7983,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description When the input is not valid; the text names the field (`invalid_request`) */
+        /** @description When the input is not valid; the text names the field, or when Wheelhouse-Organization is not the id of an organization (`invalid_request`) */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7588,7 +8040,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description When the resource does not exist, or you may not see it (`not_found`) */
+        /** @description When you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7833,14 +8285,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7852,6 +8304,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7913,14 +8366,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7932,6 +8385,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7983,14 +8437,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8085,14 +8539,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8187,14 +8641,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8296,14 +8750,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8315,7 +8769,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the client does not exist (`not_found`) */
+            /** @description When the client does not exist, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8406,14 +8860,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8425,6 +8879,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8502,14 +8957,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8521,6 +8976,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8577,15 +9033,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8597,6 +9054,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8641,14 +9099,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8727,14 +9185,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8841,15 +9299,16 @@ export interface operations {
                     "application/json": components["schemas"]["Overview"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8861,6 +9320,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9072,14 +9532,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9091,7 +9551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When no supported model has this id (`not_found`) */
+            /** @description When no supported model has this id, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9172,14 +9632,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9191,6 +9651,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9270,14 +9731,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9289,6 +9750,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9362,14 +9824,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9381,6 +9843,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9451,14 +9914,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9470,6 +9933,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9538,14 +10002,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9594,14 +10058,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9613,7 +10077,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the user does not exist (`not_found`) */
+            /** @description When the user does not exist, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9695,14 +10159,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9714,7 +10178,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the user does not exist, or the role was not removed (`not_found`) */
+            /** @description When the user does not exist, or the role was not removed, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9771,14 +10235,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9790,7 +10254,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the user does not exist, or does not have the role (`not_found`) */
+            /** @description When the user does not exist, or does not have the role, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9854,14 +10318,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9873,7 +10337,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the user does not exist (`not_found`) */
+            /** @description When the user does not exist, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9969,6 +10433,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
@@ -9989,6 +10454,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10070,6 +10536,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When the account has the maximum number of keys (`api_key_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -10187,7 +10654,7 @@ export interface operations {
                     "application/json": components["schemas"]["UploadedAvatar"];
                 };
             };
-            /** @description When there is not exactly one file in the field avatar, or the image is damaged, or when the input is not valid; the text names the field (`invalid_request`) */
+            /** @description When there is not exactly one file in the field avatar, or the image is damaged, or when the input is not valid; the text names the field, or when Wheelhouse-Organization is not the id of an organization (`invalid_request`) */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10226,6 +10693,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When the upload is too slow: no data for 5 seconds, or less than 16 KiB per second (`request_timeout`) */
             408: {
                 headers: {
@@ -10356,6 +10824,7 @@ export interface operations {
                     "application/json": components["schemas"]["Onboarding"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
@@ -10376,6 +10845,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10477,15 +10947,16 @@ export interface operations {
                     "application/json": components["schemas"]["Profile"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10497,6 +10968,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10574,14 +11046,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an admin has removed the role (`role_removed`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When an admin has removed the role (`role_removed`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_removed" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_removed" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10593,6 +11065,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -10626,14 +11099,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10645,7 +11118,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When you do not have the role (`not_found`) */
+            /** @description When you do not have the role, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10754,6 +11227,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -10834,14 +11308,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see robots, their state, log and health in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10853,6 +11327,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10914,15 +11389,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see datasets and download their exports in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10934,6 +11410,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11010,15 +11487,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see datasets and download their exports in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11030,6 +11508,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11112,14 +11591,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not export datasets and delete exports in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11131,7 +11610,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When an episode or a dataset does not exist or is not yours (`not_found`) */
+            /** @description When an episode or a dataset does not exist or is not yours, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11236,14 +11715,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see datasets and download their exports in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11285,14 +11764,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not export datasets and delete exports in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11375,14 +11854,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see datasets and download their exports in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11394,7 +11873,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the dataset does not exist or is not yours (`not_found`) */
+            /** @description When the dataset does not exist or is not yours, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11473,15 +11952,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see invoices and costs in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11493,6 +11973,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11612,14 +12093,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see invoices and costs in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11631,7 +12112,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the invoice does not exist or is not yours (`not_found`) */
+            /** @description When the invoice does not exist or is not yours, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11722,14 +12203,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see robots, their state, log and health in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11741,6 +12222,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11875,15 +12357,16 @@ export interface operations {
                     "application/json": components["schemas"]["ClientOverview"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see robots, their state, log and health in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11895,6 +12378,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11932,15 +12416,16 @@ export interface operations {
                     "application/json": components["schemas"]["ClientProfile"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see the organization, its members and groups in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11952,6 +12437,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12018,14 +12504,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12037,6 +12523,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -12105,14 +12592,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see robots, their state, log and health in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12124,6 +12611,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12206,14 +12694,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see robots, their state, log and health in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12225,6 +12713,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12401,6 +12890,8 @@ export interface operations {
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "low_battery_threshold": 0.2,
                      *       "log_event_level": "error",
+                     *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                     *       "operators": "both",
                      *       "robot_token": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…"
                      *     }
                      */
@@ -12409,14 +12900,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12428,6 +12919,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When another robot has this hardware_id (`hardware_id_taken`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -12555,7 +13047,9 @@ export interface operations {
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "low_battery_threshold": 0.2,
-                     *       "log_event_level": "error"
+                     *       "log_event_level": "error",
+                     *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                     *       "operators": "both"
                      *     }
                      */
                     "application/json": components["schemas"]["RobotDetail"];
@@ -12563,14 +13057,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see robots, their state, log and health in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12612,14 +13106,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12736,7 +13230,9 @@ export interface operations {
                  *       "recording_days": 90,
                  *       "on_hold": false,
                  *       "low_battery_threshold": 0.2,
-                 *       "log_event_level": "error"
+                 *       "log_event_level": "error",
+                 *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                 *       "operators": "both"
                  *     }
                  */
                 "application/json": {
@@ -12875,6 +13371,9 @@ export interface operations {
                      * @enum {string}
                      */
                     log_event_level?: "off" | "warn" | "error";
+                    /** @description The group of the organization that the robot belongs to; null for none. */
+                    group_id?: string | null;
+                    operators?: components["schemas"]["RobotOperators"];
                 };
             };
         };
@@ -12967,7 +13466,9 @@ export interface operations {
                      *       "battery": 0.83,
                      *       "battery_at": "2026-11-20T09:30:00.000Z",
                      *       "low_battery_threshold": 0.2,
-                     *       "log_event_level": "error"
+                     *       "log_event_level": "error",
+                     *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                     *       "operators": "both"
                      *     }
                      */
                     "application/json": components["schemas"]["RobotDetail"];
@@ -12975,14 +13476,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13055,14 +13556,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13109,14 +13610,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13232,14 +13733,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13305,14 +13806,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see robots, their state, log and health in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13400,14 +13901,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see robots, their state, log and health in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13464,14 +13965,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13531,14 +14032,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13552,6 +14053,100 @@ export interface operations {
             };
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postClientRobotTransfer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "organizationId": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description The organization that gets the robot. You must be allowed to register robots in it.
+                     * @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74
+                     */
+                    organizationId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not transfer robots to another organization in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "You need the client role for this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the robot is in an open session (`robot_in_session`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "robot_in_session" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -13596,7 +14191,7 @@ export interface operations {
                     "application/sdp": string;
                 };
             };
-            /** @description When the offer is malformed, or has no codec that the platform forwards (`offer_rejected`), or when the input is not valid; the text names the field (`invalid_request`) */
+            /** @description When the offer is malformed, or has no codec that the platform forwards (`offer_rejected`), or when the input is not valid; the text names the field, or when Wheelhouse-Organization is not the id of an organization (`invalid_request`) */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -13616,14 +14211,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13712,14 +14307,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13772,14 +14367,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13907,15 +14502,16 @@ export interface operations {
                     "application/json": components["schemas"]["ClientStats"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when you may not see robots, their state, log and health in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13927,6 +14523,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -14054,14 +14651,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when you may not read the event stream in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14073,6 +14670,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When events after the cursor are no longer stored, or the stream has no such cursor (`cursor_gone`) */
             410: {
                 headers: {
@@ -14169,6 +14767,191 @@ export interface operations {
             };
         };
     };
+    getInvitations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invitations": [
+                     *         {
+                     *           "id": "6a18f3d5-90be-4c27-b74d-c5e2086f9a31",
+                     *           "organization_name": "Harbour Robotics",
+                     *           "role": "operator",
+                     *           "expires_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        invitations: components["schemas"]["ReceivedInvitation"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postInvitationAccept: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The token of the mail or, for an invitation to your verified address, its id.
+                 * @example 6a18f3d5-90be-4c27-b74d-c5e2086f9a31.4f9d…
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "organization_id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74
+                         */
+                        organization_id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the invitation is unknown, has expired, was used or was revoked (`invitation_invalid`), or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "invitation_invalid" | "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When you are a member (`already_member`), or when you are a member of as many organizations as you may (`organization_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "already_member" | "organization_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getNotifications: {
         parameters: {
             query?: {
@@ -14235,14 +15018,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14254,6 +15037,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -14285,15 +15069,16 @@ export interface operations {
                     "application/json": components["schemas"]["PushKey"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14305,6 +15090,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -14357,15 +15143,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14377,6 +15164,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -14435,14 +15223,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14454,6 +15242,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When the endpoint belongs to another user (`push_endpoint_taken`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -14505,14 +15294,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14582,14 +15371,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14601,6 +15390,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -14689,15 +15479,16 @@ export interface operations {
                     "application/json": components["schemas"]["NotificationSettings"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14709,6 +15500,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -14869,14 +15661,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14888,6 +15680,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -14941,14 +15734,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15036,15 +15829,16 @@ export interface operations {
                     "application/json": components["schemas"]["Availability"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15056,6 +15850,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15098,14 +15893,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15117,6 +15912,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15198,14 +15994,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15217,6 +16013,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15271,15 +16068,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15291,6 +16089,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15352,14 +16151,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15371,6 +16170,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When a certification for this robot type is already pending or approved (`certification_exists`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -15462,15 +16262,16 @@ export interface operations {
                     "application/json": components["schemas"]["OperatorOverview"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15482,6 +16283,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15523,15 +16325,16 @@ export interface operations {
                     "application/json": components["schemas"]["OperatorProfile"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15543,6 +16346,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15619,14 +16423,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15638,6 +16442,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -15737,14 +16542,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15795,15 +16600,16 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15815,6 +16621,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -15890,7 +16697,7 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            /** @description When neither the body nor your profile names a time zone, or when the input is not valid; the text names the field (`invalid_request`) */
+            /** @description When neither the body nor your profile names a time zone, or when the input is not valid; the text names the field, or when Wheelhouse-Organization is not the id of an organization (`invalid_request`) */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15910,14 +16717,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15929,6 +16736,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -15978,15 +16786,16 @@ export interface operations {
                     "application/json": components["schemas"]["OperatorStats"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15998,6 +16807,1165 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "organizations": [
+                     *         {
+                     *           "id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *           "name": "Harbour Robotics",
+                     *           "kind": "team",
+                     *           "role": "operator",
+                     *           "group_ids": [
+                     *             "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *           ],
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        organizations: components["schemas"]["Organization"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postOrganizations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Harbour Robotics"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Harbour Robotics */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *       "name": "Harbour Robotics",
+                     *       "kind": "team",
+                     *       "role": "operator",
+                     *       "group_ids": [
+                     *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *       ],
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Organization"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An API key is not accepted here. Use a session token."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When you own as many organizations as you may (`organization_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "organization_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *       "name": "Harbour Robotics",
+                     *       "kind": "team",
+                     *       "role": "operator",
+                     *       "group_ids": [
+                     *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *       ],
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Organization"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`), or when you may not see the organization, its members and groups in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended" | "permission_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Harbour Robotics"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Harbour Robotics */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74",
+                     *       "name": "Harbour Robotics",
+                     *       "kind": "team",
+                     *       "role": "operator",
+                     *       "group_ids": [
+                     *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *       ],
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Organization"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not change the name and settings of the organization in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When it is a personal organization (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationGroups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "groups": [
+                     *         {
+                     *           "id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                     *           "name": "Rotterdam",
+                     *           "robots": 12,
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        groups: components["schemas"]["OrganizationGroup"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`), or when you may not see the organization, its members and groups in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended" | "permission_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postOrganizationGroups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Rotterdam"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Rotterdam */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
+                     *       "name": "Rotterdam",
+                     *       "robots": 12,
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrganizationGroup"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When another group has this name (`group_name_taken`), or when the organization has as many groups as it may (`organization_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "group_name_taken" | "organization_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example e4c09a71-5d2f-4b86-83ea-9f17d0c6b253 */
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchOrganizationGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example e4c09a71-5d2f-4b86-83ea-9f17d0c6b253 */
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Rotterdam"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Rotterdam */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When another group has this name (`group_name_taken`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "group_name_taken";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationInvitations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invitations": [
+                     *         {
+                     *           "id": "6a18f3d5-90be-4c27-b74d-c5e2086f9a31",
+                     *           "email": "grace@example.com",
+                     *           "role": "operator",
+                     *           "expires_at": "2026-11-20T09:30:00.000Z",
+                     *           "group_ids": [
+                     *             "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *           ],
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "delivered_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        invitations: components["schemas"]["OpenInvitation"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`), or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended" | "permission_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postOrganizationInvitations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "grace@example.com",
+                 *       "role": "operator",
+                 *       "groupIds": [
+                 *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: idn-email
+                     * @example grace@example.com
+                     */
+                    email: string;
+                    /**
+                     * @description What the member may do. docs/permissions.md lists it.
+                     * @example operator
+                     * @enum {string}
+                     */
+                    role: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+                    /**
+                     * @description The groups whose robots the member may see; null for all robots of the organization.
+                     * @default null
+                     * @example [
+                     *       "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *     ]
+                     */
+                    groupIds?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "6a18f3d5-90be-4c27-b74d-c5e2086f9a31",
+                     *       "email": "grace@example.com",
+                     *       "role": "operator",
+                     *       "expires_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrganizationInvitation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When you invite an owner and are none, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When a member has this address (`already_member`), or when the address has an open invitation (`invitation_exists`), or when the organization has as many open invitations as it may (`organization_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "already_member" | "invitation_exists" | "organization_limit_reached" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example 6a18f3d5-90be-4c27-b74d-c5e2086f9a31 */
+                invitation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationMembers: {
+        parameters: {
+            query?: {
+                /** @example search */
+                search?: string;
+                /** @example 50 */
+                limit?: number;
+                /** @example WyItY3JlYXRlZF9hdCIsIjIwMjYtMTEtMjBUMDk6MzA6MDAuMDAwWiIsIjViMWY5YTg2LTJmMGMtNGMwZS05ZDVmLTNmMWY2ZjNhN2YxMCJd */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "members": [
+                     *         {
+                     *           "user_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "name": "Grace",
+                     *           "email": "email",
+                     *           "role": "operator",
+                     *           "group_ids": [
+                     *             "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *           ],
+                     *           "is_program": false,
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        members: components["schemas"]["OrganizationMember"][];
+                    };
+                };
+            };
+            /** @description When the list still matches the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When an administrator has suspended your account (`account_suspended`), or when you may not see the organization, its members and groups in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "account_suspended" | "permission_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When it takes an owner of the organization, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the member is the last owner (`last_owner`), or when it is the person of a personal organization (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "last_owner" | "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchOrganizationMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+                /** @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "operator",
+                 *       "groupIds": [
+                 *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description What the member may do. docs/permissions.md lists it.
+                     * @example operator
+                     * @enum {string}
+                     */
+                    role?: "owner" | "admin" | "supervisor" | "operator" | "viewer" | "billing";
+                    /**
+                     * @description The groups whose robots the member may see; null for all robots of the organization.
+                     * @example [
+                     *       "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
+                     *     ]
+                     */
+                    groupIds?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When it takes an owner of the organization, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the member is the last owner (`last_owner`), or when it is the person of a personal organization (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "last_owner" | "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -16130,6 +18098,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayoutAccount"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
@@ -16150,6 +18119,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             /** @description When the payment provider rejects the request (`payment_provider_error`) */
@@ -16247,6 +18217,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When your operator profile has no country (`country_missing`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -16347,14 +18318,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not change the payment method and the billing address in the organization (`permission_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "permission_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16366,6 +18337,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16455,6 +18427,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayoutOverview"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
@@ -16475,6 +18448,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             /** @description When payments are not set up on this platform (`payments_not_configured`), or when the payment provider does not answer (`payment_provider_unavailable`), or when the same request is still running at the payment provider (`payment_request_running`), or when the keys of the identity provider are unreachable (`identity_provider_unavailable`), or when the database is unreachable (`database_unavailable`), or when too many requests change the same data at once (`contention`), or when the disk of the platform is full (`disk_full`), or when the platform is starting (`not_ready`) */
@@ -16574,6 +18548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When the amount is below the minimum (`payout_below_minimum`), or when the amount exceeds the available earnings (`insufficient_balance`), or when you have no payout account (`payout_account_missing`), or when your payout account is not ready (`payout_account_not_ready`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -16674,14 +18649,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not change the payment method and the billing address in the organization (`permission_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "permission_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16693,6 +18668,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16775,14 +18751,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not change the payment method and the billing address in the organization (`permission_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "permission_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16794,6 +18770,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17059,14 +19036,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17078,6 +19055,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -17140,14 +19118,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17159,7 +19137,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17207,14 +19185,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17226,7 +19204,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17322,14 +19300,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17341,7 +19319,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17427,14 +19405,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17446,7 +19424,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17518,14 +19496,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17537,7 +19515,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17613,14 +19591,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17632,7 +19610,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17718,14 +19696,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17737,7 +19715,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the file does not exist, or you may not see it (`not_found`) */
+            /** @description When the file does not exist, or you may not see it, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17907,14 +19885,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17926,7 +19904,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or you have no part in its session (`not_found`) */
+            /** @description When the recording does not exist, or you have no part in its session, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18010,14 +19988,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18029,7 +20007,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the file does not exist, or you may not see it (`not_found`) */
+            /** @description When the file does not exist, or you may not see it, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18162,14 +20140,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18181,7 +20159,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or is not one of your robots (`not_found`) */
+            /** @description When the recording does not exist, or is not one of your robots, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18264,14 +20242,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18283,7 +20261,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or is not one of your robots (`not_found`) */
+            /** @description When the recording does not exist, or is not one of your robots, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18355,14 +20333,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18374,7 +20352,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the recording does not exist, or is not one of your robots (`not_found`) */
+            /** @description When the recording does not exist, or is not one of your robots, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19004,14 +20982,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19023,6 +21001,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -19071,14 +21050,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19090,6 +21069,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -19154,15 +21134,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19174,6 +21155,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -19241,14 +21223,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19260,6 +21242,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When two of your exports are running, or five are stored (`export_limit_reached`), or when more than 1,000,000 sessions match (`export_too_large`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -19334,14 +21317,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19353,6 +21336,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -19409,14 +21393,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19458,14 +21442,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19534,14 +21518,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19630,14 +21614,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19649,6 +21633,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -19735,14 +21720,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19754,6 +21739,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -19804,14 +21790,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when you are a member of the organization that owns the robot, but act for another one (`organization_required`), or when the robot is not for members of its organization (`marketplace_operators_only`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "organization_required" | "marketplace_operators_only" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19823,7 +21809,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the robot does not exist (`not_found`) */
+            /** @description When the robot does not exist, or is not for you, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19928,14 +21914,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19947,6 +21933,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -20040,14 +22027,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20165,14 +22152,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the API key does not have the scope for the action, or when the API key does not have the scope for it (`scope_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not stop a robot in the organization (`permission_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "certification_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "scope_required" | "certification_required" | "origin_not_allowed" | "account_suspended" | "permission_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20264,14 +22251,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20343,14 +22330,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20362,7 +22349,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the session does not exist, or you have no part in it (`not_found`) */
+            /** @description When the session does not exist, or you have no part in it, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20469,14 +22456,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20488,7 +22475,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the session does not exist, or you have no part in it (`not_found`) */
+            /** @description When the session does not exist, or you have no part in it, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20597,14 +22584,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20669,14 +22656,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_owner_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "session_owner_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20755,14 +22742,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20774,7 +22761,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the session is over and has no recording (`not_found`) */
+            /** @description When the session is over and has no recording, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20883,14 +22870,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20971,14 +22958,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21121,14 +23108,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21225,14 +23212,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21244,7 +23231,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When the session is not recorded, does not exist, or you have no part in it (`not_found`) */
+            /** @description When the session is not recorded, does not exist, or you have no part in it, or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21323,14 +23310,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22206,15 +24193,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when you may not manage webhooks in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22226,6 +24214,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -22294,14 +24283,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not manage webhooks in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22313,6 +24302,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description When the account has the maximum number of webhooks (`webhook_limit_reached`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
@@ -22384,14 +24374,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when you may not manage webhooks in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22433,14 +24423,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not manage webhooks in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22513,14 +24503,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not manage webhooks in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22611,14 +24601,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when you may not manage webhooks in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22698,14 +24688,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an administrator has suspended your account (`account_suspended`) */
+            /** @description When an administrator has suspended your account (`account_suspended`), or when you may not manage webhooks in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "account_suspended";
+                    "Wheelhouse-Error": "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22776,14 +24766,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not manage webhooks in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22882,14 +24872,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not manage webhooks in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22996,14 +24986,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not manage webhooks in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23076,14 +25066,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when you may not manage webhooks in the organization (`permission_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "origin_not_allowed" | "account_suspended" | "permission_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
