@@ -11,7 +11,11 @@ const target = join(root, 'packages/sdk/rest-types.d.ts')
 const { resolve } = createRequire(join(root, 'test/support/openapi-client/package.json'))
 const generator = join(dirname(resolve('openapi-typescript/package.json')), 'bin/cli.js')
 
-const run = spawnSync(process.execPath, [generator, 'docs/openapi.json'], { cwd: root, encoding: 'utf8', maxBuffer: 64 * 2 ** 20 })
+const run = spawnSync(process.execPath, [generator, 'docs/openapi.json'], {
+  cwd: root,
+  encoding: 'utf8',
+  maxBuffer: 64 * 2 ** 20,
+})
 if (run.status !== 0) {
   process.stderr.write(run.stdout + run.stderr)
   process.exit(1)
