@@ -15,6 +15,7 @@ export function OrganizationSwitch() {
       aria-label={t('app.organization.label')}
       data={all.map((organization) => ({ value: organization.id, label: nameOf(organization) }))}
       value={acting.id}
+      title={nameOf(acting)}
       onChange={({ currentTarget: { value } }) =>
         actFor(all.find(({ id }) => id === value)?.kind === 'team' ? value : undefined)
       }

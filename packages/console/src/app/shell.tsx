@@ -1,5 +1,5 @@
 import { Box, Group, Stack, Text, VisuallyHidden } from '@mantine/core'
-import { useDisclosure, useMediaQuery } from '@mantine/hooks'
+import { useDisclosure, useMediaQuery, useWindowEvent } from '@mantine/hooks'
 import { Link, Outlet, useLocation, useMatches } from '@tanstack/react-router'
 import { ApiError } from '@wheelhouse/sdk'
 import { type ComponentProps, Fragment, lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
@@ -38,7 +38,13 @@ export const Shell = () => (
   </SignedInOnly>
 )
 
-const Frame = () => (
+function Frame() {
+  // Links and pictures of this window would act for what another one has chosen.
+  useWindowEvent('focus', () => chosenTeam() !== chosen && location.reload())
+  return <Layout />
+}
+
+const Layout = () => (
   <div className={styles.shell}>
     <a className="skip-link" href="#main">
       {t('app.shell.skip')}
@@ -334,7 +340,7 @@ function Face(button: ComponentProps<'button'>) {
         {me.display_name}
         <Text fz="xs" c="dimmed" component="small" display="block">
           {isTeam
-            ? organizationRoleTexts[acting.role]
+            ? t('app.organization.role', { role: organizationRoleTexts[acting.role], team: acting.name })
             : shortList.format(me.roles.map((role) => roleTexts[role]))}
         </Text>
       </Text>
