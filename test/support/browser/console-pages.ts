@@ -45,7 +45,7 @@ const ownerPages = ({ names, robots, sessions, ...data }: ConsoleData): ConsoleP
   page('/invoices'),
   page('/invoices/$invoiceId', names.tradeName, `/invoices/${data.invoiceId}`),
   page('/statistics'),
-  page('/organization', names.team),
+  page('/organization'),
   page('/invitation'),
   page('/settings'),
   page('/settings/webhooks/$webhookId', '127.0.0.1', `/settings/webhooks/${data.webhookId}`),

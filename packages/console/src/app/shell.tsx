@@ -195,6 +195,9 @@ function SignedInOnly({ children }: { children: ReactNode }) {
             children
           ) : (
             <Suspense fallback={<Loading />}>
+              <Box component="header" maw="24rem">
+                <OrganizationSwitch />
+              </Box>
               <Onboarding />
             </Suspense>
           )}

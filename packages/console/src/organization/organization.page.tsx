@@ -1,11 +1,10 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Group, Stack, TextInput } from '@mantine/core'
 import { ConfirmButton } from '../base/confirm-button.tsx'
-import { RowTable, type TableColumn } from '../base/data-table.tsx'
 import { Form, FormFooter, useFields } from '../base/form.tsx'
 import { Page } from '../base/page.tsx'
 import { Sections } from '../base/sections.tsx'
 import { Note } from '../base/states.tsx'
-import { actFor, type Organization, useMay, useOrganizations } from '../platform/organization.ts'
+import { actFor, useMay, useOrganizations } from '../platform/organization.ts'
 import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useAction, useWrite } from '../platform/rest.ts'
@@ -17,7 +16,7 @@ import { Invitations, Received } from './invitations.tsx'
 import { Members } from './members.tsx'
 import { useRoutes } from './organization.ts'
 
-/** Shows the team that the console acts for, and the teams and invitations of the person. */
+/** Shows the team that the console acts for, and the invitations to the person. */
 export function OrganizationPage() {
   const { acting, isTeam } = useOrganizations()
   const may = useMay()
@@ -43,7 +42,7 @@ export function OrganizationPage() {
             },
           isTeam && { id: 'groups', title: t('organization.groups.title'), content: <Groups /> },
           { id: 'received', title: t('organization.received.title'), content: <Received /> },
-          { id: 'own', title: t('organization.own.title'), content: <Own /> },
+          { id: 'own', title: t('organization.own.title'), content: <NewTeam /> },
         ].filter((item) => item !== false)}
       />
     </Page>
@@ -91,50 +90,22 @@ function Team() {
   )
 }
 
-/** Lists the organizations of the person, and creates teams. */
-function Own() {
-  const { acting, all } = useOrganizations()
+/** Creates a team, which the console then acts for. */
+function NewTeam() {
   const create = useWrite((rest, name: string) => rest.POST('/api/organizations', { body: { name } }), {
     onSuccess: ({ id }) => actFor(id),
   })
-  const columns: readonly TableColumn<Organization>[] = [
-    [t('organization.name'), ({ name }) => name, { style: { overflowWrap: 'anywhere' } }],
-    [
-      t('organization.members.role'),
-      ({ kind, role }) =>
-        kind === 'personal' ? t('organization.own.personal') : organizationRoleTexts[role],
-    ],
-    [
-      t('organization.members.actions'),
-      ({ id, kind, name }) =>
-        id === acting.id ? (
-          t('organization.own.acting')
-        ) : (
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => actFor(kind === 'team' ? id : undefined)}
-            aria-label={t('organization.own.switchLabel', { name })}
-          >
-            {t('organization.own.switch')}
-          </Button>
-        ),
-    ],
-  ]
   return (
-    <Stack>
-      <Group justify="space-between">
-        <Note maw={640}>{t('organization.own.note')}</Note>
-        <NameButton
-          change={create}
-          title={t('organization.own.create')}
-          note={t('organization.own.nameNote')}
-          confirmLabel={t('organization.create')}
-        >
-          {t('organization.own.create')}
-        </NameButton>
-      </Group>
-      <RowTable label={t('organization.own.title')} minWidth={420} columns={columns} rows={all} />
-    </Stack>
+    <Group justify="space-between">
+      <Note maw={640}>{t('organization.own.note')}</Note>
+      <NameButton
+        change={create}
+        title={t('organization.own.create')}
+        note={t('organization.own.nameNote')}
+        confirmLabel={t('organization.create')}
+      >
+        {t('organization.own.create')}
+      </NameButton>
+    </Group>
   )
 }
