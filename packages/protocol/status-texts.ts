@@ -1,3 +1,4 @@
+import type { OrganizationRole } from './permissions.ts'
 import type { RobotState } from './robot-state.ts'
 import type { RobotStatus, Role, SessionAction, SessionStatus } from './status.ts'
 
@@ -29,6 +30,16 @@ export const sessionStatusTexts: Texts<SessionStatus> = {
 }
 
 export const roleTexts: Texts<Role> = { client: 'Owner', operator: 'Operator', admin: 'Admin' }
+
+/** Labels of the roles in an organization. */
+export const organizationRoleTexts: Texts<OrganizationRole> = {
+  owner: 'Owner',
+  admin: 'Admin',
+  supervisor: 'Supervisor',
+  operator: 'Operator',
+  viewer: 'Viewer',
+  billing: 'Billing',
+}
 
 /** Verb phrases of the session actions, for use after "may": "Only the operator may resume the session." */
 export const actionTexts: Texts<SessionAction> = {

@@ -14,11 +14,11 @@ type Row = Omit<RobotEntry, 'created_at' | 'last_heartbeat'> & {
 export async function listRobots(db: Db, query: ListAllRobots): Promise<KeysetPage<RobotEntry>> {
   const { rows } = await sql<Row>`
     select robots.id, robots.name, robots.robot_type, robots.hardware_id, robots.status, robots.on_hold,
-      robots.owner_id, owners.display_name as owner_name, robots.created_at,
+      robots.owner_id, owners.name as owner_name, robots.created_at,
       robots.tags, robot_presence.battery, robot_presence.last_heartbeat, open.id as session_id
     from (${await pageOfIds(db, query)}) as page
     join robots on robots.id = page.id
-    join users as owners on owners.id = robots.owner_id
+    join organizations as owners on owners.id = robots.owner_id
     left join robot_presence on robot_presence.robot_id = robots.id
     left join sessions as open on open.robot_id = robots.id and open.status in ('ACTIVE', 'PAUSED')
     order by robots.created_at desc, robots.id desc`.execute(db)

@@ -17,12 +17,12 @@ export async function listSessions(db: Db, query: ListAllSessions): Promise<Keys
       sessions.ended_at, sessions.pause_reason, sessions.stop_at is not null as stopped,
       sessions.robot_id, robots.name as robot_name,
       sessions.operator_id, operators.display_name as operator_name,
-      sessions.client_id, clients.display_name as client_name
+      sessions.client_id, clients.name as client_name
     from (${await pageOfIds(db, query)}) as page
     join sessions on sessions.id = page.id
     join robots on robots.id = sessions.robot_id
     join users as operators on operators.id = sessions.operator_id
-    join users as clients on clients.id = sessions.client_id
+    join organizations as clients on clients.id = sessions.client_id
     order by sessions.created_at desc, sessions.id desc`.execute(db)
   const { rows: page, next } = toPage(rows, query.limit)
   return { rows: page.map(viewOf), next }

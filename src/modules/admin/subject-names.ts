@@ -24,8 +24,9 @@ const queries: Readonly<Record<string, RawBuilder<unknown>>> = {
   certification: sql`select certifications.id::text, users.display_name || ', ' || certifications.robot_type as name,
     false as deleted from certifications join users on users.id = certifications.operator_id where certifications.id`,
   api_key: sql`select id::text, name, revoked_at is not null as deleted from api_keys where id`,
-  invoice: sql`select invoices.id::text, users.display_name || ', ' || invoices.month as name, false as deleted
-    from invoices join users on users.id = invoices.client_id where invoices.id`,
+  invoice: sql`select invoices.id::text, organizations.name || ', ' || invoices.month as name, false as deleted
+    from invoices join organizations on organizations.id = invoices.client_id where invoices.id`,
+  organization: sql`select id::text, name, false as deleted from organizations where id`,
   payout: sql`select payouts.id::text, users.display_name as name, false as deleted from payouts
     join users on users.id = payouts.operator_id where payouts.id`,
   webhook: sql`select id::text, url as name, false as deleted from webhooks where id`,

@@ -18,6 +18,9 @@ export function createClientProfiles(deps: {
     const row = await db
       .selectFrom('organizations')
       .leftJoin('client_profiles as profile', 'profile.organization_id', 'organizations.id')
+      // Of a personal organization: the person.
+      .leftJoin('users as person', 'person.id', 'organizations.id')
+      .select(['organizations.name', 'person.email'])
       .select(['company_name', 'contact_email', 'phone', 'country', 'vat_id', 'payment_method_at'])
       .select((eb) => eb.fn.coalesce('profile.created_at', 'organizations.created_at').as('created_at'))
       .where('organizations.id', '=', organizationId)

@@ -1,34 +1,38 @@
 import type { Tx } from '../../core/events/transactor.ts'
 import { asciiAddress } from '../../core/http/email-address.ts'
-import type { Users } from '../identity/index.ts'
 import type { StripeAccounts } from './stripe-accounts.ts'
 import { isMissing, requireText, type StripeClient, withStripeErrors } from './stripe-client.ts'
 import type { StripeEventRef, StripeSync } from './stripe-sync.ts'
 
 /** Reads client profiles, which the clients module owns. */
 export interface ClientProfileReader {
-  get(userId: string): Promise<{ company_name: string | null; contact_email: string | null }>
+  /** Returns what is known of a client; name and address of a person come from the sign-in. */
+  get(organizationId: string): Promise<{
+    company_name: string | null
+    contact_email: string | null
+    name: string
+    email: string | null
+  }>
 }
 
 /** Creates the service for clients as Stripe customers. */
 export function createCustomers(deps: {
   stripe: StripeClient
   accounts: StripeAccounts
-  users: Users
   clientProfiles: ClientProfileReader
   stripeSync: StripeSync
   now: () => Date
   baseUrl: string
 }) {
-  const { stripe, accounts, users, clientProfiles, stripeSync, now, baseUrl } = deps
+  const { stripe, accounts, clientProfiles, stripeSync, now, baseUrl } = deps
 
   async function buildCustomerParams(userId: string) {
-    const [user, profile] = await Promise.all([users.byId(userId), clientProfiles.get(userId)])
-    const contact = profile.contact_email ?? user.email
+    const profile = await clientProfiles.get(userId)
+    const contact = profile.contact_email ?? profile.email
     // Stripe rejects addresses without an ASCII form.
     const email = contact ? asciiAddress(contact) : undefined
     return {
-      name: profile.company_name ?? user.display_name,
+      name: profile.company_name ?? profile.name,
       ...(email !== undefined && { email }),
       metadata: { user_id: userId },
     }

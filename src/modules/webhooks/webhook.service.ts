@@ -77,7 +77,12 @@ export function createWebhooks(deps: {
       const row = await transact(async (tx) => {
         await subscribe(tx.db, userId, now())
         // Locks the user's row, so that concurrent requests cannot exceed the limit.
-        await tx.db.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
+        await tx.db
+          .selectFrom('organizations')
+          .select('id')
+          .where('id', '=', userId)
+          .forNoKeyUpdate()
+          .execute()
         const { count } = await tx.db
           .selectFrom('webhooks')
           .select((eb) => eb.fn.countAll<number>().as('count'))

@@ -26,16 +26,19 @@ test('the tables name every file that renders a dialog', () => {
     expect(existsSync(new URL(file, import.meta.url)), file).toBe(true)
 })
 
-test.each(['owner', 'operator', 'admin'] as const)('every dialog is accessible: %s', async (viewer) => {
-  const page = await fixture.enterAs(viewer)
-  const issues: string[] = []
-  for (const dialog of dialogsOf(fixture.data).filter((entry) => entry.viewer === viewer)) {
-    await page.goto(`${fixture.world.baseUrl}/dashboard${dialog.path}`)
-    const what = `${dialog.path}, ${dialog.press.join(', ')}`
-    await openDialog(page, dialog).catch((cause: unknown) => {
-      throw new Error(`Did not open: ${what}`, { cause })
-    })
-    issues.push(...(await issuesInBothSchemes(page, what)))
-  }
-  expect(issues).toEqual([])
-})
+test.each(['owner', 'team', 'operator', 'admin'] as const)(
+  'every dialog is accessible: %s',
+  async (viewer) => {
+    const page = await fixture.enterAs(viewer)
+    const issues: string[] = []
+    for (const dialog of dialogsOf(fixture.data).filter((entry) => entry.viewer === viewer)) {
+      await page.goto(`${fixture.world.baseUrl}/dashboard${dialog.path}`)
+      const what = `${dialog.path}, ${dialog.press.join(', ')}`
+      await openDialog(page, dialog).catch((cause: unknown) => {
+        throw new Error(`Did not open: ${what}`, { cause })
+      })
+      issues.push(...(await issuesInBothSchemes(page, what)))
+    }
+    expect(issues).toEqual([])
+  },
+)

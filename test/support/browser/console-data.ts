@@ -1,6 +1,7 @@
 import { connectTo } from '../database/sql.ts'
 import { startReceiver } from '../network/webhook-receiver.ts'
 import { storeEpisode } from '../world/episodes.ts'
+import { addMember, teamRobot } from '../world/organizations.ts'
 import { performAction, start, tolerateLatency } from '../world/session-fixtures.ts'
 import type { TestUser } from '../world/test-user.ts'
 import { waitFor } from '../world/wait.ts'
@@ -16,6 +17,8 @@ const NAMES = {
   ready: 'Lagerhallenbodenreinigungsroboter-Nordrhein-0000012',
   offline: 'Arm',
   type: 'mobile-manipulator-xl',
+  team: 'Hafenlogistik- und Umschlagsgesellschaft Norddeutschland mbH',
+  teamRobot: 'Container crane of the eastern quay, berth 7',
 } as const
 
 /** Sends a request without credentials, as the forms of the front page do. */
@@ -69,6 +72,20 @@ async function createInvoice(world: World, owner: TestUser, sessionId: string): 
   return rows[0].id
 }
 
+/** Creates a team of the owner, with the operator as a member, a group that has a robot, and an open invitation. */
+async function createTeam(world: World, owner: TestUser, operator: TestUser) {
+  const { id } = await sent(owner, 'POST', '/api/organizations', { name: NAMES.team })
+  const group = 'Containerterminal Altenwerder, Ostkai'
+  const invited = 'bartholomaeus@lagerlogistik.example'
+  const acting = await owner.actingFor(id)
+  const path = `/api/organizations/${id}`
+  const { id: group_id } = await sent(acting, 'POST', `${path}/groups`, { name: group })
+  await addMember(world, id, operator, 'operator', [group_id])
+  await sent(acting, 'POST', `${path}/invitations`, { email: invited, role: 'supervisor' })
+  const robot = await teamRobot(acting, { name: NAMES.teamRobot, group_id })
+  return { id: id as string, group, invited, robotId: robot.id }
+}
+
 async function createSessions(
   users: { owner: TestUser; operator: TestUser },
   robotId: string,
@@ -114,6 +131,7 @@ export async function createConsoleData(world: World) {
     if (robots.length < 2) throw new Error('The robots are not available yet.')
   })
   const sessions = await createSessions(users, driven.id, ready.id)
+  const team = await createTeam(world, owner, operator)
   const receiver = await startReceiver()
   const webhook = await sent(owner, 'POST', '/api/webhooks', {
     url: `${receiver.url}/hooks/of/the/warehouse/management/system`,
@@ -136,7 +154,8 @@ export async function createConsoleData(world: World) {
     ...users,
     newcomer: await world.newUser(),
     names: NAMES,
-    robots: { driven: driven.id, ready: ready.id, offline: offline.id },
+    robots: { driven: driven.id, ready: ready.id, offline: offline.id, team: team.robotId },
+    team,
     sessions,
     webhookId: webhook.id as string,
     datasetId: datasets[0].id as string,

@@ -81,6 +81,17 @@ const ownerDialogs = ({ names, robots, sessions, webhookId }: ConsoleData) => {
   ]
 }
 
+const teamDialogs = ({ names, robots, team }: ConsoleData) => [
+  dialog('organization/fields', '/organization', 'Create team'),
+  dialog('organization/members', '/organization', `Change ${names.operator}`),
+  dialog('organization/members', '/organization', `Remove ${names.operator}`),
+  dialog('organization/invitations', '/organization', 'Invite member'),
+  dialog('organization/invitations', '/organization', `Revoke the invitation of ${team.invited}`),
+  dialog('organization/groups', '/organization', `Delete ${team.group}`),
+  dialog('organization/organization.page', '/organization', 'Leave team'),
+  dialog('robots/transfer-robot', `/robots/${robots.team}?tab=settings`, 'Transfer robot'),
+]
+
 const operatorDialogs = [
   dialog('operator/schedule.page', '/schedule', 'Copy Monday to other days'),
   dialog('operator/schedule.page', '/schedule', 'Add hours on Sunday', 'Home'),
@@ -101,6 +112,7 @@ const adminDialogs = ({ names, operator }: ConsoleData) => {
 /** Returns all dialogs of the console that a press opens. */
 export const dialogsOf = (data: ConsoleData): readonly ConsoleDialog[] => [
   ...ownerDialogs(data).map((entry) => ({ viewer: 'owner' as const, ...entry })),
+  ...teamDialogs(data).map((entry) => ({ viewer: 'team' as const, ...entry })),
   ...operatorDialogs.map((entry) => ({ viewer: 'operator' as const, ...entry })),
   ...adminDialogs(data).map((entry) => ({ viewer: 'admin' as const, ...entry })),
 ]

@@ -13,8 +13,8 @@ export interface ConsolePage {
   readonly shows?: string
 }
 
-/** The viewers of pages. A visitor is not signed in, a newcomer has not completed the account. */
-export const VIEWERS = ['visitor', 'newcomer', 'owner', 'operator', 'admin'] as const
+/** The viewers of pages. A visitor is not signed in, a newcomer has not completed the account, `team` is the owner who acts for a team. */
+export const VIEWERS = ['visitor', 'newcomer', 'owner', 'team', 'operator', 'admin'] as const
 export type Viewer = (typeof VIEWERS)[number]
 
 const page = (route: string, shows?: string, path = route): ConsolePage => ({
@@ -45,12 +45,22 @@ const ownerPages = ({ names, robots, sessions, ...data }: ConsoleData): ConsoleP
   page('/invoices'),
   page('/invoices/$invoiceId', names.tradeName, `/invoices/${data.invoiceId}`),
   page('/statistics'),
+  page('/organization'),
+  page('/invitation'),
   page('/settings'),
   page('/settings/webhooks/$webhookId', '127.0.0.1', `/settings/webhooks/${data.webhookId}`),
   page('/watch/$sessionId', names.driven, `/watch/${sessions.open}`),
   page('/watch/$sessionId', names.driven, `/watch/${sessions.ended}`),
   page('/drive-demo'), // says that owners do not drive
   page('/$', undefined, '/no-such-page'),
+]
+
+const teamPages = ({ names, robots, team }: ConsoleData): ConsolePage[] => [
+  page('/'),
+  page('/organization', team.group),
+  page('/robots', names.teamRobot),
+  page('/robots/$robotId', team.group, `/robots/${robots.team}?tab=settings`),
+  page('/settings'),
 ]
 
 const operatorPages = ({ names, robots, sessions }: ConsoleData): ConsolePage[] => [
@@ -94,6 +104,7 @@ export const pagesOf = (data: ConsoleData): Readonly<Record<Viewer, readonly Con
   visitor: [page('/'), page('/signed-in')],
   newcomer: [page('/')],
   owner: ownerPages(data),
+  team: teamPages(data),
   operator: operatorPages(data),
   admin: adminPages(data),
 })

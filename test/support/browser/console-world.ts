@@ -21,6 +21,14 @@ export async function createConsoleWorld() {
     /** Opens the console's first page as a viewer who reads a language. */
     async enterAs(viewer: Viewer, language = 'en'): Promise<Page> {
       const options = { locale: localeOf(language) }
+      if (viewer === 'team') {
+        const { context, page } = await browser.enter(data.owner, '/dashboard', options)
+        await context.addCookies([
+          { name: 'wheelhouse_organization', value: data.team.id, url: world.baseUrl },
+        ])
+        await page.reload()
+        return page
+      }
       if (viewer !== 'visitor') return (await browser.enter(data[viewer], '/dashboard', options)).page
       const { page } = await browser.visit(options)
       await page.goto(`${world.baseUrl}/dashboard`)

@@ -21,6 +21,7 @@ import { useEffect, useState } from 'react'
 import { dateTime } from '../base/format.ts'
 import { Note } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
+import { useMay } from '../platform/organization.ts'
 import { useMe } from '../platform/platform.ts'
 import { useRead } from '../platform/rest.ts'
 import { signOut } from '../platform/sign-out.ts'
@@ -132,6 +133,7 @@ const schemes: readonly (readonly [MantineColorScheme, label: string])[] = [
 
 function useCommands(): readonly PaletteEntry[] {
   const { roles } = useMe()
+  const may = useMay()
   const navigate = useNavigate()
   const { setColorScheme } = useMantineColorScheme()
   const entries = useNavigation().flatMap((group) => group.entries)
@@ -152,7 +154,7 @@ function useCommands(): readonly PaletteEntry[] {
   return [
     page('/', t('common.home'), ''),
     ...entries.map(({ to, label, description }) => page(to, label, description)),
-    ...(roles.includes('client')
+    ...(roles.includes('client') && may('robots.write')
       ? [command(t('app.commands.registerRobot'), () => void navigate({ to: '/robots/new' }))]
       : []),
     command(t('app.commands.shortcuts'), () => sheetOpened.set(true)),

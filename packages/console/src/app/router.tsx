@@ -137,6 +137,7 @@ const routeTree = rootRoute.addChildren([
     page('/admin/robot-models', () => import('../admin/robot-models.page.tsx'), 'RobotModelsPage'),
     page('/admin/jobs', () => import('../admin/jobs.page.tsx'), 'JobsPage'),
     page('/admin/audit', () => import('../admin/audit.page.tsx'), 'AuditPage', admin.readAuditSearch),
+    page('/organization', () => import('../organization/organization.page.tsx'), 'OrganizationPage'),
     page('/settings', () => import('../settings/settings.page.tsx'), 'SettingsPage'),
     page('/settings/webhooks/$webhookId', () => import('../webhooks/webhook.page.tsx'), 'WebhookPage'),
     unknownRoute,
@@ -145,6 +146,8 @@ const routeTree = rootRoute.addChildren([
     fullPage('/live', () => import('../wall/wall.page.tsx'), 'WallPage', readWallSearch),
     fullPage('/drive/$sessionId', () => import('../drive/drive.page.tsx'), 'DrivePage'),
     fullPage('/watch/$sessionId', () => import('../drive/drive.page.tsx'), 'WatchPage'),
+    // Mails link to it, with the token behind `#`.
+    fullPage('/invitation', () => import('../organization/invitation.page.tsx'), 'InvitationPage'),
     // The front page links to it.
     fullPage('/drive-demo', () => import('../operator/drive-demo.page.tsx'), 'DriveDemoPage'),
     fullPage(

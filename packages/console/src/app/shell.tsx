@@ -1,5 +1,5 @@
 import { Box, Group, Stack, Text, VisuallyHidden } from '@mantine/core'
-import { useDisclosure, useMediaQuery } from '@mantine/hooks'
+import { useDisclosure, useMediaQuery, useWindowEvent } from '@mantine/hooks'
 import { Link, Outlet, useLocation, useMatches } from '@tanstack/react-router'
 import { ApiError } from '@wheelhouse/sdk'
 import { type ComponentProps, Fragment, lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
@@ -10,13 +10,20 @@ import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Empty, Loading, Problem } from '../base/states.tsx'
 import { NotificationBell } from '../notifications/bell.tsx'
-import { MeContext, useMe, usePlatform } from '../platform/platform.ts'
+import {
+  chosenTeam,
+  type Organization,
+  OrganizationsContext,
+  useOrganizations,
+} from '../platform/organization.ts'
+import { MeContext, rolesIn, useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRead } from '../platform/rest.ts'
 import { ConnectionBadge } from '../status/connection-badge.tsx'
-import { roleTexts } from '../texts/code-texts.ts'
+import { organizationRoleTexts, roleTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import { type NavigationEntry, navigation, useNavigation } from './navigation.ts'
+import { OrganizationSwitch } from './organization-switch.tsx'
 import styles from './shell.module.css'
 import { SignInAgain, SignInPage } from './sign-in.tsx'
 
@@ -31,7 +38,13 @@ export const Shell = () => (
   </SignedInOnly>
 )
 
-const Frame = () => (
+function Frame() {
+  // Links and pictures of this window would act for what another one has chosen.
+  useWindowEvent('focus', () => chosenTeam() !== chosen && location.reload())
+  return <Layout />
+}
+
+const Layout = () => (
   <div className={styles.shell}>
     <a className="skip-link" href="#main">
       {t('app.shell.skip')}
@@ -53,6 +66,7 @@ const WIDE = '(width >= 54em)'
 const Side = () => (
   <header className={styles.side}>
     <HomeLink />
+    <OrganizationSwitch />
     <Suspense fallback={<Box h={38} />}>
       <PaletteLauncher isWide />
     </Suspense>
@@ -87,6 +101,7 @@ function Phone() {
           <PaletteLauncher />
         </Suspense>
         <NotificationBell />
+        <OrganizationSwitch />
       </header>
       <nav className={styles.tabs} aria-label={t('app.shell.main')}>
         <HomeEntry />
@@ -118,7 +133,7 @@ const HomeLink = () => (
 
 const HomeEntry = () => <Entry to="/" label={t('common.home')} icon={IconHome} />
 
-const Entry = ({ to, label, icon: Icon }: Omit<NavigationEntry, 'description'>) => (
+const Entry = ({ to, label, icon: Icon }: Omit<NavigationEntry, 'description' | 'action'>) => (
   // Pages below these two have their own links.
   <Link to={to} className={styles.entry} activeOptions={{ exact: to === '/' || to === '/admin' }}>
     <Icon size={18} stroke={1.75} />
@@ -157,28 +172,41 @@ const SuspendedPage = lazy(() => import('./suspended.tsx'))
 function SignedInOnly({ children }: { children: ReactNode }) {
   const { session, live } = usePlatform()
   const profile = useRead(keys.profile, (rest) => rest.GET('/api/auth/profile'))
+  const mine = useRead(keys.organizations, (rest) => rest.GET('/api/organizations'))
   const me = profile.data
+  const organizations = me && organizationsOf(me, mine.data?.organizations)
+  const actingFor = organizations?.acting.id
   useEffect(() => {
-    if (!me) return
-    session.enter(me.id)
+    if (!me || actingFor === undefined) return
+    session.enter(me.id, actingFor)
     live.connect()
-  }, [me, session, live])
+  }, [me, actingFor, session, live])
   useOwnSubscription(me?.id)
+  const path = useLocation().pathname
 
-  if (me) {
+  if (me && organizations) {
+    const { acting, isTeam } = organizations
+    // An invited person need not own robots or drive for others.
+    const isComplete = me.onboarded || isTeam || path.endsWith('/invitation')
     return (
-      <MeContext value={me}>
-        {me.onboarded ? (
-          children
-        ) : (
-          <Suspense fallback={<Loading />}>
-            <Onboarding />
-          </Suspense>
-        )}
-        <SignInAgain />
+      <MeContext value={isTeam ? { ...me, roles: rolesIn(acting, me.roles) } : me}>
+        <OrganizationsContext value={organizations}>
+          {isComplete ? (
+            children
+          ) : (
+            <Suspense fallback={<Loading />}>
+              <Box component="header" maw="24rem">
+                <OrganizationSwitch />
+              </Box>
+              <Onboarding />
+            </Suspense>
+          )}
+          <SignInAgain />
+        </OrganizationsContext>
       </MeContext>
     )
   }
+  if (me && mine.error) return <Problem error={mine.error} onRetry={() => void mine.refetch()} />
   if (profile.error instanceof ApiError && profile.error.status === 401) return <SignInPage />
   if (profile.error instanceof ApiError && profile.error.code === 'account_suspended')
     return (
@@ -188,6 +216,24 @@ function SignedInOnly({ children }: { children: ReactNode }) {
     )
   if (profile.error) return <Problem error={profile.error} onRetry={() => void profile.refetch()} />
   return <Loading />
+}
+
+/** The choice when the page began: another window may change it meanwhile. */
+const chosen = chosenTeam()
+
+/**
+ * Returns the organizations of a user. The personal one need not be loaded first; undefined until that which the page acts for is
+ * known.
+ */
+function organizationsOf(
+  me: { readonly id: string; readonly display_name: string; readonly created_at: string },
+  all: readonly Organization[] | undefined,
+) {
+  const { id, display_name: name, created_at } = me
+  const personal = { id, name, kind: 'personal', role: 'owner', group_ids: null, created_at } as const
+  const isTeam = chosen !== undefined && chosen !== id
+  const acting = isTeam ? all?.find((organization) => organization.id === chosen) : personal
+  return acting && { acting, isTeam, all: all ?? [personal] }
 }
 
 const texts = {
@@ -201,11 +247,24 @@ const texts = {
  */
 function RoleGate({ children }: { children: ReactNode }) {
   const { roles } = useMe()
+  const { acting, isTeam } = useOrganizations()
+  const allowed = useNavigation().flatMap((group) => group.entries)
   const path = useMatches({ select: (matches) => matches.at(-1)?.fullPath ?? '/' })
   const isOf = ({ to }: NavigationEntry) => path === to || path.startsWith(`${to}/`)
   const { group, entries } = navigation.find(({ entries }) => entries.some(isOf)) ?? {}
   const entry = entries?.find(isOf)
-  if (!entry || (group !== 'operator' && group !== 'client') || roles.includes(group)) return children
+  if (!entry) return children
+  if (isTeam && !allowed.some(isOf)) {
+    const role = organizationRoleTexts[acting.role]
+    return (
+      <Page title={entry.label}>
+        <Empty title={t('app.roleGate.teamTitle')}>
+          {t('app.roleGate.teamText', { role, team: acting.name })}
+        </Empty>
+      </Page>
+    )
+  }
+  if ((group !== 'operator' && group !== 'client') || roles.includes(group)) return children
   return (
     <Page title={entry.label}>
       <Empty
@@ -266,6 +325,7 @@ function AccountButton() {
 
 function Face(button: ComponentProps<'button'>) {
   const me = useMe()
+  const { acting, isTeam } = useOrganizations()
   return (
     <button type="button" {...button} className={styles.entry} style={{ width: '100%', textAlign: 'start' }}>
       <VisuallyHidden>{t('app.userMenu.label', { name: me.display_name })}</VisuallyHidden>
@@ -282,7 +342,9 @@ function Face(button: ComponentProps<'button'>) {
       >
         {me.display_name}
         <Text fz="xs" c="dimmed" component="small" display="block">
-          {shortList.format(me.roles.map((role) => roleTexts[role]))}
+          {isTeam
+            ? t('app.organization.role', { role: organizationRoleTexts[acting.role], team: acting.name })
+            : shortList.format(me.roles.map((role) => roleTexts[role]))}
         </Text>
       </Text>
     </button>

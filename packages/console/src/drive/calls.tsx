@@ -84,7 +84,7 @@ function stopTitle({ by, byRole }: LatchedStop, session: SessionDetail, meId: st
   const id = by ?? (byRole === 'client' ? ownerId : byRole === 'operator' ? operatorId : undefined)
   if (id === undefined && !byRole) return t('drive.stop.byUnknown', { robot })
   if (id === meId) return t('drive.stop.byYou', { robot })
-  if (id === ownerId) return t('drive.stop.byOwner', { robot })
+  if (id === ownerId || byRole === 'client') return t('drive.stop.byOwner', { robot })
   return id === operatorId
     ? t('drive.stop.byOperator', { operator: session.operator_name })
     : t('drive.stop.byAdmin', { robot })

@@ -62,7 +62,7 @@ function WatchedSession({ session, fetchedAtMs }: ViewProps) {
   const page = { session, heading }
   if (status === 'PENDING') return <NotStarted {...page}>{t('drive.watch.notStartedText')}</NotStarted>
   if (!isOpen(status)) return <Ended {...page}>{t('drive.watch.endedText')}</Ended>
-  if (session.operator_id === meId && session.client_id !== meId) {
+  if (session.operator_id === meId && session.client_id !== meId && !session.own_operator) {
     const action = (
       <LinkButton to="/drive/$sessionId" params={{ sessionId: session.id }}>
         {t('session.live.openCockpit')}

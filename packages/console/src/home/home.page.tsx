@@ -1,8 +1,10 @@
 import { Stack } from '@mantine/core'
+import { Navigate } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Loading } from '../base/states.tsx'
+import { useMay, useOrganizations } from '../platform/organization.ts'
 import { useMe } from '../platform/platform.ts'
 import { t } from '../texts/texts.ts'
 
@@ -15,7 +17,10 @@ const OwnerSentence = lazy(async () => ({ default: (await import('./owner-home.t
 /** Shows what needs the user's attention now, for each of their roles. */
 export function HomePage() {
   const { display_name, roles } = useMe()
+  const { isTeam } = useOrganizations()
+  const may = useMay()
   const isOwner = roles.includes('client')
+  if (isTeam && !may('robots.read')) return <Navigate to="/invoices" replace />
   return (
     <Page
       title={greeting(new Date().getHours(), display_name)}
@@ -31,7 +36,8 @@ export function HomePage() {
       <Suspense fallback={<Loading />}>
         <Stack gap="lg">
           {roles.includes('admin') && <AdminHome />}
-          {roles.includes('operator') && <OperatorHome />}
+          {/* The overview of an operator is about the work for others. */}
+          {!isTeam && roles.includes('operator') && <OperatorHome />}
           {isOwner && <OwnerHome />}
         </Stack>
       </Suspense>

@@ -10,6 +10,7 @@ import { sentence } from '../base/message-of.ts'
 import { Columns, Figures, Lines, Panel, Section } from '../base/section.tsx'
 import { QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
+import { useMay } from '../platform/organization.ts'
 import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { useRead } from '../platform/rest.ts'
@@ -50,12 +51,13 @@ export function OwnerSentence() {
 /** Shows an owner what needs attention, the day in figures, the live robots and the sessions of today. */
 export default function OwnerHome() {
   const query = useOwnerOverview()
+  const mayRegister = useMay()('robots.write')
   const activity = useActivity()
   return (
     <QueryView query={query}>
       {(overview) => (
         <Stack gap="lg">
-          <FirstSteps steps={overview.first_steps} />
+          {mayRegister && <FirstSteps steps={overview.first_steps} />}
           {overview.first_steps.registered && (
             <>
               <Columns of="minmax(0, 1.7fr) minmax(280px, 1fr)">

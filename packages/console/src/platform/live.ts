@@ -60,7 +60,11 @@ export function createLive(options: { url: string; session: SessionGuard; querie
       if (connection.get() !== 'connecting') void queries.invalidateQueries()
       connection.set('live')
     },
-    onDisconnected: markLost,
+    onDisconnected: () => {
+      markLost()
+      // The hub ends the connection of a member who is removed.
+      void session.leaveLostTeam()
+    },
     onAuthError: () => session.expire(),
     onError: (cause) => console.warn('hub:', cause),
   })

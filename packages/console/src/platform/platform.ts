@@ -1,6 +1,7 @@
 import type { RestClient, Schemas } from '@wheelhouse/sdk'
 import { createContext, useContext } from 'react'
 import type { Live } from './live.ts'
+import { memberMay, type Organization } from './organization.ts'
 import type { SessionGuard } from './session-guard.ts'
 
 export interface Platform {
@@ -22,7 +23,13 @@ type Me = Schemas['Profile']
 
 export const MeContext = createContext<Me | undefined>(undefined)
 
-/** Returns the signed-in user. Requires `SignedInOnly` above. */
+/** Returns what a member may be while acting for a team. The platform decides the same. @param own the roles of the person */
+export function rolesIn(team: Organization, own: Me['roles']): Me['roles'] {
+  const drives = memberMay(team, 'sessions.drive') || own.includes('operator')
+  return ['client', ...(drives ? (['operator'] as const) : []), ...own.filter((role) => role === 'admin')]
+}
+
+/** Returns the signed-in user, with the roles in the organization that the page acts for. Requires `SignedInOnly` above. */
 export function useMe(): Me {
   const me = useContext(MeContext)
   if (!me) throw new Error('useMe() requires SignedInOnly')

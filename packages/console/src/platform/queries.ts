@@ -7,6 +7,8 @@ import { ApiError } from '@wheelhouse/sdk'
  */
 export const keys = {
   profile: ['profile'],
+  organizations: ['organizations'],
+  invitations: ['invitations'],
   onboarding: ['onboarding'],
   clientProfile: ['client-profile'],
   operatorProfile: ['operator-profile'],

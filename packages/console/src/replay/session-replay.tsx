@@ -23,6 +23,7 @@ import { LinkButton } from '../base/links.tsx'
 import { Empty, Loading, Problem, QueryView } from '../base/states.tsx'
 import { cssVariables, theme } from '../base/theme.ts'
 import { Time } from '../base/time.tsx'
+import { useMay, useOrganization } from '../platform/organization.ts'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { byId, useAction, useRead, useWrite } from '../platform/rest.ts'
@@ -60,6 +61,8 @@ interface OpenProps {
 export function OpenReplay({ session, recording, parts, atSeconds, isEmbedded = false }: OpenProps) {
   const { session: guard } = usePlatform()
   const me = useMe()
+  const organization = useOrganization()
+  const may = useMay()
   const router = useRouter()
   const episodes = useShownEpisodes(session.id)
   const { telemetry_schema, control_schema } = session
@@ -74,7 +77,8 @@ export function OpenReplay({ session, recording, parts, atSeconds, isEmbedded = 
   const participants = useMemo(() => participantsOf(session, me.id), [session, me.id])
   const [dialog, setDialog] = useState<'share' | 'foxglove' | 'downloads' | 'remove'>()
   if (!replay) return <Loading />
-  const isOwner = session.client_id === me.id || me.roles.includes('admin')
+  const isOwner =
+    (session.client_id === organization.id && may('recordings.write')) || me.roles.includes('admin')
   const link = { params: { sessionId: session.id } }
   const page = router.buildLocation({ to: '/sessions/$sessionId/replay', ...link }).href
   const modalProps = (name: typeof dialog) => ({

@@ -18,7 +18,7 @@ import {
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { RecordingMode } from '@wheelhouse/protocol'
+import { RecordingMode, RobotOperators } from '@wheelhouse/protocol'
 import { ApiError } from '@wheelhouse/sdk'
 import { type ReactNode, useRef, useState } from 'react'
 import { DialogButtons, type FieldOf, Form, FormFooter, useFields, useFocusOnError } from '../base/form.tsx'
@@ -26,6 +26,8 @@ import { LinkAnchor } from '../base/links.tsx'
 import { messageOf } from '../base/message-of.ts'
 import { Sections } from '../base/sections.tsx'
 import { Note, Problem } from '../base/states.tsx'
+import { useGroups } from '../organization/organization.ts'
+import { useOrganizations } from '../platform/organization.ts'
 import { keys } from '../platform/queries.ts'
 import { useWrite } from '../platform/rest.ts'
 import { recordedLabel } from '../recording/recording-texts.ts'
@@ -119,14 +121,18 @@ const valuesOf = (robot: RobotDetail) => ({
   recording: robot.recording,
   // Empty keeps recordings.
   recording_days: robot.recording_days ?? '',
+  // Empty: without a group.
+  group_id: robot.group_id ?? '',
+  operators: robot.operators ?? 'both',
 })
 type Values = ReturnType<typeof valuesOf>
 
 const textOrNull = (text: string) => (text.trim() === '' ? null : text)
 const numberOrNull = (value: number | string) => (value === '' ? null : Number(value))
 
-const settingsOf = (values: Values) => ({
+const settingsOf = ({ group_id, operators, ...values }: Values, isTeam: boolean) => ({
   ...values,
+  ...(isTeam && { group_id: group_id || null, operators }),
   notes: textOrNull(values.notes),
   operator_notes: textOrNull(values.operator_notes),
   latency_limit_ms: Number(values.latency_limit_ms),
@@ -140,9 +146,13 @@ const settingsOf = (values: Values) => ({
 
 /** Edits the settings of a robot. A refetch does not overwrite the typed values. */
 export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
+  const { isTeam } = useOrganizations()
   const save = useWrite(
     (rest, values: Values) =>
-      rest.PATCH('/api/client/robots/{id}', { params: { path: { id: robot.id } }, body: settingsOf(values) }),
+      rest.PATCH('/api/client/robots/{id}', {
+        params: { path: { id: robot.id } },
+        body: settingsOf(values, isTeam),
+      }),
     { stores: robotKey(robot.id), refresh: [keys.robots] },
   )
   const hideSaved = () => save.isSuccess && save.reset()
@@ -184,6 +194,7 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
   )
   const access = (
     <>
+      {isTeam && <TeamFields field={field} />}
       <CertifiedField field={field} />
       <Radio.Group
         label={t('robots.fields.clearStops')}
@@ -301,6 +312,45 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
       />
       <FormFooter change={save} explained={errors !== undefined} />
     </Form>
+  )
+}
+
+const operatorChoices = [
+  ['own', t('robots.fields.operatorsOwn')],
+  ['marketplace', t('robots.fields.operatorsMarketplace')],
+  ['both', t('robots.fields.operatorsBoth')],
+] as const
+
+/** Renders the settings that robots of teams have: the group, and who may drive. */
+function TeamFields({ field }: { field: FieldOf<Pick<Values, 'group_id' | 'operators'>> }) {
+  const groups = useGroups().data?.groups ?? []
+  const group = field('group_id')
+  const operators = field('operators')
+  return (
+    <>
+      <NativeSelect
+        label={t('robots.fields.group')}
+        description={t('robots.fields.groupNote')}
+        data={[
+          { value: '', label: t('robots.fields.noGroup') },
+          ...groups.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        {...group}
+        onChange={({ currentTarget: { value } }) => group.onChange(value)}
+      />
+      <Radio.Group
+        label={t('robots.fields.operators')}
+        description={t('robots.fields.operatorsNote')}
+        {...operators}
+        onChange={(value) => operators.onChange(RobotOperators.parse(value))}
+      >
+        <Stack gap="xs" mt="xs">
+          {operatorChoices.map(([value, label]) => (
+            <Radio key={value} value={value} label={label} />
+          ))}
+        </Stack>
+      </Radio.Group>
+    </>
   )
 }
 

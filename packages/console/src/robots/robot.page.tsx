@@ -1,6 +1,6 @@
 import { Anchor, Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import type { RobotState } from '@wheelhouse/protocol'
+import type { OrganizationAction, RobotState } from '@wheelhouse/protocol'
 import type { Schemas } from '@wheelhouse/sdk'
 import type { ComponentProps, ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
@@ -13,6 +13,7 @@ import { Empty, QueryView, Warning } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
 import { useDatasets } from '../data/use-datasets.ts'
 import { latencyMs } from '../drive/figure-texts.ts'
+import { useMay } from '../platform/organization.ts'
 import { keys } from '../platform/queries.ts'
 import { useRead, useWrite } from '../platform/rest.ts'
 import { type LiveSession, useLiveSession } from '../platform/use-live.ts'
@@ -29,6 +30,7 @@ import { HealthTab } from './health-tab.tsx'
 import { LiveTab } from './live-tab.tsx'
 import { DeleteRobot, RobotSettingsForm } from './robot-settings-form.tsx'
 import { RobotTab } from './search.ts'
+import { TransferRobot } from './transfer-robot.tsx'
 import { type Robot, type RobotDetail, robotKey, useLiveRobots, useRobot } from './use-robots.ts'
 
 export function RobotPage() {
@@ -81,6 +83,7 @@ const tabs: Record<RobotTab, readonly [label: string, content: (props: TabProps)
         <Section title={t('robots.page.settings')}>
           <RobotSettingsForm robot={robot} />
         </Section>
+        <TransferRobot robot={robot} />
         <Section title={t('robots.page.remove')}>
           <DeleteRobot robot={robot} />
         </Section>
@@ -90,10 +93,18 @@ const tabs: Record<RobotTab, readonly [label: string, content: (props: TabProps)
   connect: [t('robots.page.connect'), ({ robot }) => <ConnectTab robot={robot} />],
 }
 
+/** What a member must be allowed to do to see a tab. */
+const tabActions: Partial<Record<RobotTab, OrganizationAction>> = {
+  data: 'datasets.read',
+  settings: 'robots.write',
+  connect: 'robots.write',
+}
+
 function RobotTabs({ robot, live }: Omit<TabProps, 'state'>) {
   const { tab = 'live' } = useSearch({ from: '/shell/robots/$robotId' })
   const navigate = useNavigate({ from: '/robots/$robotId' })
   const state = useRobotState(robot, live)
+  const may = useMay()
   const select = (value: string | null) =>
     void navigate({ search: { tab: RobotTab.safeParse(value).data }, replace: true, resetScroll: false })
   const sessionId = live?.session?.id
@@ -101,11 +112,13 @@ function RobotTabs({ robot, live }: Omit<TabProps, 'state'>) {
     <>
       <Tabs value={tab} onChange={select} keepMounted={false}>
         <Tabs.List aria-label={t('robots.page.tabs')}>
-          {RobotTab.options.map((value) => (
-            <Tabs.Tab key={value} value={value}>
-              {tabs[value][0]}
-            </Tabs.Tab>
-          ))}
+          {RobotTab.options
+            .filter((value) => may(tabActions[value] ?? 'robots.read'))
+            .map((value) => (
+              <Tabs.Tab key={value} value={value}>
+                {tabs[value][0]}
+              </Tabs.Tab>
+            ))}
         </Tabs.List>
         <Tabs.Panel value={tab} pt="md">
           {tabs[tab][1]({ robot, live, state })}
@@ -121,12 +134,13 @@ function RobotTabs({ robot, live }: Omit<TabProps, 'state'>) {
 function RobotHeader({ robot, live }: Omit<TabProps, 'state'>) {
   const { tab } = useSearch({ from: '/shell/robots/$robotId' })
   const state = useRobotState(robot, live)
+  const may = useMay()
   const session = live?.session
   const params = { sessionId: session?.id ?? '' }
   return (
     <Group gap="sm">
       {tab !== undefined && state && <RobotStateLabel state={state} />}
-      {!robot.on_hold && <HoldRobotButton robot={robot} />}
+      {!robot.on_hold && may('robots.write') && <HoldRobotButton robot={robot} />}
       {session && (
         <>
           <LinkButton to="/sessions/$sessionId" params={params} variant="default">
@@ -284,16 +298,18 @@ export const AccessTab = ({ robot }: { robot: RobotDetail }) => (
             robot.latency_budget_ms === null ? t('robots.access.none') : latencyMs(robot.latency_budget_ms),
         }}
       />
-      <Group>
-        <LinkButton
-          to="/robots/$robotId"
-          params={{ robotId: robot.id }}
-          search={{ tab: 'settings' }}
-          variant="default"
-        >
-          {t('robots.access.changeSettings')}
-        </LinkButton>
-      </Group>
+      {useMay()('robots.write') && (
+        <Group>
+          <LinkButton
+            to="/robots/$robotId"
+            params={{ robotId: robot.id }}
+            search={{ tab: 'settings' }}
+            variant="default"
+          >
+            {t('robots.access.changeSettings')}
+          </LinkButton>
+        </Group>
+      )}
     </Section>
     <Section title={t('robots.access.hold')}>
       <Text c="dimmed" maw={640}>
@@ -348,6 +364,7 @@ const useHold = (id: string) =>
 
 export function RobotHold({ robot }: { robot: RobotDetail }) {
   const hold = useHold(robot.id)
+  const may = useMay()
   if (!robot.on_hold) return null
   return (
     <Warning title={t('robots.hold.title')}>
@@ -355,14 +372,16 @@ export function RobotHold({ robot }: { robot: RobotDetail }) {
         <Text size="sm" maw={640}>
           {t('robots.hold.text')}
         </Text>
-        <ConfirmButton
-          question={t('robots.hold.releaseQuestion', { robot: robot.name })}
-          consequence={t('robots.hold.releaseConsequence')}
-          confirmLabel={t('robots.hold.releaseConfirm')}
-          onConfirm={() => hold.mutateAsync(false)}
-        >
-          {t('robots.hold.release')}
-        </ConfirmButton>
+        {may('robots.write') && (
+          <ConfirmButton
+            question={t('robots.hold.releaseQuestion', { robot: robot.name })}
+            consequence={t('robots.hold.releaseConsequence')}
+            confirmLabel={t('robots.hold.releaseConfirm')}
+            onConfirm={() => hold.mutateAsync(false)}
+          >
+            {t('robots.hold.release')}
+          </ConfirmButton>
+        )}
       </Group>
     </Warning>
   )
@@ -426,5 +445,9 @@ const sessionColumns: readonly TableColumn<Schemas['Session']>[] = [
     t('robots.sessions.duration'),
     ({ duration_minutes: minutes }) => (minutes === null ? '' : duration(minutes)),
   ],
-  [t('robots.sessions.cost'), ({ client_charge_cents: cents }) => (cents === null ? '' : money(cents))],
+  [
+    t('robots.sessions.cost'),
+    ({ own_operator, client_charge_cents: cents }) =>
+      own_operator ? t('session.summary.ownOperator') : cents === null ? '' : money(cents),
+  ],
 ]

@@ -8,6 +8,7 @@ import { Page } from '../base/page.tsx'
 import { Empty } from '../base/states.tsx'
 import { DataList } from '../list/data-list.tsx'
 import { type ListColumn, type ListFilter, optionsOf } from '../list/list-types.ts'
+import { useMay } from '../platform/organization.ts'
 import { type LiveRobot, RobotStateLabel, useLiveRobotList } from '../status/live-robots.tsx'
 import { StalenessNote } from '../status/staleness-note.tsx'
 import { robotStatusTexts } from '../texts/code-texts.ts'
@@ -71,7 +72,9 @@ export function RobotsPage() {
   const list = useRobotList(search)
   const { data: counts } = useRobotCounts(search)
   const go = (next: RobotSearch) => void navigate({ search: next, resetScroll: false, replace: true })
-  const register = <LinkButton to="/robots/new">{t('robots.list.register')}</LinkButton>
+  const register = useMay()('robots.write') && (
+    <LinkButton to="/robots/new">{t('robots.list.register')}</LinkButton>
+  )
   return (
     <Page title={t('robots.list.title')} actions={register}>
       {list.rows && <StalenessNote asOfMs={list.updatedAtMs} />}

@@ -59,9 +59,9 @@ function startText({ scheduled_for, planned_minutes }: SessionDetail): ReactNode
 /** Shows a scheduled or finished session: how it ended, its replay, and the summary. */
 function NotOpen({ session, live }: { session: SessionDetail; live: LiveSession }) {
   const recording = useSessionRecording(session.id, { polls: true }).data
-  const { client, operator } = useSessionRoles(session)
+  const { manages, operator } = useSessionRoles(session)
   const isPending = session.status === 'PENDING'
-  const mayRate = session.status === 'COMPLETED' && client && !operator && session.rating === null
+  const mayRate = session.status === 'COMPLETED' && manages && !operator && session.rating === null
   return (
     <Page
       title={t('session.page.titleOn', { robot: session.robot_name })}

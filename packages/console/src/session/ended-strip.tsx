@@ -33,7 +33,12 @@ export function EndedStrip({ session, events = [], children }: Props) {
   const figures: readonly (readonly [string, ReactNode])[] = [
     [t('session.summary.duration'), session.duration_minutes !== null && duration(session.duration_minutes)],
     [t('session.ended.stops'), stops],
-    [isEarned ? t('session.summary.earnings') : t('session.summary.charge'), cents !== null && money(cents)],
+    session.own_operator
+      ? [t('session.summary.charge'), t('session.summary.ownOperator')]
+      : [
+          isEarned ? t('session.summary.earnings') : t('session.summary.charge'),
+          cents !== null && money(cents),
+        ],
     [t('session.rating.label'), session.rating !== null && <Stars count={session.rating} />],
   ]
   return (

@@ -3,20 +3,21 @@ import type { SessionLogEvent } from '@wheelhouse/protocol'
 import { type FormEvent, useState } from 'react'
 import { duration, timeOfDay } from '../base/format.ts'
 import { Problem } from '../base/states.tsx'
-import { useMe } from '../platform/platform.ts'
 import { byId, useWrite } from '../platform/rest.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
-import { isOpen, useSession, useSessionAction } from './session-query.ts'
+import { isOpen, type SessionDetail, useSession, useSessionAction, useSessionRoles } from './session-query.ts'
 
 /** Shows extensions: the owner requests, the operator accepts or declines, both see the result. */
 export function ExtensionPanel({ live }: { live: LiveSession }) {
-  const meId = useMe().id
   const session = useSession(live.room.sessionId).data
-  if (!session) return null
+  return session ? <Extension live={live} session={session} /> : null
+}
+
+function Extension({ live, session }: { live: LiveSession; session: SessionDetail }) {
+  const { operator: isOperator, manages } = useSessionRoles(session)
   const extension = newestExtension(live.events)
   const status = live.session?.status ?? session.status
-  const [isOperator, isClient] = [session.operator_id === meId, session.client_id === meId]
   const pending = extension?.status === 'pending'
   const planned = extension?.plannedMinutes ?? session.planned_minutes
   return (
@@ -35,7 +36,7 @@ export function ExtensionPanel({ live }: { live: LiveSession }) {
         {extension ? textOf(extension, isOperator) : t('session.extension.none')}
       </Text>
       {isOpen(status) && pending && isOperator && <Decision sessionId={session.id} />}
-      {status === 'ACTIVE' && !pending && isClient && <Request sessionId={session.id} />}
+      {status === 'ACTIVE' && !pending && manages && <Request sessionId={session.id} />}
     </Stack>
   )
 }

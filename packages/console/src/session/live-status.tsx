@@ -94,6 +94,9 @@ export function LiveStatus(props: LiveStatusProps & { readonly fetchedAtMs: numb
     )
   return (
     <DescriptionList cols={{ base: 1, xs: 2 }}>
+      {session.own_operator && (
+        <DescriptionItem label={t('session.status.cost')}>{t('session.summary.ownOperator')}</DescriptionItem>
+      )}
       {amount && (
         <DescriptionItem label={amount.isEarned ? t('drive.time.earned') : t('session.status.cost')}>
           {figure(t('session.status.about', { amount: money(amount.cents) }))}

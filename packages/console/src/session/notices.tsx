@@ -11,7 +11,7 @@ import { type SessionDetail, useSessionAction, useSessionRoles } from './session
 
 /** Shows that the operator of a paused session is gone, when the session ends, and lets the owner release the robot. */
 export function AbandonedNotice({ session }: { session: SessionDetail }) {
-  const { client } = useSessionRoles(session)
+  const { manages } = useSessionRoles(session)
   if (session.status !== 'PAUSED' || session.control.operator_gone_since === null) return null
   return (
     <Warning title={t('session.abandoned.title')} data-testid="abandoned">
@@ -19,7 +19,7 @@ export function AbandonedNotice({ session }: { session: SessionDetail }) {
         <Text size="sm" maw={640}>
           {session.ends_at === null ? t('session.abandoned.text') : <Countdown endsAt={session.ends_at} />}
         </Text>
-        {client && (
+        {manages && (
           <ReleaseRobot sessionId={session.id} robotName={session.robot_name}>
             {t('session.abandoned.release')}
           </ReleaseRobot>

@@ -7,7 +7,7 @@ import { useMe } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import { t } from '../texts/texts.ts'
 import { nextStep, StopClearing } from './clear-stop.tsx'
-import { isOpen, useSession, useSessionAction } from './session-query.ts'
+import { isOpen, type SessionDetail, useSession, useSessionAction, useSessionRoles } from './session-query.ts'
 
 interface Props {
   readonly live: LiveSession
@@ -15,14 +15,17 @@ interface Props {
   readonly isStopElsewhere?: boolean
 }
 
-export function SessionActions({ live, isStopElsewhere = false }: Props) {
+export function SessionActions(props: Props) {
+  const { data: session } = useSession(props.live.room.sessionId)
+  return session ? <Actions {...props} session={session} /> : null
+}
+
+function Actions({ live, session, isStopElsewhere = false }: Props & { session: SessionDetail }) {
   const me = useMe()
-  const { data: session } = useSession(live.room.sessionId)
-  const sessionAction = useSessionAction(live.room.sessionId)
-  if (!session) return null
+  const sessionAction = useSessionAction(session.id)
+  const { operator: isOperator, manages } = useSessionRoles(session)
   const status = live.session?.status ?? session.status
-  const isOperator = session.operator_id === me.id
-  const isParticipant = isOperator || session.client_id === me.id
+  const isParticipant = isOperator || manages
   if (status === 'PENDING')
     return isParticipant && <ScheduledActions session={session} mayStart={isOperator} />
   if (!isOpen(status) || !(isParticipant || me.roles.includes('admin'))) return null

@@ -1,6 +1,7 @@
 import { type MutationFilters, useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SessionAction, SessionStatus } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
+import { useMay, useOrganization } from '../platform/organization.ts'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { byId, useRead } from '../platform/rest.ts'
@@ -15,10 +16,15 @@ export const useSession = (sessionId: string) =>
     rest.GET('/api/sessions/{id}', { ...byId(sessionId), signal }),
   )
 
-/** Returns the roles of the user in a session. An admin who observes has none of them. */
+/**
+ * Returns the parts of the user in a session: its operator; the organization that owns the robot, and whether the user manages its
+ * sessions. An admin who observes has none of them.
+ */
 export function useSessionRoles(session: Pick<SessionDetail, 'operator_id' | 'client_id'>) {
   const { id } = useMe()
-  return { operator: session.operator_id === id, client: session.client_id === id }
+  const client = session.client_id === useOrganization().id
+  const manages = useMay()('sessions.manage')
+  return { operator: session.operator_id === id, client, manages: client && manages }
 }
 
 export const isOpen = (status: SessionStatus): boolean => status === 'ACTIVE' || status === 'PAUSED'

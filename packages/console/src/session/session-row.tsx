@@ -83,9 +83,11 @@ function detailsOf(session: ListedSession): string {
   const earned = 'operator_earnings_cents' in session ? session.operator_earnings_cents : null
   return [
     duration_minutes !== null && duration(duration_minutes),
-    earned !== null
-      ? t('session.row.earned', { amount: money(earned) })
-      : client_charge_cents !== null && money(client_charge_cents),
+    session.own_operator
+      ? t('session.summary.ownOperator')
+      : earned !== null
+        ? t('session.row.earned', { amount: money(earned) })
+        : client_charge_cents !== null && money(client_charge_cents),
     rating !== null && t('session.row.rated', { rating }),
   ]
     .filter((detail) => detail !== false)

@@ -70,11 +70,11 @@ export function statusSince(events: readonly SessionLogEvent[], status: SessionS
 
 /**
  * Returns what the viewer would earn in a session or pay for it if it ended now: started minutes times the rate, undefined without
- * one. This is an estimate, because only the platform knows all outages. The charge is final at the end of the session.
+ * one, and for a session of an own operator, which costs nothing. This is an estimate, because only the platform knows all outages. The charge is final at the end of the session.
  */
 export function amountOf(session: SessionDetail, billableSeconds: number) {
   const { rate_cents_per_minute: rate } = session
-  if (rate === null) return undefined
+  if (rate === null || session.own_operator) return undefined
   const minutes = Math.ceil(Math.max(0, billableSeconds) / 60)
   const isEarned = 'operator_share_percent' in session
   const charge = minutes * rate

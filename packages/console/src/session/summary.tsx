@@ -35,7 +35,9 @@ export function Summary({ session }: { session: SessionDetail }) {
           {session.rating_comment}
         </Text>
       )}
-      {session.status === 'COMPLETED' && client && operator && <Note>{t('session.summary.ownRobot')}</Note>}
+      {session.status === 'COMPLETED' && client && operator && !session.own_operator && (
+        <Note>{t('session.summary.ownRobot')}</Note>
+      )}
     </Section>
   )
 }
@@ -52,7 +54,12 @@ function linesOf(session: SessionDetail): readonly (readonly [label: string, val
     [t('session.summary.duration'), duration_minutes !== null && duration(duration_minutes)],
     [t('session.summary.paused'), started_at && clockText(paused_seconds)],
     [t('session.summary.robotOffline'), outage(session)],
-    [t('session.summary.charge'), client_charge_cents !== null && charge(session, client_charge_cents)],
+    [
+      t('session.summary.charge'),
+      session.own_operator
+        ? t('session.summary.ownOperator')
+        : client_charge_cents !== null && charge(session, client_charge_cents),
+    ],
     'operator_earnings_cents' in session
       ? [t('session.summary.earnings'), earnings(session)]
       : [

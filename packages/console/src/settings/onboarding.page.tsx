@@ -1,6 +1,7 @@
 import { Button, Card, Container, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { LinkButton } from '../base/links.tsx'
 import { Loading, Problem, QueryView } from '../base/states.tsx'
 import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
@@ -59,6 +60,9 @@ export default function OnboardingPage() {
           }}
         </QueryView>
         <Group>
+          <LinkButton to="/invitation" variant="subtle">
+            {t('onboarding.page.invitation')}
+          </LinkButton>
           <Button variant="subtle" onClick={() => void signOut()}>
             {t('onboarding.page.signOut')}
           </Button>

@@ -10,6 +10,7 @@ import { SecretDialog } from '../base/secret.tsx'
 import { Sections } from '../base/sections.tsx'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
+import { useMay, useOrganizations } from '../platform/organization.ts'
 import { useMe } from '../platform/platform.ts'
 import { keys } from '../platform/queries.ts'
 import { byId, useAction, useRead, useWrite } from '../platform/rest.ts'
@@ -23,6 +24,8 @@ import { useProfileChange, useSelectLanguage } from './use-profile-change.ts'
 
 export function SettingsPage() {
   const { roles } = useMe()
+  const { isTeam } = useOrganizations()
+  const may = useMay()
   const account = (
     <>
       <AvatarForm />
@@ -35,24 +38,26 @@ export function SettingsPage() {
       <Sections
         items={[
           { id: 'account', title: t('common.account'), content: account },
-          roles.includes('operator') && {
-            id: 'operator-profile',
-            title: t('settings.page.operatorProfile'),
-            content: <OperatorProfileForm />,
-          },
-          roles.includes('client') && {
-            id: 'owner-profile',
-            title: t('settings.page.ownerProfile'),
-            content: <ClientProfileForm />,
-          },
-          { id: 'roles', title: t('settings.page.roles'), content: <RolesSection /> },
+          !isTeam &&
+            roles.includes('operator') && {
+              id: 'operator-profile',
+              title: t('settings.page.operatorProfile'),
+              content: <OperatorProfileForm />,
+            },
+          roles.includes('client') &&
+            may('billing.write') && {
+              id: 'owner-profile',
+              title: t('settings.page.ownerProfile'),
+              content: <ClientProfileForm />,
+            },
+          !isTeam && { id: 'roles', title: t('settings.page.roles'), content: <RolesSection /> },
           {
             id: 'notifications',
             title: t('settings.page.notifications'),
             content: <NotificationSection />,
           },
           { id: 'api-keys', title: t('settings.apiKeys.title'), content: <ApiKeys /> },
-          { id: 'webhooks', title: t('settings.webhooks'), content: <Webhooks /> },
+          may('webhooks.manage') && { id: 'webhooks', title: t('settings.webhooks'), content: <Webhooks /> },
         ].filter((item) => item !== false)}
       />
     </Page>

@@ -23,6 +23,7 @@ export const codeTables = {
   payoutStatus: english.payoutStatusTexts,
   deliveryStatus: english.deliveryStatusTexts,
   role: english.roleTexts,
+  organizationRole: english.organizationRoleTexts,
   unavailable: english.unavailableTexts,
   webhookOff: english.webhookOffTexts,
   reason: english.reasonTexts,
@@ -59,6 +60,8 @@ export const invoiceStatusTexts = inLanguage('invoiceStatus')
 export const payoutStatusTexts = inLanguage('payoutStatus')
 export const deliveryStatusTexts = inLanguage('deliveryStatus')
 export const roleTexts = inLanguage('role')
+/** Labels of the roles in an organization. */
+export const organizationRoleTexts = inLanguage('organizationRole')
 /** Why an operator is not available. */
 export const unavailableTexts = inLanguage('unavailable')
 /** Why a webhook is disabled. */

@@ -1,0 +1,111 @@
+import { Group, Stack, TextInput } from '@mantine/core'
+import { ConfirmButton } from '../base/confirm-button.tsx'
+import { Form, FormFooter, useFields } from '../base/form.tsx'
+import { Page } from '../base/page.tsx'
+import { Sections } from '../base/sections.tsx'
+import { Note } from '../base/states.tsx'
+import { actFor, useMay, useOrganizations } from '../platform/organization.ts'
+import { useMe } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { useAction, useWrite } from '../platform/rest.ts'
+import { organizationRoleTexts } from '../texts/code-texts.ts'
+import { t } from '../texts/texts.ts'
+import { NameButton } from './fields.tsx'
+import { Groups } from './groups.tsx'
+import { Invitations, Received } from './invitations.tsx'
+import { Members } from './members.tsx'
+import { useRoutes } from './organization.ts'
+
+/** Shows the team that the console acts for, and the invitations to the person. */
+export function OrganizationPage() {
+  const { acting, isTeam } = useOrganizations()
+  const may = useMay()
+  const { name, role } = acting
+  return (
+    <Page
+      title={isTeam ? name : t('app.pages.organization')}
+      description={
+        isTeam
+          ? t('organization.page.role', { role: organizationRoleTexts[role] })
+          : t('organization.page.personal')
+      }
+    >
+      <Sections
+        items={[
+          isTeam && { id: 'team', title: t('organization.page.team'), content: <Team key={acting.id} /> },
+          isTeam && { id: 'members', title: t('organization.members.title'), content: <Members /> },
+          isTeam &&
+            may('members.manage') && {
+              id: 'invitations',
+              title: t('organization.invitations.title'),
+              content: <Invitations />,
+            },
+          isTeam && { id: 'groups', title: t('organization.groups.title'), content: <Groups /> },
+          { id: 'received', title: t('organization.received.title'), content: <Received /> },
+          { id: 'own', title: t('organization.own.title'), content: <NewTeam /> },
+        ].filter((item) => item !== false)}
+      />
+    </Page>
+  )
+}
+
+/** Renames the team, and leaves it. */
+function Team() {
+  const me = useMe()
+  const { acting } = useOrganizations()
+  const may = useMay()
+  const { id, route } = useRoutes()
+  const save = useWrite(
+    (rest, name: string) => rest.PATCH('/api/organizations/{id}', { ...route, body: { name } }),
+    { refresh: [keys.organizations] },
+  )
+  const { values, field, errors } = useFields(
+    { name: acting.name },
+    save.error,
+    () => save.isSuccess && save.reset(),
+  )
+  const params = { path: { id, user_id: me.id } }
+  const leave = useAction((rest) => rest.DELETE('/api/organizations/{id}/members/{user_id}', { params }))
+  return (
+    <Stack>
+      {may('organization.write') && (
+        <Form onSubmit={() => save.mutate(values.name.trim())}>
+          <TextInput label={t('organization.name')} maxLength={100} required {...field('name')} />
+          <FormFooter change={save} explained={errors !== undefined} />
+        </Form>
+      )}
+      <Group justify="space-between">
+        <Note maw={640}>{t('organization.leave.note')}</Note>
+        <ConfirmButton
+          question={t('organization.leave.question', { team: acting.name })}
+          consequence={t('organization.leave.note')}
+          confirmLabel={t('organization.leave.confirm')}
+          onConfirm={async () => {
+            await leave()
+            actFor(undefined)
+          }}
+        />
+      </Group>
+    </Stack>
+  )
+}
+
+/** Creates a team, which the console then acts for. */
+function NewTeam() {
+  const create = useWrite((rest, name: string) => rest.POST('/api/organizations', { body: { name } }), {
+    onSuccess: ({ id }) => actFor(id),
+  })
+  return (
+    <Group justify="space-between">
+      <Note maw={640}>{t('organization.own.note')}</Note>
+      <NameButton
+        change={create}
+        title={t('organization.own.create')}
+        note={t('organization.own.nameNote')}
+        confirmLabel={t('organization.create')}
+      >
+        {t('organization.own.create')}
+      </NameButton>
+    </Group>
+  )
+}

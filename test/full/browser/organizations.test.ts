@@ -1,0 +1,141 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import {
+  type ConsoleBrowser,
+  expectAccessibleLayout,
+  heading,
+  openConsole,
+} from '../../support/browser/console.ts'
+import { teamRobot } from '../../support/world/organizations.ts'
+import { waitFor } from '../../support/world/wait.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+let world: World
+let browser: ConsoleBrowser
+beforeAll(async () => {
+  world = await createWorld()
+  browser = await openConsole(world.baseUrl)
+})
+afterEach(() => browser.closePages())
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await world?.[Symbol.asyncDispose]()
+})
+
+const TEAM = 'Harbour Robotics'
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const switcher = (page: Page) => page.getByRole('combobox', { name: 'Organization', exact: true })
+/** Follows a link of the navigation. */
+const go = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click()
+
+/** Creates an owner with a complete account, and opens a page as this owner. */
+async function enterAsOwner(path: string) {
+  const user = await world.client()
+  const email = `${user.name}@test.local`
+  await user.patch('/api/client/profile', { contact_email: email })
+  return { user, email, ...(await browser.enter(user, path)) }
+}
+
+test('a person creates a team and invites another one, who sees its robot until the removal', async () => {
+  const founder = await enterAsOwner('/dashboard/organization')
+  await heading(founder.page, 'Organization')
+  expect(await switcher(founder.page).count()).toBe(0)
+  await button(founder.page, 'Create team').click()
+  await founder.page.getByRole('dialog').getByLabel('Name').fill(TEAM)
+  await button(founder.page, 'Create').click()
+  await switcher(founder.page).waitFor()
+  const teamId = await switcher(founder.page).inputValue()
+  expect(teamId).not.toBe(founder.user.id)
+  const owner = await founder.user.actingFor(teamId)
+  const robot = await teamRobot(owner)
+
+  const invited = await enterAsOwner('/dashboard/robots')
+  await invited.page.getByText('No robots yet').waitFor()
+  await go(founder.page, 'Organization')
+  await heading(founder.page, TEAM)
+  await button(founder.page, 'Create group').click()
+  await founder.page.getByRole('dialog').getByLabel('Name').fill('Rotterdam')
+  await button(founder.page, 'Create').click()
+  await founder.page.getByRole('row', { name: /^Rotterdam 0/ }).waitFor()
+  await button(founder.page, 'Invite member').click()
+  const dialog = founder.page.getByRole('dialog')
+  await dialog.getByLabel('E-mail').fill(invited.email)
+  await dialog.getByRole('combobox', { name: 'Role' }).click()
+  await founder.page.getByRole('option', { name: 'Viewer', exact: true }).click()
+  await dialog.getByText('Sees robots, sessions and recordings, and may stop a robot').waitFor()
+  await dialog.getByRole('button', { name: 'Invite', exact: true }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  await founder.page.getByRole('row', { name: new RegExp(`^${invited.email} Viewer All robots`) }).waitFor()
+  await expectAccessibleLayout(founder.page, 'the page of a team')
+
+  const { invitations } = (await owner.get(`/api/organizations/${teamId}/invitations`)).body
+  const { id } = invitations[0]
+  const token = `${id}.${world.platform.core.secrets.sign('organization-invitation', id)}`
+  await invited.page.goto(`${world.baseUrl}/dashboard/invitation#${token}`)
+  await invited.page.getByText(`${TEAM}, as Viewer`).waitFor()
+  await expectAccessibleLayout(invited.page, 'an invitation')
+  await button(invited.page, 'Accept').click()
+  await switcher(invited.page).waitFor()
+  expect(await switcher(invited.page).inputValue()).toBe(teamId)
+
+  await go(invited.page, 'Robots')
+  await invited.page.getByRole('link', { name: 'Crane', exact: true }).click()
+  await heading(invited.page, 'Crane')
+  // What a viewer may not do is not offered.
+  expect(await invited.page.getByRole('tab', { name: 'Settings' }).count()).toBe(0)
+  expect(await button(invited.page, 'Hold robot').count()).toBe(0)
+  await invited.page.goto(`${world.baseUrl}/dashboard/invoices`)
+  await invited.page.getByText('Your role does not include this page').waitFor()
+  await switcher(invited.page).selectOption(invited.user.id)
+  await waitFor(async () => expect(await invited.context.cookies()).toHaveLength(1))
+  await go(invited.page, 'Robots')
+  await invited.page.getByText('No robots yet').waitFor()
+  await switcher(invited.page).selectOption(teamId)
+  await waitFor(async () => expect(await invited.context.cookies()).toHaveLength(2))
+  await go(invited.page, 'Robots')
+  await invited.page.getByRole('link', { name: 'Crane', exact: true }).waitFor()
+
+  // The settings of the robot name the group, and who may drive.
+  await founder.page.goto(`${world.baseUrl}/dashboard/robots/${robot.id}?tab=settings`)
+  await founder.page.getByLabel('Group').selectOption('Rotterdam')
+  await founder.page.getByRole('radio', { name: 'Members of the team' }).check()
+  await button(founder.page, 'Save').click()
+  await founder.page.getByText('Saved', { exact: true }).waitFor()
+  expect((await owner.get(`/api/client/robots/${robot.id}`)).body).toMatchObject({ operators: 'own' })
+
+  await go(founder.page, 'Organization')
+  await button(founder.page, `Remove ${invited.user.name}`).click()
+  await founder.page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
+  // The open page of the removed member becomes that of the personal organization by itself.
+  await invited.page.getByText('No robots yet').waitFor()
+  await waitFor(async () => expect(await switcher(invited.page).count()).toBe(0))
+  expect(await invited.context.cookies()).toHaveLength(1)
+})
+
+test('an invited person without a role accepts first, and cannot accept twice', async () => {
+  const founder = await world.client()
+  const { body } = await founder.post('/api/organizations', { name: TEAM })
+  const owner = await founder.actingFor(body.id)
+  const invited = await world.newUser()
+  const email = `${invited.name}@test.local`
+  await owner.post(`/api/organizations/${body.id}/invitations`, { email, role: 'operator' })
+  const { page, context } = await browser.enter(invited, '/dashboard')
+  await page.getByRole('link', { name: 'I have an invitation' }).click()
+  await button(page, `Accept the invitation to ${TEAM}`).click()
+  await switcher(page).waitFor()
+  await go(page, 'Available robots')
+  await heading(page, 'Available robots')
+
+  // Without the cookie the console asks for a role of one's own, and leads back to the team.
+  await context.clearCookies({ name: 'wheelhouse_organization' })
+  await page.goto(`${world.baseUrl}/dashboard`)
+  await button(page, 'Continue as operator').waitFor()
+  await expectAccessibleLayout(page, 'the first page of a member')
+  await switcher(page).selectOption(body.id)
+  await go(page, 'Sessions')
+
+  await page.goto(`${world.baseUrl}/dashboard/invitation#${crypto.randomUUID()}`)
+  await button(page, 'Accept').click()
+  await page.getByRole('alert').getByText('unknown, has expired, was used or was revoked').waitFor()
+})
