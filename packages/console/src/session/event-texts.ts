@@ -10,13 +10,17 @@ import type { SessionDetail } from './session-query.ts'
 export type SessionParticipants = ReturnType<typeof participantsOf>
 
 export const participantsOf = (
-  session: Pick<SessionDetail, 'operator_id' | 'operator_name' | 'client_id'> | undefined,
+  session: Pick<SessionDetail, 'operator_id' | 'operator_name' | 'client_id' | 'own_operator'> | undefined,
   meId: string,
 ) => ({
   meId,
   operatorId: session?.operator_id,
   operatorName: session?.operator_name,
   clientId: session?.client_id,
+  /** Whether people without a part of their own may act: a viewer who has none is a member of a team, or an admin. */
+  hasMembers:
+    session !== undefined &&
+    (session.own_operator === true || (session.client_id !== meId && session.operator_id !== meId)),
 })
 
 type Data = SessionLogEvent['data']
@@ -32,13 +36,14 @@ const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maxim
 /** Returns the actor for the start of a sentence. Without an id the platform acted. */
 export function actorName(
   actorId: unknown,
-  { meId, operatorId, operatorName, clientId }: SessionParticipants,
+  { meId, operatorId, operatorName, clientId, hasMembers }: SessionParticipants,
 ): string {
   const id = text(actorId)
   if (id === undefined) return t('session.actor.platform')
   if (id === meId) return t('session.actor.you')
   if (id === operatorId) return operatorName ?? t('session.actor.operator')
-  return id === clientId ? t('session.actor.owner') : t('session.actor.admin')
+  if (id === clientId) return t('session.actor.owner')
+  return hasMembers ? t('session.actor.member') : t('session.actor.admin')
 }
 
 /** Adds the outage before an entry, which is neither billed nor paid. */
