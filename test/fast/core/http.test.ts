@@ -342,8 +342,8 @@ describe('every response', () => {
       'Mcp-Protocol-Version',
       'Mcp-Session-Id',
       'Range',
-      'X-Request-Id',
       'Wheelhouse-Organization',
+      'X-Request-Id',
     ])
     expect(asked.headers.get('Access-Control-Allow-Origin')).toBe('https://console.example')
     expect(asked.headers.get('Access-Control-Allow-Credentials')).toBe('true')

@@ -85,6 +85,10 @@ beforeAll(async () => {
        on named.number = n`,
     [[owner, operator, stranger, busy], busy],
   )
+  // Triggers make them otherwise.
+  await sql.query(`
+    insert into organizations (id, name, kind, created_at) select id, display_name, 'personal', created_at from users;
+    insert into organization_members (organization_id, user_id, role) select id, id, 'owner' from users`)
   await sql.query(
     `insert into robots (id, owner_id, name, robot_type, hardware_id, status, require_certification, tags, created_at)
      select case when n = 1 then $3::uuid else gen_random_uuid() end, case when n <= ${ROBOTS} then $1::uuid else $2::uuid end,

@@ -98,6 +98,15 @@ end $$;
 create trigger users_personal_organization after insert on users for each row
   when (new.service_of_id is null) execute function create_personal_organization();
 
+-- A person whose organization still has robots, sessions, invoices or a balance cannot be deleted.
+create function remove_personal_organization() returns trigger language plpgsql as $$
+begin
+  delete from organizations where id = old.id and kind = 'personal';
+  return null;
+end $$;
+create trigger users_personal_organization_removed after delete on users for each row
+  when (old.service_of_id is null) execute function remove_personal_organization();
+
 create function rename_personal_organization() returns trigger language plpgsql as $$
 begin
   update organizations set name = new.display_name where id = new.id and kind = 'personal';
