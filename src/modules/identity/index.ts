@@ -1,4 +1,4 @@
-export { personalDataTable } from './account/personal-data.ts'
+export { personalDataTable } from './account/personal-data-table.ts'
 export type { ApiKeys } from './api-keys/api-key.service.ts'
 export { API_KEY_PREFIX } from './api-keys/api-key-format.ts'
 export type { Auth } from './auth/auth.ts'

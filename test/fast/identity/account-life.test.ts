@@ -5,8 +5,8 @@ import {
   DELETED_NAME,
   DELETED_TEXT,
   personalData,
-  personalDataTable,
 } from '../../../src/modules/identity/account/personal-data.ts'
+import { personalDataTable } from '../../../src/modules/identity/account/personal-data-table.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
