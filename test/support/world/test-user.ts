@@ -12,6 +12,8 @@ export interface TestUser {
   readonly id: string
   readonly name: string
   readonly token: string
+  /** The organization that the user acts for; undefined for the personal one. */
+  readonly organizationId: string | undefined
   request(method: string, path: string, body?: unknown, credential?: string): Promise<Reply>
   get(path: string): Promise<Reply>
   post(path: string, body?: unknown): Promise<Reply>
@@ -62,6 +64,7 @@ export async function createTestUser(parts: {
     id: profile.body.id as string,
     name: profile.body.display_name as string,
     token,
+    organizationId,
     request,
     get: (path: string) => request('GET', path),
     post: (path: string, body: unknown = {}) => request('POST', path, body),
