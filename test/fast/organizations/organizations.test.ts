@@ -222,6 +222,32 @@ describe('own operators', () => {
 })
 
 describe('a removed member', () => {
+  test('does not start what was planned for the team, nor is the team charged for it', async () => {
+    const robot = await teamRobot(owner)
+    const link = (await world.connect(robot)).beat()
+    const user = await world.operator()
+    await addMember(world, teamId, user, 'operator')
+    const operator = await user.actingFor(teamId)
+    const scheduledFor = new Date(Date.now() + 3_600_000).toISOString()
+    const planned = await waitFor(async () => {
+      const reply = await operator.post('/api/sessions', { robotId: robot.id, scheduledFor })
+      expect(reply.status).toBe(201)
+      return reply
+    })
+    expect((await owner.delete(`/api/organizations/${teamId}/members/${user.id}`)).status).toBe(204)
+    const path = `/api/sessions/${planned.body.sessionId}`
+    expect((await user.patch(path, { action: 'start' })).status).toBe(404)
+    const { starts } = world.platform.sessions
+    const session = await world.platform.core.db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('id', '=', planned.body.sessionId)
+      .executeTakeFirstOrThrow()
+    await expect(starts.startScheduled(session)).rejects.toMatchObject({ status: 403 })
+    expect((await owner.patch(path, { action: 'cancel' })).body).toMatchObject({ status: 'CANCELLED' })
+    await link.close()
+  })
+
   test('is out at once: sockets at hub and gateway, keys and requests; the robot halts', async () => {
     const robot = await teamRobot(owner)
     const link = (await world.connect(robot)).beat()

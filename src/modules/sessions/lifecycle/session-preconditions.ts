@@ -136,8 +136,23 @@ export async function isOwnOperator(tx: Tx, robot: RobotRecord, operator: Sessio
       'organization_required',
       'You are a member of the organization that owns the robot. Act for it: send its id in Wheelhouse-Organization.',
     )
+  if (!member && sessionId !== null && (await isScheduledAsOwn(tx, sessionId)))
+    throw forbidden(
+      'permission_required',
+      'The operator is no longer a member of the organization that owns the robot. Cancel the session.',
+    )
   if (robot.operators === 'own') throw notFound('Robot')
   return false
+}
+
+/** Returns whether a scheduled session was meant to be driven by a member, at no charge. */
+async function isScheduledAsOwn(tx: Tx, sessionId: string): Promise<boolean> {
+  const session = await tx.db
+    .selectFrom('sessions')
+    .select('own_operator')
+    .where('id', '=', sessionId)
+    .executeTakeFirst()
+  return session?.own_operator ?? false
 }
 
 /** Requires an approved certification of the operator if the robot's owner demands one. */
