@@ -28,13 +28,14 @@ export function createPermissions(deps: {
     if (apiKeys.length > 0) participants.revoke(await controlPersistence.endedKeys(apiKeys))
     const connections = participants.connected()
     if (connections.length === 0) return
-    const memberships = connections.map(({ ticketClaims: { sessionId, userId, organizationId } }) => ({
+    const memberships = connections.map(({ ticketClaims: { sessionId, userId, organizationId, part } }) => ({
       sessionId,
       userId,
       organizationId,
+      part,
     }))
-    const keyOf = ({ sessionId, userId, organizationId }: SessionMembership) =>
-      `${sessionId} ${userId} ${organizationId}`
+    const keyOf = ({ sessionId, userId, organizationId, part }: SessionMembership) =>
+      `${sessionId} ${userId} ${organizationId} ${part}`
     const revoked = new Set((await controlPersistence.revokedParticipants(memberships)).map(keyOf))
     for (const connection of connections)
       if (revoked.has(keyOf(connection.ticketClaims))) connection.close('notAllowed')

@@ -1,6 +1,6 @@
 import { type OrganizationAction, type Role, roleMay } from '@wheelhouse/protocol'
 import { type RawBuilder, sql } from 'kysely'
-import { can, inScope } from './authorization.ts'
+import { can, inScope, memberCan } from './authorization.ts'
 import type { Caller } from './caller.ts'
 
 /** What decides who has which part in a session. */
@@ -15,9 +15,12 @@ export interface SessionPart {
 
 export type SessionViewer = Pick<Caller, 'userId' | 'roles' | 'organization' | 'credential'>
 
-/** Returns whether a user operates a session. A session that is driven for a team is seen while acting for the team only. */
-export const isOperatorOf = ({ userId, organization }: SessionViewer, session: SessionPart): boolean =>
-  session.operator_id === userId && organization.id === (session.own_operator ? session.client_id : userId)
+/** Returns whether a user operates a session. Of a session that is driven for a team, only while the member may drive the robot. */
+export function isOperatorOf({ userId, organization }: SessionViewer, session: SessionPart): boolean {
+  if (session.operator_id !== userId) return false
+  const robot = { organizationId: session.client_id, groupId: session.group_id }
+  return session.own_operator ? memberCan(organization, 'sessions.drive', robot) : organization.id === userId
+}
 
 /**
  * Returns the parts that a user has in a session: its operator; its client, if the user may perform the action in the organization

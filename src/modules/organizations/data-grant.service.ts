@@ -105,7 +105,9 @@ export function createDataGrants(deps: Pick<CoreServices, 'db' | 'transact' | 'n
       .execute()
     await audit(tx, {
       at: now(),
+      organizationId: scope.organizationId,
       actorId: scope.actorId,
+      credential: scope.credential,
       action: 'grant.created',
       subject: ['robot', robot_id],
       data: { grant_id: id, to_organization_id, scopes, expires_at },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { permissions } from '@wheelhouse/protocol'
 import { type Selectable, sql } from 'kysely'
 import { audit } from '../../core/audit/audit.ts'
 import type { CoreServices } from '../../core/core-services.ts'
@@ -184,6 +185,8 @@ export function createInvitations(
           .where('invitation.id', '=', id)
           .where('invitation.accepted_at', 'is', null)
           .where('invitation.expires_at', '>', at)
+          .where(mayStillInvite)
+          .where(isNotDeactivated(caller.userId))
           .$if(signature === undefined, (query) =>
             query.where(({ exists, selectFrom }) =>
               exists(
@@ -257,6 +260,20 @@ export function createInvitations(
   }
 }
 export type Invitations = ReturnType<typeof createInvitations>
+
+/** The condition that who has sent the invitation may still give the role. */
+const mayStillInvite = sql<boolean>`exists (
+  select from organization_members as inviter
+  where inviter.organization_id = invitation.organization_id and inviter.user_id = invitation.invited_by_id
+    and inviter.group_ids is null and inviter.role = any(${[...permissions['members.manage'].roles]}::text[])
+    and (invitation.role <> 'owner' or inviter.role = 'owner'))`
+
+/** The condition that the identity provider of the organization has not deactivated a person. */
+const isNotDeactivated = (userId: string) => sql<boolean>`not exists (
+  select from scim_users as provisioned
+  where provisioned.organization_id = invitation.organization_id and not provisioned.active
+    and (provisioned.user_id = ${userId}::uuid
+      or lower(provisioned.user_name collate "C") = lower(invitation.email collate "C")))`
 
 const invalid = () =>
   new AppError(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type OrganizationRole, roleMay } from '@wheelhouse/protocol'
+import type { OrganizationRole } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { type AuditEvent, audit } from '../../core/audit/audit.ts'
 import type { CoreServices } from '../../core/core-services.ts'
@@ -17,7 +17,7 @@ import type { Tx } from '../../core/events/transactor.ts'
 import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../core/http/cursor.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
 import { wordsOf } from '../../core/http/search-words.ts'
-import { credentialOf } from '../../core/permissions/authorization.ts'
+import { can, credentialOf } from '../../core/permissions/authorization.ts'
 import type {
   GroupView,
   ListMembers,
@@ -169,7 +169,7 @@ export function createOrganizationService(deps: Services) {
     async members(caller: Caller, id: string, { search, limit, cursor }: ListMembers) {
       const after = cursor === undefined ? undefined : decodeCursor(cursor, MEMBER_SORT, cursorValues.time)
       const words = wordsOf(search)
-      const showsAddresses = roleMay(caller.organization.role, 'members.manage')
+      const showsAddresses = can(caller, 'members.manage')
       const rows = await db
         .selectFrom('organization_members as member')
         .innerJoin('users', 'users.id', 'member.user_id')
@@ -177,7 +177,12 @@ export function createOrganizationService(deps: Services) {
         .select(['member.group_ids', 'member.created_at', 'users.service_of_id'])
         .where('member.organization_id', '=', id)
         .$if(words.length > 0, (query) =>
-          query.where(containsAll(sql`concat_ws(' ', users.display_name, users.email)`, words)),
+          query.where(
+            containsAll(
+              showsAddresses ? sql`concat_ws(' ', users.display_name, users.email)` : sql`users.display_name`,
+              words,
+            ),
+          ),
         )
         .$if(after !== undefined, (query) =>
           query.where(

@@ -123,6 +123,7 @@ export function createDomains(deps: {
         if (!verified) throw notFound('Domain') // removed meanwhile
         await audit(tx, {
           at: now(),
+          organizationId,
           actorId,
           action: 'domain.verified',
           subject: ['domain', id],
@@ -148,6 +149,7 @@ export function createDomains(deps: {
         if (!removed) throw notFound('Domain')
         await audit(tx, {
           at: now(),
+          organizationId,
           actorId,
           action: 'domain.removed',
           subject: ['domain', id],

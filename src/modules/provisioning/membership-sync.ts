@@ -29,6 +29,7 @@ export async function syncMembers(
       select scim_users.id, scim_users.user_id, scim_users.role as given,
         (array_agg(mapping.role order by array_position(${RANKED}, mapping.role)) filter (where mapping.role is not null))[1] as role,
         array_agg(distinct mapping.group_id) filter (where mapping.group_id is not null) as group_ids,
+        coalesce(bool_or(mapping.id is not null and mapping.group_id is null), false) as whole,
         ${DEFAULT_ROLE} as default_role
       from scim_users
       left join scim_group_members as grouped on grouped.user_id = scim_users.id
@@ -41,7 +42,8 @@ export async function syncMembers(
       select mapped.id, mapped.user_id, mapped.given, mapped.role as mapped_role, member.role as current,
         mapped.role is not null or mapped.group_ids is not null or mapped.given is not null or member.role is null as managed,
         coalesce(mapped.role, case when mapped.given is null then member.role end, mapped.default_role) as role,
-        mapped.group_ids
+        -- Without a mapping that says so, nobody sees more robots than before.
+        coalesce(mapped.group_ids, case when not mapped.whole then member.group_ids end) as group_ids
       from mapped left join organization_members as member
         on member.organization_id = ${organizationId} and member.user_id = mapped.user_id
     ) ${last}`

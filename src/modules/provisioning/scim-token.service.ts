@@ -59,6 +59,7 @@ export function createScimTokens(deps: { db: Db; transact: Transact; now: () => 
           .executeTakeFirstOrThrow()
         await audit(tx, {
           at: now(),
+          organizationId,
           actorId,
           action: 'scim_token.created',
           subject: ['scim_token', row.id],
@@ -93,6 +94,7 @@ export function createScimTokens(deps: { db: Db; transact: Transact; now: () => 
         if (!revoked) throw notFound('SCIM token')
         await audit(tx, {
           at: now(),
+          organizationId,
           actorId,
           action: 'scim_token.revoked',
           subject: ['scim_token', id],

@@ -60,6 +60,7 @@ export function createScim(deps: { db: Db; transact: Transact; bus: Bus; now: ()
   const note = (tx: Tx, { organizationId, tokenId }: Provisioner, action: string, id: string) =>
     audit(tx, {
       at: now(),
+      organizationId,
       actorId: undefined,
       action,
       subject: [action.split('.')[0] ?? '', id],

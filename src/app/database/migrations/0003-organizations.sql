@@ -237,6 +237,18 @@ create trigger members_permissions_changed after update of role, group_ids on or
 create trigger members_permissions_lost after delete on organization_members
   for each row execute function members_note_permissions();
 
+-- Who sees a robot only by its group loses it with the group: sockets and downloads end as after any loss.
+
+create function robots_note_group() returns trigger language plpgsql as $$
+begin
+  update users set permissions_version = permissions_version + 1, permissions_changed_at = clock_timestamp()
+  where id in (
+    select user_id from organization_members where organization_id = old.owner_id and group_ids @> array[old.group_id]);
+  return null;
+end $$;
+create trigger robots_group_left after update of group_id on robots
+  for each row when (old.group_id is not null and old.group_id is distinct from new.group_id) execute function robots_note_group();
+
 -- The keys of a member end with the membership, and do not come back with another one.
 
 create function revoke_keys_of_member() returns trigger language plpgsql as $$

@@ -1,10 +1,21 @@
-import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
-import { scopeOf } from '../../../core/permissions/authorization.ts'
+import { forbidden } from '../../../core/errors/errors.ts'
+import { type Caller, type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.ts'
+import { type Scope, scopeOf } from '../../../core/permissions/authorization.ts'
 import { CreateDatasetExport, DatasetExportList, DatasetExportView } from './dataset-export.schema.ts'
 import type { DatasetExports } from './dataset-export.service.ts'
 
 const reading = { role: 'client', action: 'datasets.read' } as const
 const writing = { role: 'client', action: 'datasets.write' } as const
+
+/** Returns the scope of a member of the whole organization: an export may contain robots of every group. @throws 403 */
+function wholeOf(caller: Caller): Scope {
+  const scope = scopeOf(caller)
+  if (scope.groupIds === null) return scope
+  throw forbidden(
+    'permission_required',
+    'Exports of datasets are for members who see all robots of the organization.',
+  )
+}
 
 /** Returns the routes of datasets that a job makes of recorded episodes. */
 export function datasetExportEndpoints({ datasetExports }: { datasetExports: DatasetExports }): Endpoint[] {
@@ -27,7 +38,7 @@ export function datasetExportEndpoints({ datasetExports }: { datasetExports: Dat
           export_too_large: 'when the datasets have more than 10,000 episodes',
         },
       },
-      run: async ({ caller, body }) => await datasetExports.create(scopeOf(caller), body),
+      run: async ({ caller, body }) => await datasetExports.create(wholeOf(caller), body),
     }),
     endpoint({
       method: 'get',
@@ -36,7 +47,7 @@ export function datasetExportEndpoints({ datasetExports }: { datasetExports: Dat
       summary: 'Lists your exported datasets, newest first',
       access: reading,
       response: [200, DatasetExportList],
-      run: async ({ caller }) => ({ exports: await datasetExports.list(caller.organization.id) }),
+      run: async ({ caller }) => ({ exports: await datasetExports.list(wholeOf(caller).organizationId) }),
     }),
     endpoint({
       method: 'get',
@@ -45,7 +56,7 @@ export function datasetExportEndpoints({ datasetExports }: { datasetExports: Dat
       access: reading,
       params,
       response: [200, DatasetExportView],
-      run: async ({ caller, params }) => await datasetExports.get(caller.organization.id, params.id),
+      run: async ({ caller, params }) => await datasetExports.get(wholeOf(caller).organizationId, params.id),
     }),
     endpoint({
       method: 'delete',
@@ -54,7 +65,8 @@ export function datasetExportEndpoints({ datasetExports }: { datasetExports: Dat
       access: writing,
       params,
       response: [204],
-      run: async ({ caller, params }) => await datasetExports.remove(caller.organization.id, params.id),
+      run: async ({ caller, params }) =>
+        await datasetExports.remove(wholeOf(caller).organizationId, params.id),
     }),
   ]
 }

@@ -35,7 +35,13 @@ export function createHubFiles({ db }: { db: Db }) {
       .where('name', '=', name)
       .where('status', '=', 'READY')
       .$if(!caller.roles.includes('admin'), (query) =>
-        query.where('user_id', '=', can(caller, 'datasets.read') ? caller.organization.id : null),
+        query.where(
+          'user_id',
+          '=',
+          can(caller, 'datasets.read') && caller.organization.groupIds === null
+            ? caller.organization.id
+            : null,
+        ),
       )
       .orderBy('version', 'desc')
 

@@ -8,6 +8,7 @@ import { pause } from '../lifecycle/session-pause.ts'
 import { latchStop } from '../lifecycle/session-stop.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import { broadcastTransition, lockRobot } from '../record/session-transitions.ts'
+import type { TicketPart } from '../tickets/ticket.ts'
 
 /** Latency measurements of control frames over some period. The buckets are those of `bucketOf`. */
 export interface LatencyIncrement {
@@ -102,6 +103,7 @@ export interface SessionMembership {
   readonly userId: string
   /** The organization that the user acts for. */
   readonly organizationId: string
+  readonly part: TicketPart
 }
 
 /** Maximum stored length of a stop reason, in UTF-16 units. */
@@ -268,6 +270,7 @@ export function createControlPersistence(deps: {
         session: memberships.map(({ sessionId }) => sessionId),
         user: memberships.map(({ userId }) => userId),
         organization: memberships.map(({ organizationId }) => organizationId),
+        part: memberships.map(({ part }) => part),
       }
       const asMember = (action: 'sessions.watch' | 'sessions.drive') =>
         memberMay(action, {
@@ -279,14 +282,14 @@ export function createControlPersistence(deps: {
       const { rows } = await sql<RoleAttributes & { ordinal: number }>`
         select membership.ordinal::int, u.is_client, u.is_operator, u.email, coalesce(u.email_verified, false) as email_verified,
           u.suspended_at
-        from unnest(${ids.session}::uuid[], ${ids.user}::uuid[], ${ids.organization}::uuid[]) with ordinality
-          as membership (session_id, user_id, organization_id, ordinal)
+        from unnest(${ids.session}::uuid[], ${ids.user}::uuid[], ${ids.organization}::uuid[], ${ids.part}::text[])
+          with ordinality as membership (session_id, user_id, organization_id, part, ordinal)
         left join users u on u.id = membership.user_id
         where not exists (
           select from sessions s join robots r on r.id = s.robot_id
           where s.id = membership.session_id and (
             membership.user_id = s.operator_id and (not s.own_operator or ${asMember('sessions.drive')})
-            or membership.organization_id = s.client_id and ${asMember('sessions.watch')})
+            or membership.part = 'watch' and membership.organization_id = s.client_id and ${asMember('sessions.watch')})
         )`.execute(db)
       return rows
         .filter((row) => !users.rolesOf(row).includes('admin'))

@@ -1,4 +1,4 @@
-import { actionTexts, type EndReason, roleTexts, type SessionAction } from '@wheelhouse/protocol'
+import { actionTexts, type EndReason, type Role, roleTexts, type SessionAction } from '@wheelhouse/protocol'
 import { type RawBuilder, sql } from 'kysely'
 import { audit } from '../../../core/audit/audit.ts'
 import type { Db } from '../../../core/database/tables.ts'
@@ -112,9 +112,13 @@ export function createSessionLifecycle(deps: {
       action: SessionAction,
       reason?: string,
     ): Promise<SessionDetailRow> {
-      const session = await queries.get(caller, sessionId)
       const isStop = action === 'emergency_stop'
-      const roles = partsIn(caller, session, isStop ? 'sessions.stop' : 'sessions.manage')
+      const find = isStop ? queries.stoppable : queries.get
+      const session = await find(caller, sessionId)
+      const parts = partsIn(caller, session, isStop ? 'sessions.stop' : 'sessions.manage')
+      // Found although the request acts for another organization: its operator or a member.
+      const other = session.operator_id === caller.userId ? 'operator' : 'client'
+      const roles: Role[] = isStop && parts.length === 0 ? [other] : parts
       if (!isStop) requireKeyFor(caller, roles.includes('operator') ? 'sessions.drive' : 'sessions.manage')
       if (!roles.some((role) => allowedRoles[action].includes(role))) {
         throw forbidden('action_not_allowed', describeAllowedRoles(action))
@@ -126,7 +130,7 @@ export function createSessionLifecycle(deps: {
         asClient: roles.includes('client'),
         credential: credentialOf(caller),
       })
-      return await queries.get(caller, sessionId)
+      return await find(caller, sessionId)
     },
 
     /**

@@ -89,7 +89,7 @@ export interface SessionOperator {
   readonly scheduledSessionId?: string
 }
 
-/** Reads whether a user may drive a robot as a member of its organization, and whether a scheduled session is meant so. */
+/** Reads whether a user who is a member of a robot's organization may drive it, and whether a scheduled session is meant so. */
 const findMembership = compiled<{ robotId: string; userId: string; sessionId: string | null }>()(
   (db, param) =>
     db
@@ -97,8 +97,13 @@ const findMembership = compiled<{ robotId: string; userId: string; sessionId: st
       .innerJoin('organization_members as member', (join) =>
         join
           .onRef('member.organization_id', '=', 'robots.owner_id')
-          .on('member.user_id', '=', param('userId'))
-          .on('member.role', 'in', permissions['sessions.drive'].roles),
+          .on('member.user_id', '=', param('userId')),
+      )
+      .select(
+        sql<boolean>`(member.role = any(${[...permissions['sessions.drive'].roles]}::text[])
+          and (member.group_ids is null or coalesce(robots.group_id = any(member.group_ids), false)))`.as(
+          'drives',
+        ),
       )
       .select((eb) =>
         eb
@@ -108,7 +113,6 @@ const findMembership = compiled<{ robotId: string; userId: string; sessionId: st
           .as('scheduled_as_own'),
       )
       .where('robots.id', '=', param('robotId'))
-      .where(sql<boolean>`(member.group_ids is null or robots.group_id = any(member.group_ids))`)
       .forKeyShare('member'), // a removal of the member waits for the start, and then ends the session
 )
 
@@ -123,7 +127,7 @@ export async function isOwnOperator(tx: Tx, robot: RobotRecord, operator: Sessio
   const [member] = await findMembership(tx.db, { robotId: robot.id, userId, sessionId })
   const isPerson = robot.owner_id === userId
   const asMember = sessionId !== null ? member?.scheduled_as_own === true : organizationId === robot.owner_id
-  if (member && (isPerson ? robot.operators === 'own' : asMember)) {
+  if (member?.drives && (isPerson ? robot.operators === 'own' : asMember)) {
     if (robot.operators === 'marketplace')
       throw forbidden(
         'marketplace_operators_only',
@@ -131,15 +135,23 @@ export async function isOwnOperator(tx: Tx, robot: RobotRecord, operator: Sessio
       )
     return true
   }
-  if (member && !isPerson && sessionId === null && robot.operators !== 'marketplace')
+  if (sessionId !== null) {
+    if (await isScheduledAsOwn(tx, sessionId))
+      throw forbidden(
+        'permission_required',
+        'The operator may no longer drive the robot for its organization. Cancel the session.',
+      )
+  } else if (organizationId !== undefined && organizationId !== userId) {
+    // Who acts for a team drives its robots only.
+    if (!member || !asMember) throw notFound('Robot')
+    throw forbidden(
+      'permission_required',
+      'Your role or your groups in the organization do not include this robot.',
+    )
+  } else if (member && !isPerson && robot.operators !== 'marketplace')
     throw forbidden(
       'organization_required',
       'You are a member of the organization that owns the robot. Act for it: send its id in Wheelhouse-Organization.',
-    )
-  if (!member && sessionId !== null && (await isScheduledAsOwn(tx, sessionId)))
-    throw forbidden(
-      'permission_required',
-      'The operator is no longer a member of the organization that owns the robot. Cancel the session.',
     )
   if (robot.operators === 'own') throw notFound('Robot')
   return false

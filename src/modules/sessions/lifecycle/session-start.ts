@@ -176,6 +176,7 @@ export function createSessionStarts(deps: { db: Db; transact: Transact; now: () 
                 status: 'ACTIVE',
                 started_at: at,
                 ...planTerms(sql.ref('sessions.client_id')),
+                own_operator: isOwn,
                 ...(isOwn && FREE),
               })
               if (!started)

@@ -200,6 +200,20 @@ export function createSessionQueries({ db }: { db: Db }) {
     get,
 
     /**
+     * Returns a session for a caller who wants to stop its robot. A person may stop it whatever organization the request acts for: a stop
+     * must not fail for a header.
+     * @throws 404 when the caller may neither see nor stop it
+     */
+    async stoppable(caller: SessionViewer, id: string): Promise<SessionDetailRow> {
+      const row = await findDetail(id)
+      if (row && isVisibleTo(caller, row)) return row
+      const isPerson = caller.credential.kind === 'session'
+      const robots = row && isPerson ? await stoppableRobot(db, { sessionId: id, userId: caller.userId }) : []
+      if (!row || robots.length === 0) throw notFound('Session')
+      return row
+    },
+
+    /**
      * Returns log entries with numbers above `after`, oldest first. Chat entries contain their message. With the `head` of
      * the log, as a caller has just read it, more short ranges share a query.
      */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { promisify } from 'node:util'
+import { isDeepStrictEqual, promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { type Selectable, sql } from 'kysely'
 import type { CoreServices } from '../../../core/core-services.ts'
@@ -169,6 +169,9 @@ export function createStoredExports(
     /** Returns the content of a finished export. Reads the next chunk only after the client has received the previous one. */
     async download(owner: Owner, id: string) {
       const row = await find(owner, id)
+      const { organization: then } = row.request
+      // It was written with what the user was then.
+      if (then && !isDeepStrictEqual(then, owner.organization)) throw notFound('Export')
       if (row.status !== 'READY')
         throw conflict('export_not_ready', 'The export is not ready. Wait until its status is READY.')
       const content = Readable.from(contentOf(row), { highWaterMark: 1 })
