@@ -304,6 +304,7 @@ telemetry:
       expect(ros.published('/arm').at(-1)).toMatchObject({ joint_names: ['shoulder', 'elbow'] }),
     )
     expect([...ros.published('/arm').at(-1).points[0].positions]).toEqual([1, 2])
+    await waitFor(() => expect(gateway.all('telemetry'), 'no position measured').not.toEqual([]))
     gateway.send({ type: 'stop', reason: 'smoke', latched: true })
     await waitFor(() => expect(ros.published('/arm').at(-1).points[0].positions[1]).toBe(0.1))
     expect(gateway.all('stopped'), 'it still moves').toEqual([])
