@@ -159,7 +159,8 @@ test('clients that return together share the queries of each kind', async () => 
   const kinds = {
     credentials: /from "api_keys" inner join "users"/,
     roles: /select "id", "is_client", "is_operator"/,
-    'rights of the room': /select "sessions"\."id", "sessions"\."operator_id", "sessions"\."client_id", "sessions"\."own_operator"/,
+    'rights of the room':
+      /select "sessions"\."id", "sessions"\."operator_id", "sessions"\."client_id", "sessions"\."own_operator"/,
     'missed entries': /inner join "session_events" as "entry"/,
     'states of sessions': /"session_latency"."buckets"/,
     'missed notifications': /as page on page.ordinal/,
