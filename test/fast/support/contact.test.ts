@@ -69,16 +69,19 @@ describe('POST /api/contact', () => {
         message: expect.any(String),
       },
     })
-    expect((await listed())[0]).toEqual({
-      id: reply.body.id,
-      ...valid,
-      created_at: expect.stringMatching(/Z$/),
-      delivered: true,
-      delivered_at: expect.stringMatching(/Z$/),
-      attempts: 1,
-      next_attempt_at: null,
-      last_error: null,
-    })
+    // The reply says that the mail server has the message; the row is updated right after that.
+    await waitFor(async () =>
+      expect((await listed())[0]).toEqual({
+        id: reply.body.id,
+        ...valid,
+        created_at: expect.stringMatching(/Z$/),
+        delivered: true,
+        delivered_at: expect.stringMatching(/Z$/),
+        attempts: 1,
+        next_attempt_at: null,
+        last_error: null,
+      }),
+    )
     expect(mail.taken).toHaveLength(1)
     expect(mail.taken[0]).toMatchObject({
       from: 'hub@wheelhouse.test',
