@@ -225,13 +225,6 @@ export function createParticipants(deps: {
       }
     },
 
-    /** Returns whether a user has connections from before a change of the user's permissions. */
-    hasOutdated: (userId: string, permissionsVersion: number): boolean =>
-      [...connections].some(
-        ({ ticketClaims }) =>
-          ticketClaims.userId === userId && ticketClaims.permissionsVersion < permissionsVersion,
-      ),
-
     /** Returns all connections. */
     connected: (): ParticipantConnection[] => [...connections],
 

@@ -1,4 +1,4 @@
-import { singleFlight } from '../../src/core/concurrency/concurrency.ts'
+import { coalesce } from '../../src/core/concurrency/concurrency.ts'
 import type { Bus } from '../../src/core/events/bus.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { Guard } from '../../src/core/process/guard.ts'
@@ -13,7 +13,7 @@ import type { Participants } from './participants.ts'
 
 /** Closes the connections of participants whose credentials or permissions have ended. */
 export function createPermissions(deps: {
-  participants: Participants
+  participants: Pick<Participants, 'apiKeys' | 'connected' | 'revoke' | 'suspend'>
   revocations: Revocations
   controlPersistence: Pick<ControlPersistence, 'endedKeys' | 'revokedParticipants'>
   accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
@@ -41,7 +41,8 @@ export function createPermissions(deps: {
       if (revoked.has(keyOf(connection.ticketClaims))) connection.close('notAllowed')
   }
 
-  const runCheck = singleFlight(() =>
+  // A check that runs may have read what a later change ends, so that a call during it needs a check of its own.
+  const runCheck = coalesce(() =>
     check().catch((cause) => log.debug({ err: cause }, 'failed to check the permissions of participants')),
   )
 
@@ -56,10 +57,10 @@ export function createPermissions(deps: {
             participants.revoke([apiKeyId])
           },
           permissionsChanged(user) {
-            revocations.permissionsChanged(user)
+            const isNews = revocations.permissionsChanged(user)
             if (user.suspended) participants.suspend(user.id, user.permissions_version)
-            // Whose membership has ended takes no further part.
-            else if (participants.hasOutdated(user.id, user.permissions_version)) void runCheck()
+            // Whose membership has ended takes no further part. One check serves all changes that are reported meanwhile.
+            else if (isNews) void runCheck()
           },
         },
       )
@@ -85,15 +86,17 @@ export function createRevocations(clockMs: () => number) {
     /** Remembers a revoked API key. */
     keyRevoked: (apiKeyId: string): void => keys.set(apiKeyId, true),
 
-    /** Remembers a change of a user's permissions, which revokes tickets of earlier versions. */
+    /** Remembers a change of a user's permissions, which revokes tickets of earlier versions. Returns whether it is news. */
     permissionsChanged({
       id,
       permissions_version: version,
     }: {
       id: string
       permissions_version: number
-    }): void {
-      users.set(id, Math.max(version, users.get(id) ?? version))
+    }): boolean {
+      const known = users.get(id) ?? 0
+      users.set(id, Math.max(version, known))
+      return version > known
     },
 
     /** Returns whether this process knows a revocation of the ticket. */
