@@ -13,6 +13,7 @@ import type { CreateChannelHost } from './channel/channel-host.ts'
 import { createGatewayChannels, type DataChannelSettings } from './channel/channel-offers.ts'
 import { createControlRelay } from './control/control-relay.ts'
 import { createControlSessionRegistry } from './control/control-session-registry.ts'
+import { createLeaseChanges } from './control/lease-changes.ts'
 import { createMeasuring, MEASURE_SLOTS } from './control/measuring.ts'
 import { createStops } from './control/stops.ts'
 import { createParticipantFrames } from './participants/participant-frames.ts'
@@ -121,7 +122,7 @@ export async function startGateway(
   const { bus, log, guard, settings, frameTime } = deps
   const parts = createParts(deps, host, createChannelHost)
   const { state, clockMs, stallClock, channels, sessionRegistry, connected, sync, sessionWriter } = parts
-  const { controlRelay, stops, measuring, participants, permissions, recording, robots } = parts
+  const { controlRelay, stops, leaseChanges, measuring, participants, permissions, recording, robots } = parts
   const { heartbeats, heartbeatAnswers, episodes, logs, robotFrames, connectionAdmission, reconciler } = parts
   let databaseOk = false
   let closed = false
@@ -188,6 +189,8 @@ export async function startGateway(
   const subscriptions = [
     sync.listen(),
     guard.subscribe(bus, 'robot.stop', stops.onRemoteStop),
+    guard.subscribe(bus, 'control.changing', leaseChanges.onChanging),
+    guard.subscribe(bus, 'control.transferred', leaseChanges.onTransferred),
     permissions.listen(),
     recording.start(),
   ]
@@ -312,6 +315,7 @@ function createParts(deps: GatewayDeps, host: string, createChannelHost: CreateC
   // Control.
   const controlRelay = createControlRelay({ guard, deadmanMs: settings.deadmanMs, preciseMs, clockMs })
   const stops = createStops({ sessionRegistry, beginWrite: sessionWriter.begin, guard, clockMs })
+  const leaseChanges = createLeaseChanges({ sessionRegistry, clockMs })
   const measuring = createMeasuring({ sessionRegistry, guard, preciseMs, clockMs })
   const battery = createBatteryFeed({ unixMs })
 
@@ -415,6 +419,7 @@ function createParts(deps: GatewayDeps, host: string, createChannelHost: CreateC
     recording,
     controlRelay,
     stops,
+    leaseChanges,
     measuring,
     participants,
     permissions,

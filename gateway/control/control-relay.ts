@@ -34,6 +34,17 @@ export function createControlRelay(deps: {
     if (controlSession.stops.haltIfMoving(why, clockMs())) controlSession.broadcastState(clockMs())
   }
 
+  /** Drops a command of somebody who does not hold control. It says nothing about the latency of who does. */
+  function dropForeign(
+    controlSession: ControlSession,
+    participant: ParticipantMember,
+    { seq, frame }: DroppedFrame,
+  ): void {
+    counts.dropped++
+    controlSession.tap.dropped(frame, 'not_holder')
+    participant.sendFast(`{"type":"dropped","seq":${seq},"why":"not_holder"}`, clockMs())
+  }
+
   /** Buffers the newest control frame for a robot that does not read, for as long as the frame would pass. */
   function bufferControl(
     controlSession: ControlSession,
@@ -98,7 +109,7 @@ export function createControlRelay(deps: {
     controlSession.latencyRecorder.passed(ageMs)
     const pictureMs = controlSession.stream.picture.at(preciseMs())
     if (typeof pictureMs === 'number') controlSession.pictureAgeCounts.passed(pictureMs)
-    controlSession.controlSent(clockMs())
+    controlSession.controlSent(frame, clockMs())
   }
 
   /** One timer for each session, which is set again only when it fires: frames just note when they passed. */
@@ -126,7 +137,13 @@ export function createControlRelay(deps: {
     /** Relays a control frame of the session's operator, in the form that the robot receives. */
     control(operator: ParticipantMember, stamp: Stamp, frame: string | ArrayBuffer): void {
       const controlSession = operator.controlSession
-      if (controlSession === null || controlSession.operator !== operator) return // replaced, and about to close
+      if (controlSession === null) return
+      if (controlSession.operator !== operator || controlSession.isChanging(clockMs)) {
+        // Otherwise it is replaced, and about to close.
+        if (controlSession.operator === operator || controlSession.isStandby(operator))
+          dropForeign(controlSession, operator, { seq: stamp.seq, frame })
+        return
+      }
       const nowMs = preciseMs()
       const { strictRules } = controlSession
       let judged = frame
@@ -190,6 +207,7 @@ export function createControlRelay(deps: {
       const ageMs = robot.sampleAgeMs(t, preciseMs())
       if (!robot.controlSession) return
       const { tap, latencyRecorder } = robot.controlSession
+      robot.controlSession.noteTelemetry(frame)
       tap.telemetry(frame, ageMs + latencyRecorder.robotPathMs())
       for (const participant of robot.controlSession.participants()) {
         if (participant.sendIfFlowing(frame, clockMs())) continue

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
 import { sampleKinds } from '../../src/modules/recordings/transport/sample-wire.ts'
+import { leaseOf } from '../../test/support/gateway/lease.ts'
 import { participantConnection, robotConnection } from '../../test/support/gateway/member-connections.ts'
 import type { GatewayConnection, SocketData } from '../base/connection.ts'
 import { ControlSession } from './control-session.ts'
@@ -15,6 +16,7 @@ const openSession = (change: Partial<OpenSession> = {}): OpenSession => ({
   status: 'ACTIVE',
   operatorId: OPERATOR_ID,
   operatorName: 'Grace',
+  lease: leaseOf(OPERATOR_ID),
   clientId: OWNER_ID,
   groupId: null,
   eventSeq: 1,
@@ -87,7 +89,7 @@ function createScenario(initial: Partial<OpenSession> = {}) {
     link.connection.assignNumber(participants.length + 1)
     const joined =
       part === 'control'
-        ? session.joinOperator(link.connection, nowMs)
+        ? session.joinController(link.connection, nowMs) === 'joined'
         : session.joinObserver(link.connection)
     if (joined) link.connection.send(session.stateFrame(), nowMs)
     return link
@@ -125,7 +127,7 @@ function createScenario(initial: Partial<OpenSession> = {}) {
       const verdict = session.receiveControl({ seq: ++seq, t: nowMs, ttlMs: 250 }, nowMs, isAllowed)
       if (verdict !== 'pass') return verdict
       session.robot?.send('{"type":"control"}', nowMs)
-      session.controlSent(nowMs)
+      session.controlSent('{"type":"control"}', nowMs)
       return verdict
     },
     expireDeadman(): void {
@@ -326,7 +328,7 @@ describe('the operator', () => {
     const first = join('control')
     const second = join('control')
     expect([first.closed, second.closed]).toEqual([[4000], []])
-    expect(session.joinOperator(older.connection, 1)).toBe(false)
+    expect(session.joinController(older.connection, 1)).toBe('older')
     expect(older.closed).toEqual([4000])
     expect(session.operator).toBe(second.connection)
   })

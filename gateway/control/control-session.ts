@@ -4,10 +4,11 @@ import {
   ControlSchema,
   compileControlSchema,
   type DropReason,
+  FIRST_EPOCH,
   type MotionLimiter,
   type SessionStatus,
 } from '@wheelhouse/protocol'
-import type { OpenSession } from '../../src/modules/presence/index.ts'
+import type { Lease, OpenSession } from '../../src/modules/presence/index.ts'
 import { GatewayConnection } from '../base/connection.ts'
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import { SessionTap } from '../recording/session-taps.ts'
@@ -15,7 +16,7 @@ import { ControlStream } from './control-stream.ts'
 import type { Stamp } from './gate.ts'
 import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.ts'
 import { PictureAgeCounts } from './picture-age.ts'
-import { sessionFrame, stateFrame } from './session-frames.ts'
+import { leaseFrame, robotLeaseFrame, sessionFrame, stateFrame } from './session-frames.ts'
 import { type RecordedStop, SessionStops } from './session-stops.ts'
 import { announceLimits, SpeedEnvelope, sendLimitsToRobot } from './speed-envelope.ts'
 
@@ -41,6 +42,8 @@ function controlRulesOf(schema: ControlSchema | null): ControlRules | null {
 
 /** Observers of one session at one gateway. */
 const MAX_OBSERVERS = 100
+/** Users of one session at one gateway who may hold control. */
+const MAX_CONTROLLERS = 32
 
 /** A connection that belongs to at most one session at a time. */
 export abstract class SessionMember extends GatewayConnection {
@@ -76,6 +79,8 @@ export interface RobotMember extends SessionMember {
 export interface ParticipantMember extends SessionMember {
   /** The order in which connections opened: a newer one has a higher number. */
   readonly number: number
+  /** The user. */
+  readonly account: string
   bufferTelemetry(frame: string | ArrayBuffer): void
   takeBufferedTelemetry(): string | ArrayBuffer | null
 }
@@ -100,6 +105,18 @@ export class ControlSession {
   #rules: ControlRules | null = null
   #motionLimiter: MotionLimiter | null = null
   #robot: RobotMember | null = null
+  /** Who holds control. Only a higher epoch replaces it. */
+  #lease: Lease
+  /** The epoch that the robot's connection was told last. */
+  #toldEpoch = FIRST_EPOCH
+  /** Until when no command passes because a user is taking, returning or revoking control; null if none is. */
+  #changing: { readonly userId: string; readonly untilMs: number } | null = null
+  /** What the robot was told and reported last, for the next holder. */
+  #lastCommand: string | ArrayBuffer | null = null
+  #lastTelemetry: string | ArrayBuffer | null = null
+  /** The connections of those who may hold control, by user. */
+  readonly #controllers = new Map<string, ParticipantMember>()
+  /** The connection of who holds control. */
   #operator: ParticipantMember | null = null
   readonly #observers = new Set<ParticipantMember>()
   /** An operator has joined at this gateway, whether or not the database has recorded it. */
@@ -113,6 +130,7 @@ export class ControlSession {
     this.robotId = robotId
     this.ordinal = ordinal
     this.#session = session
+    this.#lease = session.lease
     this.#setRules(session)
     this.stream = new ControlStream({
       limits: session,
@@ -130,15 +148,23 @@ export class ControlSession {
   get robot(): RobotMember | null {
     return this.#robot
   }
+  /** The connection of who holds control: the operator who drives. */
   get operator(): ParticipantMember | null {
     return this.#operator
   }
+  get lease(): Lease {
+    return this.#lease
+  }
+  /** Those who may hold control and are connected. */
+  get connectedUserIds(): string[] {
+    return [...this.#controllers.keys()]
+  }
   *participants(): Iterable<ParticipantMember> {
-    if (this.#operator) yield this.#operator
+    yield* this.#controllers.values()
     yield* this.#observers
   }
   get hasNoParticipants(): boolean {
-    return this.#operator === null && this.#observers.size === 0
+    return this.#controllers.size === 0 && this.#observers.size === 0
   }
   /** Whether neither a connection nor a pending stop needs the session at this gateway. */
   get isAbandoned(): boolean {
@@ -185,6 +211,7 @@ export class ControlSession {
   /** Replaces the robot's connection. Its welcome, which the caller sends, contains the session and the stop. */
   connectRobot(robot: RobotMember, session: OpenSession, nowMs: number): void {
     if (session.eventSeq >= this.#session.eventSeq) this.#setSession(session)
+    this.applyLease(session.lease, nowMs)
     this.#setRules(this.#session)
     this.#motionLimiter?.reset() // the robot may have started again, in another position
     this.stream.clearMotion('robot_offline') // the new connection has received no frame
@@ -200,7 +227,10 @@ export class ControlSession {
 
   /** Binds the session to its robot's connection, which knows of no session yet. */
   bindRobot(robot: RobotMember): void {
-    if (this.#robot !== robot) this.#robot?.leaveSession()
+    if (this.#robot !== robot) {
+      this.#robot?.leaveSession()
+      this.#toldEpoch = FIRST_EPOCH
+    }
     this.#robot = robot
     robot.enterSession(this)
   }
@@ -226,6 +256,7 @@ export class ControlSession {
    * still obey it.
    */
   applySession(session: OpenSession, nowMs: number): void {
+    this.applyLease(session.lease, nowMs)
     if (session.eventSeq < this.#session.eventSeq) return
     if (this.#robot && this.#missedPause(session)) this.#apply({ ...session, status: 'PAUSED' }, nowMs)
     this.#apply(session, nowMs)
@@ -277,6 +308,7 @@ export class ControlSession {
     if (this.#robot && before !== status) {
       this.#lastSentStatus = status
       this.#robot.ordered.sendSession(sessionFrame(session), nowMs)
+      this.tellRobotLease(nowMs)
       if (!announceLimits(this, nowMs)) sendLimitsToRobot(this, nowMs)
     } else announceLimits(this, nowMs)
     // Also after a stop was cleared: only the operator, by resuming, allows the robot to move again.
@@ -301,21 +333,97 @@ export class ControlSession {
   }
 
   /**
-   * Transfers control to an operator's connection and closes the one that it replaces. Returns false, and closes the new
-   * connection instead, if it is the older one: its admission took longer.
+   * Adds the connection of a user who may hold control, and closes the one of this user that it replaces. Returns `older`, and closes the
+   * new connection instead, if it is the older one: its admission took longer. Returns `full` if too many users are there.
    */
-  joinOperator(connection: ParticipantMember, nowMs: number): boolean {
-    const before = this.#operator
+  joinController(connection: ParticipantMember, nowMs: number): 'joined' | 'older' | 'full' {
+    const before = this.#controllers.get(connection.account)
     if (before && before.number > connection.number) {
       connection.close('replaced')
-      return false
+      return 'older'
     }
-    this.#setOperator(connection)
+    if (!before && !this.#holds(connection) && this.#controllers.size >= MAX_CONTROLLERS) return 'full'
+    this.#controllers.set(connection.account, connection)
+    if (this.#holds(connection)) this.#setOperator(connection)
     connection.enterSession(this)
     before?.leaveSession()
     before?.close('replaced')
     this.#updateUnattended(nowMs)
-    return true
+    return 'joined'
+  }
+
+  #holds({ account }: ParticipantMember): boolean {
+    return this.#lease.holder?.user_id === account
+  }
+
+  // The lease. It changes only through `applyLease`, and only to a higher epoch.
+
+  /**
+   * Gives control to another holder, as the database has decided: halts the robot, and tells it and the participants. The connection
+   * of the former holder stays, and its commands are dropped.
+   */
+  applyLease(lease: Lease, nowMs: number): void {
+    if (lease.epoch <= this.#lease.epoch) return
+    this.#changing = null
+    if (!this.stops.latched) this.stops.halt('control_transferred', nowMs)
+    this.#lease = lease
+    this.#setOperator(this.#controllers.get(lease.holder?.user_id ?? '') ?? null)
+    this.tellRobotLease(nowMs)
+    for (const participant of this.participants()) this.tellLease(participant, nowMs)
+    this.#updateUnattended(nowMs)
+    this.broadcastState(nowMs)
+  }
+
+  /**
+   * Halts the robot for a user who is about to change who holds control. Until the change is applied, given up, or takes too long, no
+   * command passes.
+   */
+  beginChanging(userId: string, untilMs: number, nowMs: number): void {
+    this.#changing = { userId, untilMs }
+    if (this.stops.haltIfMoving('control_transferred', nowMs)) this.broadcastState(nowMs)
+  }
+
+  /** Lets commands pass again, after the database has refused the change. */
+  endChanging(userId: string): void {
+    if (this.#changing?.userId === userId) this.#changing = null
+  }
+
+  /** Returns whether control is changing hands at this moment. */
+  isChanging(nowMs: () => number): boolean {
+    if (this.#changing === null) return false
+    if (nowMs() < this.#changing.untilMs) return true
+    this.#changing = null
+    return false
+  }
+
+  /** Tells the robot's connection who holds control, unless it knows. Robots of sessions in their first epoch are not told. */
+  tellRobotLease(nowMs: number): void {
+    if (this.#robot === null || this.#toldEpoch >= this.#lease.epoch) return
+    this.#toldEpoch = this.#lease.epoch
+    this.#robot.ordered.sendSession(robotLeaseFrame(this.#lease), nowMs)
+  }
+
+  /** Tells a participant who holds control. Nobody is told that the operator of an unchanged session does. */
+  tellLease(participant: ParticipantMember, nowMs: number): void {
+    const isFirst = this.#lease.epoch === FIRST_EPOCH
+    if (isFirst && (this.#holds(participant) || !this.#isController(participant))) return
+    const isYou = this.#operator === participant
+    const last = isYou ? { command: this.#lastCommand, telemetry: this.#lastTelemetry } : undefined
+    participant.send(leaseFrame(this.#lease, isYou, last), nowMs)
+  }
+
+  #isController(participant: ParticipantMember): boolean {
+    return this.#controllers.get(participant.account) === participant
+  }
+
+  /** Whether the connection is that of a user who may hold control, but does not. */
+  isStandby(participant: ParticipantMember): boolean {
+    return this.#operator !== participant && this.#isController(participant)
+  }
+
+  /** Keeps the newest telemetry for the next holder. */
+  noteTelemetry(frame: string | ArrayBuffer): void {
+    this.#lastTelemetry = frame
   }
 
   /** Adds an observer. Returns false if the session has as many as it may have. */
@@ -341,12 +449,14 @@ export class ControlSession {
       this.broadcastState(nowMs)
     }
     connection.leaveSession()
+    if (this.#isController(connection)) this.#controllers.delete(connection.account)
     this.#observers.delete(connection)
   }
 
   disconnectParticipants(reason: CloseReason): void {
     const participants = [...this.participants()]
     this.#setOperator(null)
+    this.#controllers.clear()
     this.#observers.clear()
     for (const participant of participants) {
       participant.leaveSession()
@@ -378,7 +488,8 @@ export class ControlSession {
   }
 
   /** Notes that a control frame was sent to the robot. It ends a stop that is not latched. */
-  controlSent(nowMs: number): void {
+  controlSent(frame: string | ArrayBuffer, nowMs: number): void {
+    this.#lastCommand = frame
     this.stream.setMoving(this.robotConnected) // false if the robot was too slow for the frame
     if (this.stops.endHalt()) this.broadcastState(nowMs)
   }

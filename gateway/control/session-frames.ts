@@ -1,5 +1,5 @@
 import type { DriveStop, RobotSession, SessionStatus, SpeedLimits } from '@wheelhouse/protocol'
-import type { OpenSession } from '../../src/modules/presence/index.ts'
+import type { Lease, OpenSession } from '../../src/modules/presence/index.ts'
 
 /** Largest schema that a robot receives, in bytes of its JSON text. Two of them fit into a frame. */
 const MAX_SENT_SCHEMA_BYTES = 24 * 1024
@@ -31,6 +31,36 @@ export const sessionFrame = (session: OpenSession): string =>
 
 export const stopFrame = (reason: string, latched: boolean): string =>
   JSON.stringify({ type: 'stop', reason, latched })
+
+/** Tells the robot who holds control. */
+export const robotLeaseFrame = ({ epoch, holder }: Lease): string =>
+  JSON.stringify({ type: 'lease', epoch, holder })
+
+/** Largest command and sample that a new holder receives, in characters: two fit into a frame. */
+const MAX_LAST_CHARS = 24 * 1024
+
+/**
+ * Tells a participant who holds control.
+ * @param last for the new holder, what the robot was told and reported last. Binary frames are between the programs, and left out.
+ */
+export function leaseFrame(
+  { epoch, holder }: Lease,
+  you: boolean,
+  last?: Readonly<Record<'command' | 'telemetry', string | ArrayBuffer | null>>,
+): string {
+  const dataOf = (frame: string | ArrayBuffer | null | undefined): unknown =>
+    typeof frame === 'string' && frame.length <= MAX_LAST_CHARS ? JSON.parse(frame).data : undefined
+  const command = dataOf(last?.command)
+  const telemetry = dataOf(last?.telemetry)
+  const hasLast = command !== undefined || telemetry !== undefined
+  return JSON.stringify({
+    type: 'lease',
+    epoch,
+    holder,
+    you,
+    ...(hasLast && { last: { command, telemetry } }),
+  })
+}
 
 export const limitsFrame = (limits: SpeedLimits): string => JSON.stringify({ type: 'limits', ...limits })
 

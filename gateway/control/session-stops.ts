@@ -318,6 +318,8 @@ export interface PendingStop {
   readonly userId: string
   /** The organization that the user acts for. */
   readonly organizationId?: string | undefined
+  /** Whether the user has a connection to drive the robot. */
+  readonly drives?: boolean | undefined
   /** With what the user is signed in, for the audit log. */
   readonly credential?: string | undefined
   readonly reason: string | undefined

@@ -1,6 +1,7 @@
 import type { WebSocket } from 'uWebSockets.js'
 import { expect, test } from 'vitest'
 import type { OpenSession } from '../../src/modules/presence/index.ts'
+import { leaseOf } from '../../test/support/gateway/lease.ts'
 import { robotConnection } from '../../test/support/gateway/member-connections.ts'
 import { plainGuard } from '../../test/support/gateway/plain-guard.ts'
 import type { SocketData } from '../base/connection.ts'
@@ -14,6 +15,7 @@ function createFixture() {
     id: 'session',
     status: 'ACTIVE',
     operatorId: 'operator',
+    lease: leaseOf('operator'),
     clientId: 'owner',
     eventSeq: 1,
     latencyBudgetMs: null,

@@ -47,9 +47,10 @@ export function createStops(deps: {
     const isMember =
       organization?.id === clientId &&
       (organization.groupIds === null || (groupId !== null && organization.groupIds.includes(groupId)))
-    const isAllowed = userId === clientId || userId === operatorId || isMember || byRole === 'admin'
+    const drives = userId !== null && controlSession.lease.holder?.user_id === userId
+    const isAllowed = userId === clientId || userId === operatorId || drives || isMember || byRole === 'admin'
     if (userId === null || !isAllowed) return
-    const requester = { userId, organizationId: organization?.id }
+    const requester = { userId, organizationId: organization?.id, drives }
     if (sender !== 'refused')
       return requestStop(controlSession, { ...requester, reason }, sender === 'recording')
     controlSession.stops.withdrawn(userId, clockMs())

@@ -31,9 +31,15 @@ export class ParticipantConnection extends SessionMember implements ParticipantM
   /** Who requests a stop through this connection. */
   get requester(): Omit<PendingStop, 'reason'> & { readonly organizationId: string } {
     const { userId, organizationId, apiKeyId } = this.ticketClaims
-    return { userId, organizationId, credential: apiKeyId === undefined ? 'session' : `api_key:${apiKeyId}` }
+    return {
+      userId,
+      organizationId,
+      drives: this.isOperator,
+      credential: apiKeyId === undefined ? 'session' : `api_key:${apiKeyId}`,
+    }
   }
 
+  /** Whether the connection is that of somebody who may hold control. */
   get isOperator(): boolean {
     return this.ticketClaims.part === 'control'
   }

@@ -1,6 +1,7 @@
 import {
   BINARY_CONTROL,
   BINARY_HEADER_BYTES,
+  FIRST_EPOCH,
   MAX_FRAME_BYTES,
   ObserverFrame,
   OperatorFrame,
@@ -58,11 +59,13 @@ export function createParticipantFrames(deps: {
     speedScale: number | undefined,
   ): void {
     if (!connection.controlSession) return // control counts only after the first state
-    const { id } = connection.controlSession.session
+    const { lease, session } = connection.controlSession
+    const { id } = session
+    const epoch = lease.epoch === FIRST_EPOCH ? '' : `,"epoch":${lease.epoch}`
     const leftMs = validForMs(connection, ttlMs)
     const scaled = speedScale === undefined ? '' : `,"speed_scale":${speedScale}`
     const pictures = seen === undefined ? '' : `,"seen":${seen}`
-    const frame = `{"type":"control","session_id":"${id}","seq":${seq},"t":${t},"ttl_ms":${wholeTtlMs(leftMs)}${scaled}${pictures},"data":${data}}`
+    const frame = `{"type":"control","session_id":"${id}","seq":${seq}${epoch},"t":${t},"ttl_ms":${wholeTtlMs(leftMs)}${scaled}${pictures},"data":${data}}`
     if (frame.length > MAX_FRAME_BYTES)
       return malformed(connection, 'The frame is too large for the robot. Send a smaller one.')
     connection.recordWellFormed()

@@ -87,8 +87,7 @@ export function createParticipants(deps: {
 
   async function findAndRecordJoin(connection: ParticipantConnection): Promise<ControlSession | undefined> {
     const controlSession = await find(connection.ticketClaims.sessionId)
-    const isOperator =
-      connection.isOperator && connection.ticketClaims.userId === controlSession?.session.operatorId
+    const isOperator = connection.isOperator && connection.account === controlSession?.lease.holder?.user_id
     if (!controlSession || !isOperator || controlSession.hadOperator) return controlSession
     return await recordFirstJoin(controlSession)
   }
@@ -138,18 +137,22 @@ export function createParticipants(deps: {
     if (controlSession && !isRevoked(connection.ticketClaims)) requestEarlyStop(connection, controlSession)
   }
 
+  function refuse(connection: ParticipantConnection, message: string): void {
+    connection.send(JSON.stringify({ type: 'error', message }), clockMs())
+    connection.close('notAllowed')
+  }
+
   function join(connection: ParticipantConnection, controlSession: ControlSession): void {
     const nowMs = clockMs()
     if (connection.isOperator) {
-      if (connection.ticketClaims.userId !== controlSession.session.operatorId)
-        return connection.close('notAllowed')
-      if (!controlSession.joinOperator(connection, nowMs)) return
-    } else if (!controlSession.joinObserver(connection)) {
-      const message = 'The session has too many observers. Try again later.'
-      connection.send(JSON.stringify({ type: 'error', message }), nowMs)
-      return connection.close('notAllowed')
-    }
+      const joined = controlSession.joinController(connection, nowMs)
+      if (joined === 'older') return
+      if (joined === 'full')
+        return refuse(connection, 'The session has too many participants. Try again later.')
+    } else if (!controlSession.joinObserver(connection))
+      return refuse(connection, 'The session has too many observers. Try again later.')
     connection.send(controlSession.stateFrame(), nowMs)
+    controlSession.tellLease(connection, nowMs)
     sendLimits(controlSession, connection, nowMs)
     battery.sendTo(connection, nowMs)
     if (connection.isOperator) channelOffers.announce(connection)

@@ -152,6 +152,7 @@ export function createRobotConnections(deps: {
       ...(controlSession?.speed.enabled && { limits: controlSession.speed.limits }),
     }
     connection.send(JSON.stringify(frame), nowMs)
+    controlSession?.tellRobotLease(nowMs)
     channelOffers.announce(connection)
     for (const text of connection.takeEarlyFrames())
       if (connection.open) frames.read(connection, text, clockMs())

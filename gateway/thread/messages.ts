@@ -9,6 +9,8 @@ import type { Gateway, GatewayDeps } from '../index.ts'
 export const gatewayTopics = [
   'robots.changed',
   'robot.stop',
+  'control.changing',
+  'control.transferred',
   'credential.revoked',
   'permissions.lost',
   'session.tailed',

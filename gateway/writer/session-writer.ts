@@ -99,7 +99,8 @@ export function createSessionWriter(deps: {
 
   async function recordOperatorLost(controlSession: ControlSession): Promise<void> {
     if (!isOperatorLost(controlSession)) return
-    await controlPersistence.operatorLost(controlSession.session.id)
+    const { lease, connectedUserIds } = controlSession
+    await controlPersistence.operatorLost(controlSession.session.id, { epoch: lease.epoch, connectedUserIds })
     requestLookup([controlSession.robotId])
   }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CAMERA_NAME, MAX_CAMERAS } from './camera-name.ts'
+import { LeaseFrame } from './control-lease.ts'
 import { ChannelAnswer, ChannelAvailable, ChannelOffer, ChannelRefused } from './data-channel.ts'
 import { RobotLogLevel } from './robot-log.ts'
 import { LimitsFrame, SpeedScale } from './speed-limits.ts'
@@ -22,6 +23,8 @@ export const DropReason = z.enum([
   'session_paused',
   /** A stop is latched. */
   'stopped',
+  /** The sender does not hold control, or control is changing hands. */
+  'not_holder',
   /** The frame's `seq` is not above that of the last relayed frame. */
   'out_of_order',
   /** The frame is older than its `ttl_ms`. */
@@ -174,6 +177,7 @@ export const ToDriverFrame = z.discriminatedUnion('type', [
   Dropped,
   DriveLatency,
   LimitsFrame,
+  LeaseFrame,
   DriveLog,
   DriveBattery,
   Pong,

@@ -41,6 +41,15 @@ export const errorCodeTexts = {
   etag_mismatch: 'The If-Match header does not name the resource.',
   etag_required: 'The If-Match header is missing.',
 
+  // Control
+  control_not_allowed: "The caller's part in the session does not include this change of control.",
+  control_held: 'The caller controls the robot already.',
+  control_vacant: 'Nobody controls the robot.',
+  control_ineligible: 'The other user may not control the robot.',
+  control_request_closed: 'The offer or request of control is not open any more.',
+  control_request_limit_reached: 'Too many offers and requests of control wait in the session.',
+  supervisor_busy: 'The supervisor controls as many robots as the organization allows.',
+
   // Recordings and datasets
   recording_in_progress: 'The session is still recorded.',
   recording_not_ready: 'The recording is not one file yet, or could not be finished.',

@@ -20,6 +20,9 @@ export const sessionEventTexts: Readonly<Record<SessionEventType, string>> = {
   'robot.lost': 'The robot lost its connection',
   'robot.back': 'The robot reconnected',
   'operator.back': 'The operator reconnected',
+  'control.transferred': 'Control of the robot changed hands',
+  'control.requested': 'Someone asks about control of the robot',
+  'control.request_closed': 'The question about control is settled',
   'recording.started': 'The session is recorded',
   'recording.paused': 'The session is not recorded',
   'recording.resumed': 'The recording continues',
@@ -32,6 +35,7 @@ export const sessionEventTexts: Readonly<Record<SessionEventType, string>> = {
 
 const {
   'chat.message': _chat,
+  'control.request_closed': _closed,
   'recording.started': _started,
   'recording.resumed': _resumed,
   'recording.stopped': _stopped,

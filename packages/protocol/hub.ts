@@ -40,6 +40,9 @@ export const SessionEventType = z.enum([
   'robot.lost',
   'robot.back',
   'operator.back',
+  'control.transferred',
+  'control.requested',
+  'control.request_closed',
   'recording.started',
   'recording.paused',
   'recording.resumed',
@@ -56,7 +59,8 @@ export type SessionEventType = z.infer<typeof SessionEventType>
  * entries. `data` of `chat.message` is the ChatMessage. All other types have `{status, actor_id?, reason?}`;
  * extensions add `extension_id`, `additional_minutes` and `planned_minutes`, a rating adds `rating` and `comment`,
  * `session.pause_limit_soon` adds `ends_at`, `session.planned_end_soon` adds `planned_minutes` and `planned_end`;
- * `recording.*` adds `recording_id` and `mode`, `episode.*` adds `task` and, once it has ended, `success` and `episode_id`.
+ * `control.transferred` adds `ControlTransferred`, `control.requested` and `control.request_closed` the `ControlRequest`, the latter
+ * with `outcome`; `recording.*` adds `recording_id` and `mode`, `episode.*` adds `task` and, once it has ended, `success` and `episode_id`.
  */
 export const SessionLogEvent = z
   .object({
@@ -81,6 +85,7 @@ export type SessionLogEvent = z.infer<typeof SessionLogEvent>
 export const NotificationType = z.enum([
   ...SessionEventType.exclude([
     'chat.message',
+    'control.request_closed',
     'recording.started',
     'recording.resumed',
     'recording.stopped',

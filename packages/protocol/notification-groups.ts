@@ -37,6 +37,8 @@ export const notificationGroups: Readonly<Record<NotificationType, NotificationG
   'session.cancelled': 'sessions',
   'session.planned_end_soon': 'sessions',
   'session.rated': 'sessions',
+  'control.transferred': 'sessions',
+  'control.requested': 'sessions',
   'recording.paused': 'sessions',
   'extension.requested': 'extensions',
   'extension.approved': 'extensions',

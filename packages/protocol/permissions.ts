@@ -55,6 +55,11 @@ export const permissions = {
     'sessions',
   ),
   'sessions.drive': ofRobot("drive the organization's robots as its own operator", drivers, 'drive'),
+  'sessions.take_over': ofRobot(
+    'take control of a robot from operators and policies, and accept their requests for help',
+    supervisors,
+    'drive',
+  ),
   'recordings.read': ofRobot('see and download recordings', viewers, 'read'),
   'recordings.write': ofRobot('share, bookmark and delete recordings', supervisors, 'robots'),
   'datasets.read': ofRobot('see datasets and download their exports', viewers, 'read'),

@@ -8,6 +8,8 @@ export const PauseReason = z.enum([
   'operator_lost',
   /** The operator did not connect to the gateway within the time allowed. */
   'operator_absent',
+  /** Nobody controls the robot. */
+  'control_vacant',
 ])
 export type PauseReason = z.infer<typeof PauseReason>
 
@@ -41,6 +43,8 @@ export const StopReason = z.enum([
   'latency',
   /** The operator's picture is older than the robot's `video_limit_ms`. */
   'video_stale',
+  /** Control changes hands. */
+  'control_transferred',
   'session_paused',
   'session_over',
   /** The database refused to record a remote stop; the robot stays halted until the next command. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ControlEpoch, LeaseFrame } from './control-lease.ts'
 import { ChannelAnswer, ChannelAvailable, ChannelOffer, ChannelRefused, Order } from './data-channel.ts'
 import { SeenPictures } from './driving-frames.ts'
 import { Episode, EpisodeAck } from './episodes.ts'
@@ -104,6 +105,8 @@ export const Control = z.looseObject({
   type: z.literal('control'),
   session_id: z.uuid(),
   seq: sequence,
+  /** The epoch of the control lease; without it 1. The robot refuses commands of an epoch below that of the newest `lease`. */
+  epoch: ControlEpoch.optional(),
   t: unixMs,
   ttl_ms: z.number(),
   /** The speed scale that operator and gateway have applied to the speeds in `data`; 1 without it. */
@@ -141,6 +144,7 @@ export const ToRobotFrame = z.discriminatedUnion('type', [
   SessionChanged,
   Control,
   LimitsFrame,
+  LeaseFrame,
   Stop,
   StopCleared,
   EpisodeAck,

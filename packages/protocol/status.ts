@@ -42,6 +42,15 @@ export const RobotOperators = z.enum(['own', 'marketplace', 'both']).meta({
 })
 export type RobotOperators = z.infer<typeof RobotOperators>
 
+/** Setting of a robot: who controls it after the connection of who controlled it is lost. */
+export const ControlLoss = z.enum(['previous', 'nobody']).meta({
+  id: 'ControlLoss',
+  description:
+    'previous: the last person who controlled it before and is connected, otherwise nobody. nobody: the session is paused at once.',
+  examples: ['previous'],
+})
+export type ControlLoss = z.infer<typeof ControlLoss>
+
 /** Setting of a robot: who may clear a remote stop that the owner or an admin requested. */
 export const StopClear = z.enum(['owner', 'anyone']).meta({
   id: 'StopClear',

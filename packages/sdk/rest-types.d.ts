@@ -1710,7 +1710,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes the name of a team
+         * Changes the name of a team, or how many robots a supervisor may control at a time
          * @description This needs an account, and a session token or an API key.
          */
         patch: operations["patchOrganization"];
@@ -2894,6 +2894,30 @@ export interface paths {
         get: operations["getSessionCameras"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/control": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns who controls the robot of a session, and who wants to
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getSessionControl"];
+        put?: never;
+        /**
+         * Offers, requests, takes over, returns or revokes control of the robot of a session
+         * @description This needs an account, and a session token or an API key.
+         */
+        post: operations["postSessionControl"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4410,11 +4434,82 @@ export interface components {
             /** @description Whether the mail server has accepted it. */
             delivered: boolean;
         };
+        /** @description Who controls the robot. */
+        ControlHolder: {
+            /**
+             * Format: uuid
+             * @description The participation of this user in this session.
+             * @example 6f1c7e52-6d0b-4c3a-9a1e-8f0f5b1f2c11
+             */
+            participant_id: string;
+            /** @enum {string} */
+            kind: "operator" | "supervisor" | "policy" | "owner";
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            user_id: string;
+            /** @example Olga */
+            name: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:31:00.000Z
+             */
+            since: string;
+        };
+        /** @description Who controls the robot of a session, and who wants to. */
+        ControlLease: {
+            /**
+             * @description Rises with every change of the holder.
+             * @example 3
+             */
+            epoch: number;
+            /** @description Null: nobody controls the robot, and it stands still. */
+            holder: components["schemas"]["ControlHolder"] | null;
+            requests: components["schemas"]["ControlRequest"][];
+        };
+        /**
+         * @description previous: the last person who controlled it before and is connected, otherwise nobody. nobody: the session is paused at once.
+         * @example previous
+         * @enum {string}
+         */
+        ControlLoss: "previous" | "nobody";
         /**
          * @description How a robot interprets the commands of an operator.
          * @enum {string}
          */
         ControlMode: "joint_position" | "joint_velocity" | "cartesian_pose" | "cartesian_velocity" | "base_velocity" | "gripper";
+        /** @description An offer of control, or a request for it, that waits for an answer. */
+        ControlRequest: {
+            /**
+             * Format: uuid
+             * @example 0b8f4a06-9a43-4a0c-8a35-7a4d53a3a6f1
+             */
+            id: string;
+            /**
+             * @description An `offer` gives control away, a `request` asks the holder for it.
+             * @enum {string}
+             */
+            kind: "offer" | "request";
+            /**
+             * Format: uuid
+             * @description The user who offers or requests control.
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            from: string;
+            /**
+             * @description The user to whom control is offered; null for any supervisor: the sender asks for help. Of a request: null, the holder decides.
+             * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
+             */
+            to: string | null;
+            /** @example The gripper is stuck */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:32:00.000Z
+             */
+            expires_at: string;
+        };
         /**
          * @example {
          *       "format": "lerobot_v3",
@@ -4856,7 +4951,7 @@ export interface components {
              */
             seq?: number;
             /**
-             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, recording.started, recording.paused, recording.resumed, recording.stopped, episode.started, episode.ended, episode.discarded, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.recording.paused, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.account.suspended, notification.account.restored, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.api_key.unused, notification.robot.battery_low, notification.export.ready, notification.export.failed, notification.dataset_export.ready, notification.dataset_export.failed
+             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, control.transferred, control.requested, control.request_closed, recording.started, recording.paused, recording.resumed, recording.stopped, episode.started, episode.ended, episode.discarded, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.control.transferred, notification.control.requested, notification.recording.paused, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.account.suspended, notification.account.restored, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.api_key.unused, notification.robot.battery_low, notification.export.ready, notification.export.failed, notification.dataset_export.ready, notification.dataset_export.failed
              * @example session.started
              */
             type: string;
@@ -4982,7 +5077,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, recording.started, recording.paused, recording.resumed, recording.stopped, episode.started, episode.ended, episode.discarded, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.recording.paused, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.account.suspended, notification.account.restored, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.api_key.unused, notification.robot.battery_low, notification.export.ready, notification.export.failed, notification.dataset_export.ready, notification.dataset_export.failed
+             * @description Type of the event; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, control.transferred, control.requested, control.request_closed, recording.started, recording.paused, recording.resumed, recording.stopped, episode.started, episode.ended, episode.discarded, chat.message, robot.status, robot.log, robot.battery_low, notification.session.scheduled, notification.session.started, notification.session.paused, notification.session.resumed, notification.session.ended, notification.session.cancelled, notification.session.stopped, notification.session.stop_cleared, notification.session.stop_clear_requested, notification.session.pause_limit_soon, notification.session.planned_end_soon, notification.session.rated, notification.extension.requested, notification.extension.approved, notification.extension.declined, notification.robot.lost, notification.robot.back, notification.operator.back, notification.control.transferred, notification.control.requested, notification.recording.paused, notification.certification.approved, notification.certification.rejected, notification.certification.revoked, notification.role.removed, notification.account.suspended, notification.account.restored, notification.invoice.issued, notification.invoice.paid, notification.invoice.payment_failed, notification.invoice.voided, notification.payout.paid, notification.payout.failed, notification.payout.reversed, notification.webhook.disabled, notification.api_key.unused, notification.robot.battery_low, notification.export.ready, notification.export.failed, notification.dataset_export.ready, notification.dataset_export.failed
              * @example session.started
              */
             type: string;
@@ -5611,7 +5706,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Type of the notification; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, recording.paused, certification.approved, certification.rejected, certification.revoked, role.removed, account.suspended, account.restored, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, api_key.unused, robot.battery_low, export.ready, export.failed, dataset_export.ready, dataset_export.failed
+             * @description Type of the notification; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, control.transferred, control.requested, recording.paused, certification.approved, certification.rejected, certification.revoked, role.removed, account.suspended, account.restored, invoice.issued, invoice.paid, invoice.payment_failed, invoice.voided, payout.paid, payout.failed, payout.reversed, webhook.disabled, api_key.unused, robot.battery_low, export.ready, export.failed, dataset_export.ready, dataset_export.failed
              * @example session.started
              */
             type: string;
@@ -6121,6 +6216,8 @@ export interface components {
              *     ]
              */
             group_ids: string[] | null;
+            /** @example 8 */
+            robots_per_supervisor: number;
             /**
              * Format: date-time
              * @example 2026-11-20T09:30:00.000Z
@@ -7239,6 +7336,8 @@ export interface components {
             group_id?: string;
             /** @description Who may drive the robot; missing for members of the organization and operators of the marketplace. */
             operators?: components["schemas"]["RobotOperators"];
+            /** @description Who controls the robot after the connection of who controlled it is lost; missing for who controlled it before. */
+            control_loss?: components["schemas"]["ControlLoss"];
             /**
              * @description The token with which the robot connects.
              * @example 0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…
@@ -7575,6 +7674,8 @@ export interface components {
             group_id?: string;
             /** @description Who may drive the robot; missing for members of the organization and operators of the marketplace. */
             operators?: components["schemas"]["RobotOperators"];
+            /** @description Who controls the robot after the connection of who controlled it is lost; missing for who controlled it before. */
+            control_loss?: components["schemas"]["ControlLoss"];
         };
         /** @description A robot with its owner and its open session, for admins. */
         RobotEntry: {
@@ -8113,7 +8214,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description Type of the entry; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, recording.started, recording.paused, recording.resumed, recording.stopped, episode.started, episode.ended, episode.discarded, chat.message
+             * @description Type of the entry; later versions may add types. session.scheduled, session.started, session.paused, session.resumed, session.ended, session.cancelled, session.stopped, session.stop_cleared, session.stop_clear_requested, session.pause_limit_soon, session.planned_end_soon, session.rated, extension.requested, extension.approved, extension.declined, robot.lost, robot.back, operator.back, control.transferred, control.requested, control.request_closed, recording.started, recording.paused, recording.resumed, recording.stopped, episode.started, episode.ended, episode.discarded, chat.message
              * @example session.started
              */
             type: string;
@@ -14127,6 +14228,7 @@ export interface operations {
                      *       "log_event_level": "error",
                      *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
                      *       "operators": "both",
+                     *       "control_loss": "previous",
                      *       "robot_token": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42.1.4f9d…"
                      *     }
                      */
@@ -14284,7 +14386,8 @@ export interface operations {
                      *       "low_battery_threshold": 0.2,
                      *       "log_event_level": "error",
                      *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
-                     *       "operators": "both"
+                     *       "operators": "both",
+                     *       "control_loss": "previous"
                      *     }
                      */
                     "application/json": components["schemas"]["RobotDetail"];
@@ -14467,7 +14570,8 @@ export interface operations {
                  *       "low_battery_threshold": 0.2,
                  *       "log_event_level": "error",
                  *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
-                 *       "operators": "both"
+                 *       "operators": "both",
+                 *       "control_loss": "previous"
                  *     }
                  */
                 "application/json": {
@@ -14609,6 +14713,7 @@ export interface operations {
                     /** @description The group of the organization that the robot belongs to; null for none. */
                     group_id?: string | null;
                     operators?: components["schemas"]["RobotOperators"];
+                    control_loss?: components["schemas"]["ControlLoss"];
                 };
             };
         };
@@ -14703,7 +14808,8 @@ export interface operations {
                      *       "low_battery_threshold": 0.2,
                      *       "log_event_level": "error",
                      *       "group_id": "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253",
-                     *       "operators": "both"
+                     *       "operators": "both",
+                     *       "control_loss": "previous"
                      *     }
                      */
                     "application/json": components["schemas"]["RobotDetail"];
@@ -18149,6 +18255,7 @@ export interface operations {
                      *           "group_ids": [
                      *             "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
                      *           ],
+                     *           "robots_per_supervisor": 8,
                      *           "created_at": "2026-11-20T09:30:00.000Z"
                      *         }
                      *       ]
@@ -18242,6 +18349,7 @@ export interface operations {
                      *       "group_ids": [
                      *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
                      *       ],
+                     *       "robots_per_supervisor": 8,
                      *       "created_at": "2026-11-20T09:30:00.000Z"
                      *     }
                      */
@@ -18327,6 +18435,7 @@ export interface operations {
                      *       "group_ids": [
                      *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
                      *       ],
+                     *       "robots_per_supervisor": 8,
                      *       "created_at": "2026-11-20T09:30:00.000Z"
                      *     }
                      */
@@ -18374,12 +18483,18 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "Harbour Robotics"
+                 *       "name": "Harbour Robotics",
+                 *       "robots_per_supervisor": 8
                  *     }
                  */
                 "application/json": {
                     /** @example Harbour Robotics */
-                    name: string;
+                    name?: string;
+                    /**
+                     * @description How many robots one supervisor may control at a time.
+                     * @example 8
+                     */
+                    robots_per_supervisor?: number;
                 };
             };
         };
@@ -18402,6 +18517,7 @@ export interface operations {
                      *       "group_ids": [
                      *         "e4c09a71-5d2f-4b86-83ea-9f17d0c6b253"
                      *       ],
+                     *       "robots_per_supervisor": 8,
                      *       "created_at": "2026-11-20T09:30:00.000Z"
                      *     }
                      */
@@ -25604,14 +25720,14 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the session to start or cancel is not PENDING (`session_not_scheduled`), or when the session to pause is not ACTIVE (`session_not_active`), or when the session to resume is not PAUSED (`session_not_paused`), or when the session to end, stop or extend is not ACTIVE or PAUSED (`session_not_open`), or when the robot is offline (`robot_offline`), or when the robot is in another session (`robot_in_session`), or when the owner holds the robot back (`robot_on_hold`), or when the owner of the robot has left the platform (`robot_out_of_service`), or when the operator already has an open session (`operator_busy`), or when a stop prevents the session from being resumed (`stop_in_force`), or when there is no stop to clear (`no_stop_in_force`), or when another stop arrived while you cleared the first one (`stop_repeated`), or when you request that a stop is cleared which you can clear yourself (`stop_clearable`), or when no extension request waits (`no_extension_pending`), or when another session is planned for a part of the time that an extension or an early start would take (`booking_overlap`) */
+            /** @description When the session to start or cancel is not PENDING (`session_not_scheduled`), or when the session to pause is not ACTIVE (`session_not_active`), or when the session to resume is not PAUSED (`session_not_paused`), or when the session to end, stop or extend is not ACTIVE or PAUSED (`session_not_open`), or when the robot is offline (`robot_offline`), or when the robot is in another session (`robot_in_session`), or when the owner holds the robot back (`robot_on_hold`), or when the owner of the robot has left the platform (`robot_out_of_service`), or when the operator already has an open session (`operator_busy`), or when nobody controls the robot of the session to resume (`control_vacant`), or when a stop prevents the session from being resumed (`stop_in_force`), or when there is no stop to clear (`no_stop_in_force`), or when another stop arrived while you cleared the first one (`stop_repeated`), or when you request that a stop is cleared which you can clear yourself (`stop_clearable`), or when no extension request waits (`no_extension_pending`), or when another session is planned for a part of the time that an extension or an early start would take (`booking_overlap`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_not_scheduled" | "session_not_active" | "session_not_paused" | "session_not_open" | "robot_offline" | "robot_in_session" | "robot_on_hold" | "robot_out_of_service" | "operator_busy" | "stop_in_force" | "no_stop_in_force" | "stop_repeated" | "stop_clearable" | "no_extension_pending" | "booking_overlap";
+                    "Wheelhouse-Error": "session_not_scheduled" | "session_not_active" | "session_not_paused" | "session_not_open" | "robot_offline" | "robot_in_session" | "robot_on_hold" | "robot_out_of_service" | "operator_busy" | "control_vacant" | "stop_in_force" | "no_stop_in_force" | "stop_repeated" | "stop_clearable" | "no_extension_pending" | "booking_overlap";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25703,6 +25819,215 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSessionControl: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "epoch": 3,
+                     *       "holder": {
+                     *         "participant_id": "6f1c7e52-6d0b-4c3a-9a1e-8f0f5b1f2c11",
+                     *         "kind": "operator",
+                     *         "user_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *         "name": "Olga",
+                     *         "since": "2026-11-20T09:31:00.000Z"
+                     *       },
+                     *       "requests": [
+                     *         {
+                     *           "id": "0b8f4a06-9a43-4a0c-8a35-7a4d53a3a6f1",
+                     *           "kind": "offer",
+                     *           "from": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "to": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "reason": "The gripper is stuck",
+                     *           "expires_at": "2026-11-20T09:32:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ControlLease"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postSessionControl: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: within 24 hours, a request with the same key and body gets the stored response to the first request and is not executed again.
+                 * @example 4f9d1e0a-2b7c-4c1f-8a58-7d3f0c2e9b66
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "offer",
+                 *       "to": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                 *       "requestId": "0b8f4c1e-6a57-4f0e-9a3d-2c5e7d9b1f42",
+                 *       "reason": "Lunch"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description offer gives control away, to one user or, without `to`, to any supervisor. request asks the holder. accept and deny answer one of them. take_over takes control by right: people from policies, supervisors from operators, owners from all. return gives it back to who had it before. revoke takes it away, so that nobody has it; with a requestId it withdraws your own offer or request.
+                     * @enum {string}
+                     */
+                    action: "offer" | "request" | "accept" | "deny" | "take_over" | "return" | "revoke";
+                    /**
+                     * Format: uuid
+                     * @description The user to whom control is offered.
+                     * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+                     */
+                    to?: string;
+                    /**
+                     * Format: uuid
+                     * @description The offer or request to accept, deny or withdraw.
+                     */
+                    requestId?: string;
+                    /**
+                     * @description Shown with an offer or a request.
+                     * @example Lunch
+                     */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "epoch": 3,
+                     *       "holder": {
+                     *         "participant_id": "6f1c7e52-6d0b-4c3a-9a1e-8f0f5b1f2c11",
+                     *         "kind": "operator",
+                     *         "user_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *         "name": "Olga",
+                     *         "since": "2026-11-20T09:31:00.000Z"
+                     *       },
+                     *       "requests": [
+                     *         {
+                     *           "id": "0b8f4a06-9a43-4a0c-8a35-7a4d53a3a6f1",
+                     *           "kind": "offer",
+                     *           "from": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "to": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
+                     *           "reason": "The gripper is stuck",
+                     *           "expires_at": "2026-11-20T09:32:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ControlLease"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your part in the session does not include the action (`control_not_allowed`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "control_not_allowed" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the session is not ACTIVE or PAUSED (`session_not_open`), or when you control the robot already (`control_held`), or when nobody controls the robot (`control_vacant`), or when the offer or request has expired, was answered, or control changed hands (`control_request_closed`), or when too many offers and requests wait (`control_request_limit_reached`), or when the other user may not control this robot (`control_ineligible`), or when you control as many robots as your organization allows (`supervisor_busy`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "session_not_open" | "control_held" | "control_vacant" | "control_request_closed" | "control_request_limit_reached" | "control_ineligible" | "supervisor_busy" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -23,6 +23,7 @@ export interface AuditEvent {
  */
 const retentionOfActions: readonly (readonly [beginning: string, retention: AuditRetention])[] = [
   ['session.stop', 'years_5'],
+  ['session.control_', 'years_5'],
   ['robot.settings_', 'years_5'],
   ['robot.video_limit_', 'years_5'],
   ['robot.recording_', 'years_5'],

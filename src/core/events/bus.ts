@@ -1,4 +1,4 @@
-import type { Role } from '@wheelhouse/protocol'
+import type { ControlHolder, Role } from '@wheelhouse/protocol'
 import type { Membership } from '../permissions/caller.ts'
 import type { MediaReplyMessage, MediaRequestMessage } from './media-topics.ts'
 
@@ -18,6 +18,19 @@ export interface BusTopics {
    * has recorded the stop. The gateway then latches the stop, and records it unless the sender does.
    */
   'robot.stop': RobotStop
+  /**
+   * A user is about to take, return or revoke control of a robot, or does not any more. The gateway halts the robot at once if the user
+   * may, before the database decides.
+   */
+  'control.changing': {
+    sessionId: string
+    begins: boolean
+    userId: string
+    /** What the user is in the organization for which it acts. The gateway compares it with the robot's. */
+    organization: Membership
+  }
+  /** Control of a robot changed hands. */
+  'control.transferred': { sessionId: string; epoch: number; holder: ControlHolder | null }
   /** These queues contain new jobs that are due. */
   'jobs.created': { queues: string[] }
   /** These jobs were cancelled. Processes that run one look at their claim at once. */

@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import { compiled } from '../database/compiled.ts'
 import type { Db, Tables } from '../database/tables.ts'
 import type { NewJob } from '../jobs/queue.ts'
-import type { Bus, RobotStop } from './bus.ts'
+import type { Bus, BusTopics, RobotStop } from './bus.ts'
 import { catalog, type EventName, type EventPayload } from './catalog.ts'
 import type { NewNotification } from './new-notification.ts'
 
@@ -26,6 +26,8 @@ export interface Tx {
   robotsChanged(...robotIds: string[]): void
   /** Sends a stop to the robot's gateway after the commit, before any other message. */
   stopRobot(stop: RobotStop): void
+  /** Tells the robot's gateway after the commit who controls it, before other messages but stops. */
+  controlTransferred(lease: BusTopics['control.transferred']): void
 }
 
 /** Writes notifications in a transaction. The notifications module implements it, the composition root passes it in. */
@@ -159,9 +161,11 @@ class Effects {
   readonly robotIds: string[] = []
   readonly jobs: NewJob[] = []
   readonly stops: RobotStop[] = []
+  readonly leases: BusTopics['control.transferred'][] = []
 
   publish(bus: Bus): void {
     for (const stop of this.stops) bus.publish('robot.stop', stop)
+    for (const lease of this.leases) bus.publish('control.transferred', lease)
     if (this.events.length > 0) bus.publish('outbox.wake', {})
     if (this.robotIds.length > 0) bus.publish('robots.changed', { robotIds: this.robotIds })
   }
@@ -193,6 +197,7 @@ function openTx(
     enqueue: (job) => void effects.jobs.push(job as NewJob),
     robotsChanged: (...ids) => effects.robotIds.push(...ids),
     stopRobot: (stop) => effects.stops.push(stop),
+    controlTransferred: (lease) => effects.leases.push(lease),
   }
   return { tx, flush: async () => await entityManager?.flush() }
 }

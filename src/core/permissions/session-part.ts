@@ -11,6 +11,10 @@ export interface SessionPart {
   /** The group of the robot. */
   readonly group_id: string | null
   readonly own_operator: boolean
+  /** Operators of the marketplace to whom control of the robot was offered. They see the session. */
+  readonly guests: readonly string[]
+  /** Who holds control; null for nobody, and while it never changed hands. */
+  readonly holder_id: string | null
 }
 
 export type SessionViewer = Pick<Caller, 'userId' | 'roles' | 'organization' | 'credential'>
@@ -22,6 +26,20 @@ export function isOperatorOf({ userId, organization }: SessionViewer, session: S
   return session.own_operator ? memberCan(organization, 'sessions.drive', robot) : organization.id === userId
 }
 
+/** Returns whether a user takes part in a session for its control only, and not for the operator or the owner of the robot. */
+export const isGuestOf = ({ userId, organization }: SessionViewer, { guests }: SessionPart): boolean =>
+  organization.id === userId && guests.includes(userId)
+
+/**
+ * Returns the columns about control of a query with `sessions`. See `SessionPart`.
+ */
+export const controlParts = [
+  sql<string[]>`array(select guest.user_id from control_participants as guest
+    where guest.session_id = sessions.id and not guest.as_member)`.as('guests'),
+  sql<string | null>`(select held.user_id from control_intervals as held
+    where held.session_id = sessions.id and held.ended_at is null)`.as('holder_id'),
+] as const
+
 /**
  * Returns the parts that a user has in a session: its operator; its client, if the user may perform the action in the organization
  * that owns the robot; and admin.
@@ -29,11 +47,25 @@ export function isOperatorOf({ userId, organization }: SessionViewer, session: S
 export function partsIn(viewer: SessionViewer, session: SessionPart, action: OrganizationAction): Role[] {
   const robot = { organizationId: session.client_id, groupId: session.group_id }
   return [
-    ...(isOperatorOf(viewer, session) ? (['operator'] as const) : []),
+    ...(isOperatorOf(viewer, session) || drives(viewer, session) ? (['operator'] as const) : []),
     ...(can(viewer, action, robot) ? (['client'] as const) : []),
     ...(viewer.roles.includes('admin') ? (['admin'] as const) : []),
   ]
 }
+
+/** Returns whether a user may hold control of the robot: its operator, guests, and members who may drive it. */
+export const mayHoldControl = (viewer: SessionViewer, session: SessionPart): boolean =>
+  isOperatorOf(viewer, session) ||
+  isGuestOf(viewer, session) ||
+  memberCan(viewer.organization, 'sessions.drive', {
+    organizationId: session.client_id,
+    groupId: session.group_id,
+  })
+
+/** Returns whether a user holds control now, and acts for who made that possible. */
+const drives = (viewer: SessionViewer, session: SessionPart): boolean =>
+  session.holder_id === viewer.userId &&
+  (isGuestOf(viewer, session) || viewer.organization.id === session.client_id)
 
 /** Returns whether a user sees a session with the eyes of the robot's owner, who pays for it. */
 export const seesAsClient = (

@@ -7,7 +7,7 @@ import type { Tables } from '../../core/database/tables.ts'
 import { conflict, notFound } from '../../core/errors/errors.ts'
 import { handleEach } from '../../core/errors/handle-each.ts'
 import type { Tx } from '../../core/events/transactor.ts'
-import { partsIn, type SessionViewer } from '../../core/permissions/session-part.ts'
+import { controlParts, partsIn, type SessionViewer } from '../../core/permissions/session-part.ts'
 import type { MarkEpisode, MarkedEpisode, SessionEpisodes } from './dataset.schema.ts'
 import { episodeView } from './dataset.view.ts'
 import { createMissingDatasets, lockDatasets } from './episode.store.ts'
@@ -48,7 +48,7 @@ export function createEpisodeMarks(
       .selectFrom('sessions')
       .innerJoin('robots', 'robots.id', 'sessions.robot_id')
       .select(['sessions.id', 'sessions.robot_id', 'sessions.status', 'sessions.operator_id'])
-      .select(['sessions.client_id', 'sessions.own_operator', 'robots.group_id'])
+      .select(['sessions.client_id', 'sessions.own_operator', 'robots.group_id', ...controlParts])
       .where('sessions.id', '=', sessionId)
       .executeTakeFirst()
     if (!session || partsIn(caller, session, action).length === 0) throw notFound('Session')

@@ -16,6 +16,8 @@ export const Organization = defineEntity({
     plan: () => referenceTo('PricingPlan').nullable().deleteRule('restrict'),
     /** Hours after which a sign-in of a member ends here; null for as long as the identity provider says. */
     sessionHours: p.integer().nullable(),
+    /** How many robots one supervisor may control at a time. */
+    robotsPerSupervisor: p.integer().default(8),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },
 })

@@ -80,7 +80,7 @@ function ownEndpoints({ organizations }: OrganizationRouteDeps): Endpoint[] {
     endpoint({
       method: 'patch',
       path: '/api/organizations/{id}',
-      summary: 'Changes the name of a team',
+      summary: 'Changes the name of a team, or how many robots a supervisor may control at a time',
       access: { action: 'organization.write' },
       params: idParams('organization'),
       body: UpdateOrganization,
@@ -88,7 +88,7 @@ function ownEndpoints({ organizations }: OrganizationRouteDeps): Endpoint[] {
       errors: { 409: { personal_organization: 'when it is a personal organization' } },
       run: async ({ caller, params, body }) => {
         requireActingFor(caller, params.id)
-        return await organizations.rename(caller, params.id, body.name)
+        return await organizations.update(caller, params.id, body)
       },
     }),
   ]

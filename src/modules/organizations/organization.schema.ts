@@ -27,7 +27,22 @@ const role = OrganizationRole.meta({
 export const CreateOrganization = z.strictObject({ name })
 
 /** Body of PATCH /api/organizations/{id}. */
-export const UpdateOrganization = z.strictObject({ name })
+export const UpdateOrganization = z
+  .strictObject({
+    name,
+    robots_per_supervisor: z
+      .number()
+      .int()
+      .min(1)
+      .max(64)
+      .meta({
+        description: 'How many robots one supervisor may control at a time.',
+        examples: [8],
+      }),
+  })
+  .partial()
+  .refine((change) => Object.keys(change).length > 0, 'Name at least one field to change')
+export type UpdateOrganization = z.infer<typeof UpdateOrganization>
 
 export const OrganizationView = z
   .object({
@@ -40,6 +55,10 @@ export const OrganizationView = z
     }),
     role,
     group_ids: groupIds,
+    robots_per_supervisor: z
+      .number()
+      .int()
+      .meta({ examples: [8] }),
     created_at: timestamp,
   })
   .meta({ id: 'Organization', description: 'An organization, and what you are in it.' })

@@ -24,6 +24,7 @@ import type {
   MemberView,
   OrganizationView,
   UpdateMember,
+  UpdateOrganization,
 } from './organization.schema.ts'
 
 /** Team organizations that a person owns, and organizations that a person is a member of. */
@@ -105,6 +106,7 @@ export function createOrganizationService(deps: Services) {
       .selectFrom('organization_members as member')
       .innerJoin('organizations', 'organizations.id', 'member.organization_id')
       .select(['organizations.id', 'organizations.name', 'organizations.kind', 'organizations.created_at'])
+      .select('organizations.robots_per_supervisor')
       .select(['member.role', 'member.group_ids'])
       .where('member.user_id', '=', userId)
 
@@ -147,20 +149,25 @@ export function createOrganizationService(deps: Services) {
     },
 
     /** @throws 409 for a personal organization, which has the name of its person */
-    async rename(caller: Caller, id: string, name: string): Promise<OrganizationView> {
+    async update(caller: Caller, id: string, change: UpdateOrganization): Promise<OrganizationView> {
       await transact(async (tx) => {
         const renamed = await tx.db
           .updateTable('organizations')
-          .set({ name })
+          .set({
+            ...(change.name !== undefined && { name: change.name }),
+            ...(change.robots_per_supervisor !== undefined && {
+              robots_per_supervisor: change.robots_per_supervisor,
+            }),
+          })
           .where('id', '=', id)
-          .where('kind', '=', 'team')
+          .$if(change.name !== undefined, (query) => query.where('kind', '=', 'team'))
           .executeTakeFirst()
         if (renamed.numUpdatedRows === 0n)
           throw conflict(
             'personal_organization',
             'Your personal organization has your name. Change it there.',
           )
-        await audit(tx, organizationEvent(caller, now(), 'organization.renamed', id, { name }))
+        await audit(tx, organizationEvent(caller, now(), 'organization.changed', id, change))
       })
       return await this.get(caller, id)
     },
@@ -360,5 +367,6 @@ const view = (row: {
   kind: 'personal' | 'team'
   role: OrganizationRole
   group_ids: string[] | null
+  robots_per_supervisor: number
   created_at: Date
 }): OrganizationView => ({ ...row, created_at: iso(row.created_at) })

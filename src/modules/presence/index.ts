@@ -2,6 +2,7 @@ export { createPresence, type Presence } from './presence.service.ts'
 export {
   type ConnectResult,
   createPresenceStore,
+  type Lease,
   type LinkState,
   type OpenSession,
   type PresenceStore,

@@ -31,9 +31,15 @@ const emitStatusSql = (changed: string) =>
     `${changed} having count(*) > 0`,
   )
 
-/** Lists the columns of `sessions s` and its operator `users u` that `openSession` reads. */
+/** Lists the columns of `sessions s`, its operator `users u` and the holder of control that `openSession` reads. */
 const openSessionColumns = `s.id as session_id, s.status as session_status, s.stop_reason, s.active_since,
-  s.event_seq, s.driven, s.operator_gone_at is not null as operator_gone, s.operator_id, u.display_name as operator_name, s.client_id, s.stop_by_role, s.stop_by_owner`
+  s.event_seq, s.driven, s.operator_gone_at is not null as operator_gone, s.operator_id, u.display_name as operator_name, s.client_id, s.stop_by_role, s.stop_by_owner, s.started_at,
+  held.epoch as control_epoch, held.participant_id, held.user_id as holder_id, held.kind as holder_kind, held.started_at as held_since,
+  holder.display_name as holder_name`
+
+/** Joins who holds control of the robot in the session. */
+const holderJoin = `left join control_intervals held on held.session_id = s.id and held.ended_at is null
+  left join users holder on holder.id = held.user_id`
 
 /** Lists the columns of robots about commands and telemetry. Schemas are large, so they are read only with an open session. */
 const controlColumns = (robot: string) =>
@@ -72,6 +78,7 @@ select o.id as robot_id, o.owner_id, o.epoch, o.status, o.taken_over, o.handed_o
 from status o
   left join sessions s on s.robot_id = o.id and s.status in ('ACTIVE', 'PAUSED')
   left join users u on u.id = s.operator_id
+  ${holderJoin}
   ${modelJoin('o')}`
 
 /** Ends epochs; returns the robots in a session. */
@@ -111,5 +118,6 @@ from robots r
   join robot_presence p on p.robot_id = r.id
   left join sessions s on s.robot_id = r.id and s.status in ('ACTIVE', 'PAUSED')
   left join users u on u.id = s.operator_id
+  ${holderJoin}
   ${modelJoin('r')}
 where r.id = any($1::uuid[])`

@@ -1,14 +1,23 @@
-import type {
-  ControlSchema,
-  RecordingMode,
-  RobotStatus,
-  Role,
-  SessionStatus,
-  StopClear,
-  TelemetrySchema,
+import {
+  type ControlHolder,
+  type ControlKind,
+  type ControlSchema,
+  FIRST_EPOCH,
+  type RecordingMode,
+  type RobotStatus,
+  type Role,
+  type SessionStatus,
+  type StopClear,
+  type TelemetrySchema,
 } from '@wheelhouse/protocol'
 import { Pool } from 'pg'
 import { connectSql, disconnectSql, heartbeatsSql, linkStatesSql } from './presence-statements.ts'
+
+/** Who holds control of a robot in a session; null for nobody. A higher epoch is newer. */
+export interface Lease {
+  readonly epoch: number
+  readonly holder: ControlHolder | null
+}
 
 /** The open session of a robot. */
 export interface OpenSession {
@@ -16,6 +25,8 @@ export interface OpenSession {
   readonly status: SessionStatus
   readonly operatorId: string
   readonly operatorName: string
+  /** Who holds control, and in which epoch. */
+  readonly lease: Lease
   /** The organization that owned the robot when the session was created. */
   readonly clientId: string
   /** The group of the robot; null without one. */
@@ -312,6 +323,13 @@ function openSession(row: {
   stop_by_owner: boolean
   stop_clear: StopClear
   active_since: Date | null
+  started_at: Date | null
+  control_epoch: number | null
+  participant_id: string | null
+  holder_id: string | null
+  holder_kind: ControlKind | null
+  holder_name: string | null
+  held_since: Date | null
 }): OpenSession | null {
   if (row.session_id === null) return null
   return {
@@ -319,6 +337,7 @@ function openSession(row: {
     status: row.session_status,
     operatorId: row.operator_id,
     operatorName: row.operator_name,
+    lease: leaseOf(row),
     clientId: row.client_id,
     groupId: row.group_id,
     eventSeq: row.event_seq,
@@ -336,5 +355,37 @@ function openSession(row: {
     stopByOwner: row.stop_by_owner,
     stopClear: row.stop_clear,
     activeSinceMs: row.active_since?.getTime() ?? 0,
+  }
+}
+
+/** Returns the lease of a session. While control never changed hands, its operator holds it. */
+function leaseOf(row: {
+  session_id: string | null
+  operator_id: string
+  operator_name: string
+  started_at: Date | null
+  control_epoch: number | null
+  participant_id: string | null
+  holder_id: string | null
+  holder_kind: ControlKind | null
+  holder_name: string | null
+  held_since: Date | null
+}): Lease {
+  const first = row.control_epoch === null
+  const participant = first ? row.session_id : row.participant_id
+  const userId = first ? row.operator_id : row.holder_id
+  const since = first ? row.started_at : row.held_since
+  return {
+    epoch: row.control_epoch ?? FIRST_EPOCH,
+    holder:
+      participant === null || userId === null
+        ? null
+        : {
+            participant_id: participant,
+            kind: row.holder_kind ?? 'operator',
+            user_id: userId,
+            name: (first ? row.operator_name : row.holder_name) ?? '',
+            since: (since ?? new Date(0)).toISOString(),
+          },
   }
 }

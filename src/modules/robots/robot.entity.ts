@@ -1,5 +1,12 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core'
-import { RecordingMode, RobotLogLevel, RobotOperators, RobotStatus, StopClear } from '@wheelhouse/protocol'
+import {
+  ControlLoss,
+  RecordingMode,
+  RobotLogLevel,
+  RobotOperators,
+  RobotStatus,
+  StopClear,
+} from '@wheelhouse/protocol'
 import { referenceTo } from '../../core/database/reference.ts'
 import type { TablesOf } from '../../core/database/tables.ts'
 import { LogEventLevel } from './robot-log.schema.ts'
@@ -43,6 +50,8 @@ export const Robot = defineEntity({
     group: p.uuid().fieldName('group_id').nullable(),
     /** Who may drive it: members of the organization, operators of the marketplace, or both. */
     operators: p.enum(RobotOperators.options).default('both'),
+    /** Who controls it after the connection of the holder was lost: the last person before, or nobody. */
+    controlLoss: p.enum(ControlLoss.options).default('previous'),
     /** The content of the recordings of its sessions. */
     recording: p.enum(RecordingMode.options).default('off'),
     /** Days after which recordings are deleted; null to keep them. */

@@ -1,4 +1,12 @@
-import { exampleIds, idOf, RecordingMode, RobotOperators, RobotStatus, StopClear } from '@wheelhouse/protocol'
+import {
+  ControlLoss,
+  exampleIds,
+  idOf,
+  RecordingMode,
+  RobotOperators,
+  RobotStatus,
+  StopClear,
+} from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, prose, timestamp } from '../../core/http/fields.ts'
 import {
@@ -131,6 +139,7 @@ const settings = {
   log_event_level: LogEventLevel,
   group_id: idOf('group').nullable().meta(examples.group),
   operators: RobotOperators,
+  control_loss: ControlLoss,
 }
 
 /** Body of POST /api/client/robots. */
@@ -218,6 +227,10 @@ export const RobotDetail = RobotView.extend({
   operators: RobotOperators.optional().meta({
     description:
       'Who may drive the robot; missing for members of the organization and operators of the marketplace.',
+  }),
+  control_loss: ControlLoss.optional().meta({
+    description:
+      'Who controls the robot after the connection of who controlled it is lost; missing for who controlled it before.',
   }),
 }).meta({ id: 'RobotDetail', description: 'A robot with its settings.' })
 export type RobotDetail = z.infer<typeof RobotDetail>

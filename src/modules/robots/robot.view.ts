@@ -62,6 +62,7 @@ export function createRobotViews(gatewayUrl: () => string) {
     log_event_level: row.log_event_level,
     ...(row.group_id !== null && { group_id: row.group_id }),
     ...(row.operators !== 'both' && { operators: row.operators }),
+    ...(row.control_loss !== 'previous' && { control_loss: row.control_loss }),
   })
   return { robot, detail }
 }

@@ -7,6 +7,8 @@ import { exportEndpoints } from './export/export.routes.ts'
 import { createSessionExports } from './export/export.service.ts'
 import { extensionEndpoints } from './extensions/extension.routes.ts'
 import { createExtensions } from './extensions/extension.service.ts'
+import { controlLeaseEndpoints } from './lease/control-lease.routes.ts'
+import { createControlLeases } from './lease/control-lease.service.ts'
 import { createAbandonmentWorker } from './lifecycle/abandonment.worker.ts'
 import { sessionEndpoints } from './lifecycle/session.routes.ts'
 import { createSessionLifecycle } from './lifecycle/session-lifecycle.ts'
@@ -60,12 +62,14 @@ export function createSessions(
     await exportJobs.failAbandoned()
     await storedExports.removeExpired()
   })
+  const controlLeases = createControlLeases({ ...core, queries })
   const lifecycle = createSessionLifecycle({ ...core, queries, starts, settle })
   return {
     queries,
     lists: createSessionLists(core),
     starts,
     lifecycle,
+    controlLeases,
     tickets,
     ticketStore,
     messages: createMessages({ ...core, queries }),
@@ -75,7 +79,7 @@ export function createSessions(
     storedExports,
     sessionTickets: createSessionTickets({ ...core, queries, tickets, ticketStore }),
     presence: createSessionPresence({ ...core, ...settings }),
-    controlPersistence: createControlPersistence({ ...core, queries, users }),
+    controlPersistence: createControlPersistence({ ...core, queries, users, controlLeases }),
     schedule: createSchedule({ ...core, starts, lifecycle }),
     abandonment: createAbandonmentWorker({ ...core, lifecycle, ...settings }),
   }
@@ -89,6 +93,7 @@ export const sessionsEndpoints = (sessions: Sessions, users: Users, core: CoreSe
   ...extensionEndpoints(sessions),
   ...ratingEndpoints({ ...sessions, now: core.now }),
   ...ticketEndpoints(sessions),
+  ...controlLeaseEndpoints(sessions),
   ...exportEndpoints({ ...core, exports: sessions.exports }),
   ...storedExportEndpoints(sessions),
 ]

@@ -8,6 +8,7 @@ import { createMemoryBus } from '../../../src/core/events/bus.ts'
 import { createLog } from '../../../src/core/log.ts'
 import type { LinkState, OpenSession, PresenceStore } from '../../../src/modules/presence/presence.store.ts'
 import { connectTo } from '../../support/database/sql.ts'
+import { leaseOf } from '../../support/gateway/lease.ts'
 import { plainGuard } from '../../support/gateway/plain-guard.ts'
 import { createTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { serviceUrl } from '../../support/runner/service-url.ts'
@@ -21,6 +22,7 @@ const active = (activeSinceMs: number, sessionId = id): OpenSession => ({
   status: 'ACTIVE',
   operatorId: id,
   operatorName: 'Grace',
+  lease: leaseOf(id),
   stopReason: null,
   eventSeq: 1,
   driven: false,

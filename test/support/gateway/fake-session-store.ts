@@ -6,6 +6,7 @@ import type {
   ControlPersistence,
   LatencyIncrement,
 } from '../../../src/modules/sessions/control/control-persistence.service.ts'
+import { leaseOf } from './lease.ts'
 
 /** One robot and its sessions as the database stores them, with the rules of their transitions. */
 interface Page {
@@ -115,7 +116,15 @@ export function createSessionBook(parts: {
       recording: 'off' as const,
     }
     const limits = { latencyLimitMs, latencyBudgetMs, videoLimitMs }
-    return { ...seen, operatorId, operatorName: 'Olga', ...limits, ...stop, ...owner }
+    return {
+      ...seen,
+      operatorId,
+      operatorName: 'Olga',
+      lease: leaseOf(operatorId),
+      ...limits,
+      ...stop,
+      ...owner,
+    }
   }
 
   /** Records an answer when it reaches the gateway. */

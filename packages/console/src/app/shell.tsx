@@ -230,7 +230,8 @@ function organizationsOf(
   all: readonly Organization[] | undefined,
 ) {
   const { id, display_name: name, created_at } = me
-  const personal = { id, name, kind: 'personal', role: 'owner', group_ids: null, created_at } as const
+  const team = { group_ids: null, robots_per_supervisor: 8, created_at }
+  const personal = { id, name, kind: 'personal', role: 'owner', ...team } as const
   const isTeam = chosen !== undefined && chosen !== id
   const acting = isTeam ? all?.find((organization) => organization.id === chosen) : personal
   return acting && { acting, isTeam, all: all ?? [personal] }

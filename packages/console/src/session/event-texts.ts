@@ -1,4 +1,9 @@
-import { type SessionEventType, type SessionLogEvent, SessionEventType as Types } from '@wheelhouse/protocol'
+import {
+  type SessionEventType,
+  type SessionLogEvent,
+  TransferReason,
+  SessionEventType as Types,
+} from '@wheelhouse/protocol'
 import { timeOfDay } from '../base/format.ts'
 import { recordedText } from '../recording/recording-texts.ts'
 import type { ShapeName } from '../status/shape-name.ts'
@@ -62,6 +67,15 @@ const withReason =
     return withOutage(readText(reason === '' ? plain : because, { actor, reason }), data)
   }
 
+const transferTexts: Record<TransferReason, (actor: string) => string> = {
+  offered: (actor) => t('session.events.controlAccepted', { actor }),
+  granted: (actor) => t('session.events.controlGranted', { actor }),
+  taken_over: (actor) => t('session.events.controlTaken', { actor }),
+  returned: (actor) => t('session.events.controlReturned', { actor }),
+  revoked: (actor) => t('session.events.controlRevoked', { actor }),
+  lost: () => t('session.events.controlLost'),
+}
+
 const texts: Record<SessionEventType, Text> = {
   'session.scheduled': (actor) => t('session.events.scheduled', { actor }),
   'session.started': (actor) => t('session.events.started', { actor }),
@@ -92,6 +106,19 @@ const texts: Record<SessionEventType, Text> = {
       ? t('session.events.robotBackAfter', { seconds: tenths.format(seconds) })
       : t('session.events.robotBack'),
   'operator.back': () => t('session.events.operatorBack'),
+  'control.transferred': (actor, { reason }) => {
+    const parsed = TransferReason.safeParse(reason)
+    return parsed.success ? transferTexts[parsed.data](actor) : t('session.events.controlTransferred')
+  },
+  'control.requested': (actor, { kind, reason }) => {
+    const why = text(reason)
+    const what = t(kind === 'request' ? 'session.events.controlRequested' : 'session.events.controlOffered', {
+      actor,
+    })
+    return why ? `${what}: ${why}` : what
+  },
+  'control.request_closed': (actor, { outcome }) =>
+    t(outcome === 'denied' ? 'session.events.controlDenied' : 'session.events.controlWithdrawn', { actor }),
   'recording.started': (_, { mode }) => t('session.events.recordingStarted', { what: recordedText(mode) }),
   'recording.paused': (_, { reason }) => t('session.events.recordingPaused', { reason: gapText(reason) }),
   'recording.resumed': () => t('session.events.recordingResumed'),
@@ -124,6 +151,7 @@ const shapes: Partial<Record<SessionEventType, ShapeName>> = {
   'session.stopped': 'stopped',
   'session.stop_clear_requested': 'request',
   'extension.requested': 'request',
+  'control.requested': 'request',
   'robot.lost': 'lost',
   'robot.back': 'live',
   'operator.back': 'live',

@@ -27,6 +27,8 @@ const reasons: Readonly<Record<PlatformReason, string>> = {
   robot_lost: 'Verbindung zum Roboter verloren',
   operator_lost: 'Verbindung zum Operator verloren',
   operator_absent: 'Operator nicht rechtzeitig verbunden',
+  control_vacant: 'niemand steuert den Roboter',
+  control_transferred: 'Wechsel der Steuerung',
   superseded: 'Operator in einer anderen Sitzung mit dem Roboter',
   double_booked: 'andere Sitzung für dieselbe Zeit geplant',
   pause_limit: 'zu lange Pause',
@@ -126,6 +128,14 @@ const kinds: MailTexts['kinds'] = {
   'operator.back': (data) => ({
     subject: `Der Operator von ${robot(data)} ist zurück`,
     text: `Der Operator ist wieder mit der Sitzung mit dem Roboter ${robot(data)} verbunden. Die Sitzung ist noch pausiert.`,
+  }),
+  'control.transferred': (data) => ({
+    subject: `Steuerung von ${robot(data)} gewechselt`,
+    text: `Die Steuerung des Roboters ${robot(data)} hat gewechselt. Der Roboter hat dafür angehalten.`,
+  }),
+  'control.requested': (data) => ({
+    subject: `Anfrage zur Steuerung von ${robot(data)}`,
+    text: `Jemand bietet Ihnen die Steuerung des Roboters ${robot(data)} an oder bittet Sie darum. Öffnen Sie die Sitzung, um zu antworten.`,
   }),
   'recording.paused': (data) => ({
     subject: `Sitzung mit ${robot(data)} wird nicht aufgezeichnet`,

@@ -99,6 +99,14 @@ const kinds: MailTexts['kinds'] = {
     subject: `The operator of ${robot(data)} is back`,
     text: `The operator is connected again to the session with ${robot(data)}. The session is still paused.`,
   }),
+  'control.transferred': (data) => ({
+    subject: `Control of ${robot(data)} changed hands`,
+    text: `Control of ${robot(data)} changed hands. The robot was halted for it.`,
+  }),
+  'control.requested': (data) => ({
+    subject: `A question about control of ${robot(data)}`,
+    text: `Someone offers you control of ${robot(data)}, or asks you for it. Open the session to answer.`,
+  }),
   'recording.paused': (data) => ({
     subject: `Session with ${robot(data)} is not recorded`,
     text: `The session with ${robot(data)} is not recorded at the moment. The session itself continues. The recording continues by itself as soon as possible.`,

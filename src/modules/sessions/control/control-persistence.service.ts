@@ -1,11 +1,13 @@
+import { FIRST_EPOCH } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../../core/database/tables.ts'
 import { AppError } from '../../../core/errors/errors.ts'
 import type { Transact } from '../../../core/events/transactor.ts'
 import { memberMay } from '../../../core/permissions/authorization.ts'
 import type { RoleAttributes, Users } from '../../identity/index.ts'
-import { pause } from '../lifecycle/session-pause.ts'
+import type { ControlLeases } from '../lease/control-lease.service.ts'
 import { latchStop } from '../lifecycle/session-stop.ts'
+import { pause } from '../record/session-pause.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import { broadcastTransition, lockRobot } from '../record/session-transitions.ts'
 import type { TicketPart } from '../tickets/ticket.ts'
@@ -66,10 +68,11 @@ export interface ControlPersistence {
   ): Promise<number | 'over'>
 
   /**
-   * Pauses an ACTIVE session with `operator_lost` after the operator's control socket was disconnected for the grace
-   * period. Notifies client and operator. Returns false when the session is not ACTIVE.
+   * Records that the control socket of who holds control was disconnected for the grace period: control passes on, or an ACTIVE session
+   * is paused with `operator_lost`. Notifies client and operator. Returns false when the session is not ACTIVE, or somebody else holds
+   * control by now.
    */
-  operatorLost(sessionId: string): Promise<boolean>
+  operatorLost(sessionId: string, lost?: LostHolder): Promise<boolean>
 
   /**
    * Records that a control socket of the operator has connected. From then on the session requires one, and the
@@ -92,10 +95,19 @@ export interface ControlPersistence {
 
   /**
    * Returns the memberships of users who may no longer take part: they are neither the operator, who must still be a member if the
-   * session is driven for a team, nor members of the organization that they act for, nor admins.
+   * session is driven for a team, nor operators to whom control was offered, nor members of the organization that they act for, nor admins.
    */
   revokedParticipants(memberships: readonly SessionMembership[]): Promise<SessionMembership[]>
 }
+
+/** The epoch in which the connection of who held control was lost, and who else is connected to drive. */
+export interface LostHolder {
+  readonly epoch: number
+  readonly connectedUserIds: readonly string[]
+}
+
+/** The operator of a session whose control never changed hands, while nobody else is connected. */
+const FIRST_HOLDER: LostHolder = { epoch: FIRST_EPOCH, connectedUserIds: [] }
 
 /** A participant of a session. */
 export interface SessionMembership {
@@ -119,8 +131,9 @@ export function createControlPersistence(deps: {
   now: () => Date
   queries: SessionQueries
   users: Users
+  controlLeases: Pick<ControlLeases, 'passOn'>
 }): ControlPersistence {
-  const { db, transact, now, queries, users } = deps
+  const { db, transact, now, queries, users, controlLeases } = deps
 
   /** Returns the robot of a session if the user may stop it. */
   async function findStoppableRobot({ sessionId, userId }: { sessionId: string; userId: string }) {
@@ -159,7 +172,7 @@ export function createControlPersistence(deps: {
       return seq ?? 'over'
     },
 
-    async operatorLost(sessionId) {
+    async operatorLost(sessionId, lost = FIRST_HOLDER) {
       const session = await db
         .selectFrom('sessions')
         .select(['id', 'robot_id'])
@@ -169,6 +182,8 @@ export function createControlPersistence(deps: {
       if (!session) return false
       return await transact(async (tx) => {
         const robot = await lockRobot(tx, session.robot_id)
+        const passed = await controlLeases.passOn(tx, sessionId, robot, lost)
+        if (passed !== 'unchanged') return passed === 'passed'
         return await pause(tx, session, robot, { at: now(), reason: 'operator_lost' })
       })
     },
@@ -289,6 +304,10 @@ export function createControlPersistence(deps: {
           select from sessions s join robots r on r.id = s.robot_id
           where s.id = membership.session_id and (
             membership.user_id = s.operator_id and (not s.own_operator or ${asMember('sessions.drive')})
+            or membership.organization_id = membership.user_id and exists (
+              select from control_participants guest
+              where guest.session_id = s.id and guest.user_id = membership.user_id and not guest.as_member)
+            or membership.part = 'control' and membership.organization_id = s.client_id and ${asMember('sessions.drive')}
             or membership.part = 'watch' and membership.organization_id = s.client_id and ${asMember('sessions.watch')})
         )`.execute(db)
       return rows

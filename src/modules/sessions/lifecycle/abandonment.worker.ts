@@ -4,6 +4,7 @@ import { handleEach } from '../../../core/errors/handle-each.ts'
 import type { Transact } from '../../../core/events/transactor.ts'
 import type { Log } from '../../../core/log.ts'
 import { plannedEnd } from '../record/booking.service.ts'
+import { isPauseExpired } from '../record/session-pause.ts'
 import { discardActiveTime } from '../record/session-time.ts'
 import {
   broadcastTransition,
@@ -12,7 +13,6 @@ import {
   type SessionRecord,
 } from '../record/session-transitions.ts'
 import type { SessionLifecycle } from './session-lifecycle.ts'
-import { isPauseExpired } from './session-pause.ts'
 
 const SESSIONS_PER_RUN = 200
 const MINUTE_MS = 60_000

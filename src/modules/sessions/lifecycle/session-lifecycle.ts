@@ -15,8 +15,10 @@ import {
   expireExtension,
   requestedBooking,
 } from '../extensions/extension-transitions.ts'
+import { isVacant } from '../lease/lease-store.ts'
 import { withOverlapErrors } from '../record/booking.service.ts'
 import type { SessionDetailRow, SessionRow } from '../record/session.view.ts'
+import { pause } from '../record/session-pause.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import {
   type ActionContext,
@@ -33,7 +35,6 @@ import {
   type TransitionHandler,
   transition,
 } from '../record/session-transitions.ts'
-import { pause } from './session-pause.ts'
 import { lostSessions, recordRobotReturn } from './session-presence.ts'
 import type { SessionStarts } from './session-start.ts'
 import { clearedStopColumns, emergencyStop, isStopped } from './session-stop.ts'
@@ -223,6 +224,8 @@ const createTransitionHandlers = (
       )
     // The gateway may not have recorded the robot's return yet. A resumed session must not have a lost robot.
     await recordRobotReturn(tx, robot, context.at)
+    if (await isVacant(tx, session.id))
+      throw conflict('control_vacant', 'Nobody controls the robot. Take control first.')
     const change = { status: 'ACTIVE', ...endPauseColumns(context.at) } as const
     const resumed = await transition(tx, session.id, ['PAUSED'], context.at, change, { unlessStopped: true })
     if (!resumed && (await isStopped(tx, session.id)))

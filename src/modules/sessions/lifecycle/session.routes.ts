@@ -129,6 +129,7 @@ function lifecycleEndpoints(deps: SessionRouteDeps): Endpoint[] {
           session_not_paused: 'when the session to resume is not PAUSED',
           session_not_open: 'when the session to end, stop or extend is not ACTIVE or PAUSED',
           ...robotConflicts,
+          control_vacant: 'when nobody controls the robot of the session to resume',
           stop_in_force: 'when a stop prevents the session from being resumed',
           no_stop_in_force: 'when there is no stop to clear',
           stop_repeated: 'when another stop arrived while you cleared the first one',

@@ -7,6 +7,8 @@ import type { Db } from '../../../core/database/tables.ts'
 import { forbidden, notFound } from '../../../core/errors/errors.ts'
 import { memberCan, memberMay } from '../../../core/permissions/authorization.ts'
 import {
+  controlParts,
+  isGuestOf,
   isOperatorOf,
   partsIn,
   type SessionPart,
@@ -34,7 +36,7 @@ const partiesOf = compiled<Ids>()((db, param) =>
     .selectFrom('sessions')
     .innerJoin('robots', 'robots.id', 'sessions.robot_id')
     .select(['sessions.id', 'sessions.operator_id', 'sessions.client_id', 'sessions.own_operator'])
-    .select(['sessions.robot_id', 'sessions.event_seq', 'robots.group_id'])
+    .select(['sessions.robot_id', 'sessions.event_seq', 'robots.group_id', ...controlParts])
     .where('sessions.id', '=', sql<string>`any(${param('ids')}::uuid[])`),
 )
 
@@ -43,7 +45,7 @@ const detailsOf = compiled<Ids>()((db, param) =>
     .select(columnsOf(Session).map((column) => `sessions.${column}` as const))
     .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
     .select(['robot_presence.connected as robot_connected', 'robots.stream_url', 'robots.stop_clear'])
-    .select('robots.group_id')
+    .select(['robots.group_id', ...controlParts])
     .leftJoin('robot_models', 'robot_models.robot_type', 'robots.robot_type')
     .select(({ fn }) => [
       fn.coalesce('robots.control_schema', 'robot_models.control_schema').as('control_schema'),
@@ -106,6 +108,7 @@ const entriesOf = compiled<LogRanges>()((db, param) =>
  */
 const isVisibleTo = (viewer: SessionViewer, session: SessionPart) =>
   isOperatorOf(viewer, session) ||
+  isGuestOf(viewer, session) ||
   viewer.roles.includes('admin') ||
   memberCan(viewer.organization, 'sessions.read', {
     organizationId: session.client_id,
@@ -122,6 +125,8 @@ const stoppableRobot = compiled<{ sessionId: string; userId: string }>()((db, pa
     .where((eb) =>
       eb.or([
         eb('sessions.operator_id', '=', param('userId')),
+        sql<boolean>`exists (select from control_participants as guest
+          where guest.session_id = sessions.id and guest.user_id = ${param('userId')}::uuid and not guest.as_member)`,
         memberMay('sessions.stop', {
           user: sql`${param('userId')}::uuid`,
           organization: sql.ref('sessions.client_id'),

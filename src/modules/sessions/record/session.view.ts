@@ -49,6 +49,8 @@ export type SessionDetailRow = SessionRow & {
   stream_url: string
   /** The group of the robot. */
   group_id: string | null
+  guests: string[]
+  holder_id: string | null
   control_schema: Record<string, unknown> | null
   telemetry_schema: Record<string, unknown> | null
   stop_clear: StopClear

@@ -8,16 +8,19 @@ import { memberMay } from '../../../core/permissions/authorization.ts'
 export interface StopRequester {
   readonly userId: string
   readonly organizationId?: string | undefined
+  /** Whether the user has a connection to drive the robot. */
+  readonly drives?: boolean | undefined
 }
 
-/** Returns the role in which a user requests a stop. A user who is neither operator nor a member of the owner is an admin. */
+/** Returns the role in which a user requests a stop. A user who is neither an operator nor a member of the owner is an admin. */
 export function requesterRole(
   session: { operatorId: string; clientId: string },
-  { userId, organizationId }: StopRequester,
+  { userId, organizationId, drives }: StopRequester,
 ): Role {
   if (userId === session.clientId) return 'client'
   if (userId === session.operatorId) return 'operator'
-  return organizationId === session.clientId ? 'client' : 'admin'
+  if (organizationId === session.clientId) return 'client'
+  return drives ? 'operator' : 'admin'
 }
 
 /** Returns the same role as columns for an update of `sessions`; null without an actor, when the platform acts. */
@@ -29,10 +32,17 @@ export function requesterColumns(actorId: string | undefined) {
       when ${actor} = client_id then 'client'
       when ${actor} = operator_id then 'operator'
       when ${isMember(actor)} then 'client'
+      when ${isGuest(actor)} then 'operator'
       else 'admin' end`,
-    stop_by_owner: sql<boolean>`coalesce(${actor} = client_id or ${actor} <> operator_id, false)`,
+    stop_by_owner: sql<boolean>`coalesce(
+      ${actor} = client_id or (${actor} <> operator_id and not ${isGuest(actor)}), false)`,
   }
 }
+
+/** Whether the user is an operator of the marketplace to whom control was offered. */
+const isGuest = (user: ReturnType<typeof sql>) => sql<boolean>`exists (
+  select from control_participants as guest
+  where guest.session_id = sessions.id and guest.user_id = ${user} and not guest.as_member)`
 
 const isMember = (user: ReturnType<typeof sql>) =>
   memberMay('sessions.stop', {

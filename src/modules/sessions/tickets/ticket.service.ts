@@ -2,7 +2,7 @@ import type { Db } from '../../../core/database/tables.ts'
 import { conflict, forbidden } from '../../../core/errors/errors.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { requireKeyFor } from '../../../core/permissions/authorization.ts'
-import { isOperatorOf } from '../../../core/permissions/session-part.ts'
+import { isGuestOf, isOperatorOf, mayHoldControl } from '../../../core/permissions/session-part.ts'
 import { TOKEN_TOLERANCE_MS } from '../../identity/index.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
 import type { TicketStore } from './ticket.store.ts'
@@ -45,13 +45,14 @@ export function createSessionTickets(deps: {
      */
     async issue(caller: Caller, sessionId: string, part: TicketPart): Promise<IssuedTicket> {
       const session = await (part === 'watch' ? queries.watched : queries.get)(caller, sessionId)
-      if (part === 'control' && !isOperatorOf(caller, session)) {
+      if (part === 'control' && !mayHoldControl(caller, session)) {
         throw forbidden(
           'session_operator_required',
-          'Only the operator of the session may control its robot. Request a ticket to watch instead.',
+          'You may not control the robot of this session. Request a ticket to watch instead.',
         )
       }
-      if (part === 'control' && !caller.roles.includes('operator')) {
+      const asOperator = isOperatorOf(caller, session) || isGuestOf(caller, session)
+      if (part === 'control' && asOperator && !caller.roles.includes('operator')) {
         throw forbidden(
           'role_required',
           'Controlling a robot requires the operator role. Add the role in your settings first.',

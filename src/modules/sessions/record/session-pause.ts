@@ -6,7 +6,7 @@ import {
   otherParticipants,
   type RobotRecord,
   transition,
-} from '../record/session-transitions.ts'
+} from './session-transitions.ts'
 
 /**
  * Pauses a session in a transaction that has locked the robot. Notifies client and operator, except the actor. Returns

@@ -1,0 +1,323 @@
+import type { OrganizationRole } from '@wheelhouse/protocol'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addMember, createTeam, teamRobot } from '../../support/world/organizations.ts'
+import {
+  openSessionFixture,
+  performAction,
+  start,
+  tolerateLatency,
+} from '../../support/world/session-fixtures.ts'
+import type { TestUser } from '../../support/world/test-user.ts'
+import { waitFor } from '../../support/world/wait.ts'
+import { createWorld, type World } from '../../support/world/world.ts'
+
+const GRACE_MS = 1_000
+
+let world: World
+let owner: TestUser
+let teamId: string
+beforeAll(async () => {
+  world = await createWorld({
+    env: { OPERATOR_GRACE_MS: String(GRACE_MS), DEADMAN_MS: '500', HEARTBEAT_TIMEOUT_MS: '30000' },
+  })
+  const founder = await world.client()
+  teamId = await createTeam(founder)
+  owner = await founder.actingFor(teamId)
+})
+afterAll(async () => await world[Symbol.asyncDispose]())
+
+const member = async (role: OrganizationRole) => {
+  const user = await world.newUser()
+  await addMember(world, teamId, user, role)
+  return await user.actingFor(teamId)
+}
+
+/** A session of a member with a robot of the team, which is connected as the operator is. */
+async function teamSession(settings: Record<string, unknown> = {}) {
+  const operator = await member('operator')
+  const robot = await teamRobot(owner)
+  if (Object.keys(settings).length > 0) await owner.patch(`/api/client/robots/${robot.id}`, settings)
+  await tolerateLatency(world, robot.id)
+  const link = (await world.connect(robot)).beat()
+  const id = await start(operator, robot.id)
+  await link.next('session')
+  const console = await world.drive(operator, id)
+  await console.state()
+  const control = `/api/sessions/${id}/control`
+  return {
+    id,
+    operator,
+    robot,
+    link,
+    console,
+    control,
+    act: (user: TestUser, action: string, rest: object = {}) => user.post(control, { action, ...rest }),
+  }
+}
+const codeOf = (reply: { status: number; headers: Headers }) => [
+  reply.status,
+  reply.headers.get('Wheelhouse-Error'),
+]
+const holderOf = async (user: TestUser, control: string) => {
+  const { epoch, holder } = (await user.get(control)).body
+  return [epoch, holder?.kind ?? null, holder?.user_id ?? null]
+}
+
+test('the operator holds control, and nothing on the wire says so', async () => {
+  const { operator, control, console, link } = await teamSession()
+  expect((await operator.get(control)).body).toEqual({
+    epoch: 1,
+    holder: {
+      participant_id: expect.any(String),
+      kind: 'operator',
+      user_id: operator.id,
+      name: expect.any(String),
+      since: expect.any(String),
+    },
+    requests: [],
+  })
+  const seq = console.control({ linear: 0.1 })
+  expect(await link.next('control')).not.toHaveProperty('epoch')
+  expect([...console.frames, ...link.frames].filter(({ type }) => type === 'lease')).toEqual([])
+  expect(seq).toBeGreaterThanOrEqual(0)
+})
+
+test('a supervisor takes over and returns: the robot halts, obeys one of them, and everybody is told', async () => {
+  const { operator, console, link, control, act, id } = await teamSession()
+  const supervisor = await member('supervisor')
+  const wall = await world.drive(supervisor, id)
+  expect(await wall.next('lease')).toMatchObject({ epoch: 1, holder: { user_id: operator.id }, you: false })
+  console.control({ linear: 0.4 })
+  await link.next('control')
+  wall.control({ linear: 0.9 })
+  expect(await wall.next('dropped')).toMatchObject({ why: 'not_holder' })
+  link.send({ type: 'telemetry', data: { x: 3 } })
+  await wall.next('telemetry')
+
+  const taken = await act(supervisor, 'take_over')
+  expect(taken).toMatchObject({
+    status: 200,
+    body: { epoch: 2, holder: { kind: 'supervisor', user_id: supervisor.id } },
+  })
+  expect(await link.next('stop')).toEqual({ type: 'stop', reason: 'control_transferred', latched: false })
+  expect(await link.next('lease')).toMatchObject({ epoch: 2, holder: { user_id: supervisor.id } })
+  expect(await wall.next('lease')).toMatchObject({
+    epoch: 2,
+    you: true,
+    last: { command: { linear: 0.4 }, telemetry: { x: 3 } },
+  })
+  expect(await console.next('lease')).toMatchObject({ epoch: 2, you: false })
+
+  console.control({ linear: 1 })
+  expect(await console.next('dropped')).toMatchObject({ why: 'not_holder' })
+  wall.control({ linear: 0.2 })
+  expect(await link.next('control')).toMatchObject({ epoch: 2, data: { linear: 0.2 } })
+
+  expect(await act(supervisor, 'return')).toMatchObject({
+    status: 200,
+    body: { epoch: 3, holder: { user_id: operator.id } },
+  })
+  expect(await link.next('lease')).toMatchObject({ epoch: 3 })
+  console.control({ linear: 0.3 })
+  expect(await link.next('control')).toMatchObject({ epoch: 3, data: { linear: 0.3 } })
+  expect(await holderOf(owner, control)).toEqual([3, 'operator', operator.id])
+
+  const { events } = (await operator.get(`/api/sessions/${id}/events?limit=200`)).body
+  expect(
+    events
+      .filter(({ type }: { type: string }) => type === 'control.transferred')
+      .map((event: { data: object }) => event.data),
+  ).toMatchObject([
+    {
+      epoch: 2,
+      reason: 'taken_over',
+      from: { user_id: operator.id },
+      to: { user_id: supervisor.id },
+      actor_id: supervisor.id,
+    },
+    { epoch: 3, reason: 'returned', from: { user_id: supervisor.id }, to: { user_id: operator.id } },
+  ])
+})
+
+test('a stop wins: it stays latched while control changes hands', async () => {
+  const { operator, console, link, act, id } = await teamSession()
+  const supervisor = await member('supervisor')
+  const wall = await world.drive(supervisor, id)
+  await wall.state()
+  console.send({ type: 'stop', reason: 'a cat' })
+  expect(await link.next('stop')).toMatchObject({ reason: 'a cat', latched: true })
+  expect(await act(supervisor, 'take_over')).toMatchObject({ status: 200 })
+  expect(await link.next('lease')).toMatchObject({ epoch: 2 })
+  wall.control({ linear: 1 })
+  expect(await wall.next('dropped')).toMatchObject({ why: 'stopped' })
+  await waitFor(async () =>
+    expect((await operator.get(`/api/sessions/${id}`)).body).toMatchObject({
+      status: 'PAUSED',
+      control: { stop: { reason: 'a cat' } },
+    }),
+  )
+})
+
+describe('offers and requests', () => {
+  test('pass control on when they are accepted, once, by whom they are for', async () => {
+    const { operator, control, act } = await teamSession()
+    const [second, third] = [await member('operator'), await member('operator')]
+    expect(codeOf(await act(second, 'take_over'))).toEqual([403, 'control_not_allowed'])
+    expect(codeOf(await act(second, 'offer', { to: third.id }))).toEqual([403, 'control_not_allowed'])
+    const offered = await act(operator, 'offer', { to: second.id, reason: 'My shift ends' })
+    const [offer] = offered.body.requests
+    expect(offer).toMatchObject({ kind: 'offer', from: operator.id, to: second.id, reason: 'My shift ends' })
+    expect(codeOf(await act(third, 'accept', { requestId: offer.id }))).toEqual([403, 'control_not_allowed'])
+    expect(await act(second, 'accept', { requestId: offer.id })).toMatchObject({
+      status: 200,
+      body: { epoch: 2, requests: [] },
+    })
+    expect(codeOf(await act(second, 'accept', { requestId: offer.id }))).toEqual([
+      409,
+      'control_request_closed',
+    ])
+
+    const asked = await act(operator, 'request')
+    const [request] = asked.body.requests
+    expect(codeOf(await act(third, 'accept', { requestId: request.id }))).toEqual([
+      403,
+      'control_not_allowed',
+    ])
+    expect(await act(second, 'deny', { requestId: request.id })).toMatchObject({
+      status: 200,
+      body: { epoch: 2, requests: [] },
+    })
+    const again = (await act(operator, 'request')).body.requests[0]
+    expect(await act(second, 'accept', { requestId: again.id })).toMatchObject({ status: 200 })
+    expect(await holderOf(owner, control)).toEqual([3, 'operator', operator.id])
+  })
+
+  test('expire, and are withdrawn by their sender only', async () => {
+    const { operator, act } = await teamSession()
+    const second = await member('operator')
+    const [request] = (await act(second, 'request')).body.requests
+    expect(codeOf(await act(operator, 'revoke', { requestId: request.id }))).toEqual([
+      403,
+      'control_not_allowed',
+    ])
+    expect((await act(second, 'revoke', { requestId: request.id })).body.requests).toEqual([])
+    const [late] = (await act(second, 'request')).body.requests
+    await world.platform.core.db
+      .updateTable('control_requests')
+      .set({ expires_at: new Date(Date.now() - 1) })
+      .where('id', '=', late.id)
+      .execute()
+    expect(codeOf(await act(operator, 'accept', { requestId: late.id }))).toEqual([
+      409,
+      'control_request_closed',
+    ])
+  })
+})
+
+describe('a holder that is lost', () => {
+  test('passes control to the last person before who is connected', async () => {
+    const { operator, console, link, act, control, id } = await teamSession()
+    const supervisor = await member('supervisor')
+    const wall = await world.drive(supervisor, id)
+    await wall.state()
+    console.control({})
+    await link.next('control')
+    await act(supervisor, 'take_over')
+    await wall.next('lease')
+    wall.destroy()
+    await waitFor(async () => expect(await holderOf(owner, control)).toEqual([3, 'operator', operator.id]))
+    await waitFor(() => {
+      console.control({ linear: 0.5 })
+      expect(link.frames).toContainEqual(expect.objectContaining({ type: 'control', epoch: 3 }))
+    })
+  })
+
+  test('leaves it to nobody if the robot is set so: the session is paused until somebody takes control', async () => {
+    const { operator, console, link, act, control, id } = await teamSession({ control_loss: 'nobody' })
+    const supervisor = await member('supervisor')
+    const wall = await world.drive(supervisor, id)
+    await wall.state()
+    console.control({})
+    await link.next('control')
+    await act(supervisor, 'take_over')
+    wall.destroy()
+    await waitFor(async () => expect(await holderOf(owner, control)).toEqual([3, null, null]))
+    expect((await operator.get(`/api/sessions/${id}`)).body).toMatchObject({
+      status: 'PAUSED',
+      pause_reason: 'control_vacant',
+    })
+    expect(codeOf(await operator.patch(`/api/sessions/${id}`, { action: 'resume' }))).toEqual([
+      409,
+      'control_vacant',
+    ])
+    expect(await act(operator, 'take_over')).toMatchObject({ status: 200, body: { epoch: 4 } })
+    await performAction(operator, id, 'resume')
+    await waitFor(() => {
+      console.control({ linear: 0.5 })
+      expect(link.frames).toContainEqual(expect.objectContaining({ type: 'control', epoch: 4 }))
+    })
+  })
+})
+
+test('a robot that connects again learns who holds control', async () => {
+  const { link, act, robot, id } = await teamSession()
+  const supervisor = await member('supervisor')
+  const wall = await world.drive(supervisor, id)
+  await wall.state()
+  await act(supervisor, 'take_over')
+  await link.next('lease')
+  const again = await world.connect(robot)
+  expect(await again.next('lease')).toMatchObject({ epoch: 2, holder: { user_id: supervisor.id } })
+})
+
+test('of many who take over at once one gets control in each epoch', async () => {
+  const { act, control } = await teamSession()
+  const supervisors = await Promise.all(Array.from({ length: 8 }, () => member('supervisor')))
+  const replies = await Promise.all(supervisors.map((one) => act(one, 'take_over')))
+  const winners = supervisors.filter((_, index) => replies[index]?.status === 200)
+  expect(winners).toHaveLength(1)
+  expect(replies.filter(({ status }) => status === 403)).toHaveLength(7)
+  expect(await holderOf(owner, control)).toEqual([2, 'supervisor', winners[0]?.id])
+})
+
+test('a supervisor controls no more robots than the organization allows', async () => {
+  const supervisor = await member('supervisor')
+  const sessions = [await teamSession(), await teamSession()]
+  expect(await owner.patch(`/api/organizations/${teamId}`, { robots_per_supervisor: 1 })).toMatchObject({
+    status: 200,
+  })
+  expect(await sessions[0]?.act(supervisor, 'take_over')).toMatchObject({ status: 200 })
+  const refused = await sessions[1]?.act(supervisor, 'take_over')
+  expect(refused && codeOf(refused)).toEqual([409, 'supervisor_busy'])
+  await owner.patch(`/api/organizations/${teamId}`, { robots_per_supervisor: 8 })
+})
+
+test('control of a marketplace session is for its operator, invited operators and the owner', async () => {
+  const { client, operator, id, link } = await openSessionFixture(world)
+  const control = `/api/sessions/${id}/control`
+  const stranger = await world.operator()
+  expect(await stranger.get(control)).toMatchObject({ status: 404 })
+  expect(await stranger.post(control, { action: 'take_over' })).toMatchObject({ status: 404 })
+  const [offer] = (await operator.post(control, { action: 'offer', to: stranger.id })).body.requests
+  expect(await stranger.post(control, { action: 'accept', requestId: offer.id })).toMatchObject({
+    status: 200,
+    body: { epoch: 2, holder: { kind: 'operator', user_id: stranger.id } },
+  })
+  const console = await world.drive(stranger, id)
+  await console.state()
+  await waitFor(() => {
+    console.control({ linear: 0.5 })
+    expect(link.frames).toContainEqual(expect.objectContaining({ type: 'control', epoch: 2 }))
+  })
+  console.send({ type: 'stop', reason: 'stuck' })
+  await waitFor(async () =>
+    expect((await client.get(`/api/sessions/${id}`)).body.control.stop).toMatchObject({
+      by_role: 'operator',
+      clearable_by: 'anyone',
+    }),
+  )
+  expect(await client.post(control, { action: 'take_over' })).toMatchObject({
+    status: 200,
+    body: { holder: { kind: 'owner' } },
+  })
+})
