@@ -7,7 +7,9 @@ import {
   compileControlSchema,
   decodeBinaryHeader,
   decodeOrderedFrame,
+  FIRST_EPOCH,
   FULL_SPEED,
+  type LeaseFrame,
   limitSpeed,
   type MotionLimiter,
   type RobotSession,
@@ -26,6 +28,7 @@ type CommandReceiverOptions = Pick<
   RobotLinkOptions,
   | 'onSession'
   | 'onLimits'
+  | 'onLease'
   | 'controlSchema'
   | 'measured'
   | 'onControl'
@@ -59,6 +62,8 @@ export class CommandReceiver {
   #session: RobotSession | null = null
   #stop: StopInForce | null = null
   #limits: SpeedLimits = FULL_SPEED
+  /** The newest epoch of the session's control lease: frames of earlier holders do not move the robot. */
+  #epoch = FIRST_EPOCH
 
   constructor(options: CommandReceiverOptions) {
     this.#options = options
@@ -104,6 +109,9 @@ export class CommandReceiver {
     if (frame.type === 'session') {
       this.#sequence.session(frame.order)
       this.#changeSession(frame)
+    } else if (frame.type === 'lease') {
+      this.#sequence.session(frame.order)
+      this.#changeLease(frame)
     } else if (frame.type === 'limits') {
       if (this.#sequence.acceptLimits(frame.order, frame.after)) this.#changeLimits(frame)
     } else if (frame.type === 'control') {
@@ -115,6 +123,7 @@ export class CommandReceiver {
   }
 
   #control(frame: Control): void {
+    if ((frame.epoch ?? FIRST_EPOCH) < this.#epoch) return
     const rules = this.#rules.current
     const problem = rules?.problemOf(frame.data)
     if (problem !== undefined) return this.#refuse(frame.seq, problem)
@@ -192,10 +201,22 @@ export class CommandReceiver {
     // Another session may have another operator, with another clock.
     if (open && isOther) this.#age.forget()
     // The gateway sends the limits of the new session after it.
-    if (isOther) this.#changeLimits(FULL_SPEED)
+    if (isOther) {
+      this.#changeLimits(FULL_SPEED)
+      this.#epoch = FIRST_EPOCH
+    }
     this.#session = open ? session : null
     if (open) this.#rules.follow(session.control_schema)
     this.#runCallback(() => this.#options.onSession?.(session))
+  }
+
+  /** Halts a moving robot: every change of the holder goes through a halt, also if the stop before it was lost. */
+  #changeLease({ epoch, holder }: LeaseFrame): void {
+    if (epoch <= this.#epoch) return
+    this.#epoch = epoch
+    this.#age.forget() // the new holder has another clock
+    if (this.#watchdog.moving) this.#stopNow({ reason: 'control_transferred', latched: false })
+    this.#runCallback(() => this.#options.onLease?.({ epoch, holder }))
   }
 
   #changeLimits({ speed_scale, reason }: SpeedLimits): void {

@@ -9,6 +9,7 @@ export type {
   DriveLog,
   DriveState as SessionLinkState,
   DropReason,
+  LeaseFrame,
   NotificationEvent,
   NotificationReadEvent,
   RobotLogLevel,

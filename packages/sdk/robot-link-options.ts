@@ -2,6 +2,7 @@ import type {
   BinaryHeader,
   Control,
   ControlSchema,
+  LeaseFrame,
   RobotSession,
   SpeedLimits,
   Stop,
@@ -100,6 +101,8 @@ export interface RobotLinkOptions {
   readonly onInvalidTelemetry?: (problem: string) => void
   /** Called when the allowed speed changes, `speed_scale` above 0 and up to 1. `limits` of the link has it, too. */
   readonly onLimits?: (limits: SpeedLimits) => void
+  /** Receives who controls the robot, after control has changed hands. The robot has halted by then. */
+  readonly onLease?: (lease: Pick<LeaseFrame, 'epoch' | 'holder'>) => void
   /**
    * Called for a stop. Halt the robot, then answer with `stopped`; the gateway repeats the stop until it receives this
    * answer. The link itself stops a moving robot with the reason `watchdog`, when control frames stop arriving, with

@@ -5,6 +5,7 @@ import type {
   DriveLog,
   DriveState,
   DropReason,
+  LeaseFrame,
   SpeedLimits,
 } from '@wheelhouse/protocol'
 import type { BackoffOptions } from './backoff.ts'
@@ -52,6 +53,8 @@ export interface SessionLinkOptions extends ConnectionLifecycleCallbacks {
   readonly onLatency?: (latency: DriveLatency) => void
   /** Called when the allowed speed of the robot changes. `OperatorLink` applies it to the commands. */
   readonly onLimits?: (limits: SpeedLimits) => void
+  /** Receives who controls the robot, when that changes, or is not this participant. */
+  readonly onLease?: (lease: LeaseFrame) => void
   /** Called for a line of the robot's log. The gateway drops lines for a slow reader. */
   readonly onLog?: (line: DriveLog) => void
   /** Called with the charge of the robot, after the first state and after every change. */

@@ -5,6 +5,7 @@ import {
   type DriveState,
   decodeBinaryHeader,
   FULL_SPEED,
+  type LeaseFrame,
   MAX_STOP_REASON,
   type SpeedLimits,
   ToDriverFrame,
@@ -68,6 +69,7 @@ export class SessionLink {
   #state: DriveState | null = null
   #battery: DriveBattery | null = null
   #limits: SpeedLimits = FULL_SPEED
+  #lease: LeaseFrame | null = null
   #pingTimer: ReturnType<typeof setInterval> | undefined
   #stopTimer: ReturnType<typeof setInterval> | undefined
   #lastFrameMs: number | null = null
@@ -105,6 +107,11 @@ export class SessionLink {
   /** The transport of control frames at present: the data channel while it delivers. Stops use both. */
   get transport(): 'websocket' | 'data_channel' {
     return this.#channel.delivers ? 'data_channel' : 'websocket'
+  }
+
+  /** Who controls the robot, as last received; null while control of it never changed hands and this participant is its operator. */
+  get lease(): LeaseFrame | null {
+    return this.#lease
   }
 
   /** State of the link. */
@@ -207,7 +214,10 @@ export class SessionLink {
     else if (frame.type === 'latency') this.lifecycle.runCallback(() => this.#options.onLatency?.(frame))
     else if (frame.type === 'log') this.lifecycle.runCallback(() => this.#options.onLog?.(frame))
     else if (frame.type === 'limits') this.#changeLimits(frame)
-    else if (frame.type === 'battery') {
+    else if (frame.type === 'lease') {
+      this.#lease = frame
+      this.lifecycle.runCallback(() => this.#options.onLease?.(frame))
+    } else if (frame.type === 'battery') {
       this.#battery = frame
       this.lifecycle.runCallback(() => this.#options.onBattery?.(frame))
     } else if (frame.type === 'pong') {

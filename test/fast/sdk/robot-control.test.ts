@@ -54,6 +54,55 @@ async function createFixture(options: Partial<RobotLinkOptions> = {}, deadmanMs 
   return { gateway, received, link, control, binary }
 }
 
+describe('control that changes hands', () => {
+  const holder = {
+    participant_id: otherSessionId,
+    kind: 'supervisor',
+    user_id: otherSessionId,
+    name: 'Ada',
+    since: '2026-11-20T09:30:00.000Z',
+  } as const
+  const fenced = (seq: number, epoch?: number) => ({
+    type: 'control',
+    session_id: sessionId,
+    seq,
+    ...(epoch !== undefined && { epoch }),
+    t: performance.now(),
+    ttl_ms: 250,
+    data: {},
+  })
+
+  test('halts a moving robot, which obeys no earlier epoch afterwards, also over a new connection', async () => {
+    const leases: unknown[] = []
+    const { gateway, received, link } = await createFixture({ onLease: ({ epoch }) => leases.push(epoch) })
+    gateway.send(fenced(1))
+    gateway.send({ type: 'lease', epoch: 3, holder })
+    gateway.send(fenced(2))
+    gateway.send(fenced(3, 2))
+    gateway.send({ type: 'lease', epoch: 2, holder: null })
+    gateway.send(fenced(4, 3))
+    await waitFor(() => expect(received.at(-1)).toBe(4))
+    expect(received).toEqual([1, { stop: 'control_transferred', latched: false }, 4])
+    expect(leases).toEqual([3])
+
+    gateway.newest.terminate()
+    await waitFor(() => expect(received).toContain('offline'))
+    await waitFor(() => expect(link.state).toBe('online'))
+    gateway.send(fenced(5, 2))
+    gateway.send(fenced(6, 3))
+    await waitFor(() => expect(received.at(-1)).toBe(6))
+    expect(received).not.toContain(5)
+  })
+
+  test('begins anew with another session', async () => {
+    const { gateway, received } = await createFixture()
+    gateway.send({ type: 'lease', epoch: 3, holder })
+    gateway.send({ type: 'session', ...session, session_id: otherSessionId })
+    gateway.send({ ...fenced(1), session_id: otherSessionId })
+    await waitFor(() => expect(received.at(-1)).toBe(1))
+  })
+})
+
 describe('binary frames', () => {
   test('of control reach the robot unchanged, except during a latched stop', async () => {
     const { gateway, received, link, binary, control } = await createFixture()
