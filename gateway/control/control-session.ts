@@ -400,7 +400,8 @@ export class ControlSession {
   tellRobotLease(nowMs: number): void {
     if (this.#robot === null || this.#toldEpoch >= this.#lease.epoch) return
     this.#toldEpoch = this.#lease.epoch
-    this.#robot.ordered.sendSession(robotLeaseFrame(this.#lease), nowMs)
+    // Not numbered: robots of earlier versions would wait for it. Its epoch is in every command, which fences off earlier ones.
+    this.#robot.send(robotLeaseFrame(this.#lease), nowMs)
   }
 
   /** Tells a participant who holds control. Nobody is told that the operator of an unchanged session does. */

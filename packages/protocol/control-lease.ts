@@ -68,8 +68,6 @@ export const LeaseFrame = z.looseObject({
   you: z.boolean().optional(),
   /** For the new holder: what the robot was told and reported last, so that a program continues from there. */
   last: z.object({ command: z.unknown().optional(), telemetry: z.unknown().optional() }).optional(),
-  /** For a robot that numbers frames, see `order` of control frames. */
-  order: z.number().int().optional(),
 })
 export type LeaseFrame = z.infer<typeof LeaseFrame>
 

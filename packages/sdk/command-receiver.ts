@@ -109,10 +109,8 @@ export class CommandReceiver {
     if (frame.type === 'session') {
       this.#sequence.session(frame.order)
       this.#changeSession(frame)
-    } else if (frame.type === 'lease') {
-      this.#sequence.session(frame.order)
-      this.#changeLease(frame)
-    } else if (frame.type === 'limits') {
+    } else if (frame.type === 'lease') this.#changeLease(frame)
+    else if (frame.type === 'limits') {
       if (this.#sequence.acceptLimits(frame.order, frame.after)) this.#changeLimits(frame)
     } else if (frame.type === 'control') {
       if (this.#sequence.accept(frame.order, frame.after)) this.#control(frame)
@@ -123,7 +121,9 @@ export class CommandReceiver {
   }
 
   #control(frame: Control): void {
-    if ((frame.epoch ?? FIRST_EPOCH) < this.#epoch) return
+    const epoch = frame.epoch ?? FIRST_EPOCH
+    if (epoch < this.#epoch) return
+    this.#beginEpoch(epoch)
     const rules = this.#rules.current
     const problem = rules?.problemOf(frame.data)
     if (problem !== undefined) return this.#refuse(frame.seq, problem)
@@ -210,13 +210,21 @@ export class CommandReceiver {
     this.#runCallback(() => this.#options.onSession?.(session))
   }
 
-  /** Halts a moving robot: every change of the holder goes through a halt, also if the stop before it was lost. */
   #changeLease({ epoch, holder }: LeaseFrame): void {
+    if (epoch < this.#epoch) return
+    this.#beginEpoch(epoch)
+    this.#runCallback(() => this.#options.onLease?.({ epoch, holder }))
+  }
+
+  /**
+   * Halts a moving robot: every change of the holder goes through a halt, also if the stop before it was lost. The first command of the
+   * new holder may overtake the lease.
+   */
+  #beginEpoch(epoch: number): void {
     if (epoch <= this.#epoch) return
     this.#epoch = epoch
     this.#age.forget() // the new holder has another clock
     if (this.#watchdog.moving) this.#stopNow({ reason: 'control_transferred', latched: false })
-    this.#runCallback(() => this.#options.onLease?.({ epoch, holder }))
   }
 
   #changeLimits({ speed_scale, reason }: SpeedLimits): void {

@@ -23,7 +23,7 @@ const LATENCY_LIMIT_MS = 400
 const LATENCY_BUDGET_MS = 100
 export const GRACE_MS = 2_000
 const ROBOT_ID = '00000000-0000-4000-9000-000000000000'
-const OPERATOR_ID = '00000000-0000-4000-a000-000000000000'
+export const OPERATOR_ID = '00000000-0000-4000-a000-000000000000'
 const SLICE_MS = 10
 const BEAT_MS = 200
 /** The timing of repeated stops: a second, and one turn of the timer wheel that repeats them. */
@@ -48,6 +48,7 @@ interface Answer {
 /** A participant, at the client's end of a socket. */
 export interface TestParticipant {
   readonly number: number
+  readonly userId: string
   readonly sessionId: string
   readonly isOperator: boolean
   readonly socket: FakeSocket<ParticipantConnection>
@@ -83,6 +84,9 @@ export interface Machine {
   /** It may move: control arrived, and no stop since. */
   moving: boolean
   controls: number
+  /** The newest epoch of the control lease that it was told. */
+  epoch: number
+  sessionId: string | undefined
   /** The reasons of the stops that arrived. */
   readonly stops: string[]
   /** The speed scale that it received last in this session; null before the first one. */
@@ -243,7 +247,12 @@ export async function createControlFixture({
     to.moving = true
   }
 
-  function checkControl(to: Machine, key: string, sessionId: string | undefined): void {
+  function beginEpoch(to: Machine, epoch: number): void {
+    if (epoch > to.epoch && to.moving) wrong('control changes hands while the robot may be moving')
+    to.epoch = Math.max(to.epoch, epoch)
+  }
+
+  function checkControl(to: Machine, key: string, sessionId: string | undefined, epoch = to.epoch): void {
     const made = frames.get(key)
     if (!made) return void wrong(`no participant has sent the frame ${key}`)
     const participant = participants[made.userIndex] as TestParticipant
@@ -251,10 +260,21 @@ export async function createControlFixture({
     const id = participant.sessionId
     if (sessionId !== undefined && sessionId !== id) wrong(`${of} is not of session ${sessionId}`)
     if (!participant.isOperator) wrong(`${of} is of an observer`)
+    if (epoch < to.epoch) wrong(`${of} is of epoch ${epoch}, but the robot is in ${to.epoch}`)
+    beginEpoch(to, epoch) // it has overtaken the lease
+    const lease = book.pages.find((page) => page.id === id)?.leases[epoch - 1]
+    if (lease?.holder?.user_id !== participant.userId)
+      wrong(`${of} is of somebody who does not hold control in epoch ${epoch}`)
     if (!participant.socket.open) wrong(`${of} is of an operator who has disconnected`)
     const newer = participants
       .slice(made.userIndex + 1)
-      .some((item) => item.isOperator && item.state !== null && item.sessionId === id)
+      .some(
+        (item) =>
+          item.isOperator &&
+          item.state !== null &&
+          item.sessionId === id &&
+          item.userId === participant.userId,
+      )
     if (newer) wrong(`${of} is of an operator's older socket`)
     if (made.seq <= (to.lastSeqs.get(made.userIndex) ?? -1)) wrong(`${of} arrives out of order`)
     to.lastSeqs.set(made.userIndex, made.seq)
@@ -310,14 +330,21 @@ export async function createControlFixture({
       checkSpeed(to, value)
       to.received.push(value)
       to.ttlsMs.push(value.ttl_ms)
-      return checkControl(to, value.data.key, value.session_id)
+      return checkControl(to, value.data.key, value.session_id, value.epoch ?? 1)
     }
     if (value.type === 'limits') {
       to.speedScale = value.speed_scale
       to.received.push(value)
-    } else if (value.type === 'session') to.speedScale = null
+    } else if (value.type === 'session') {
+      to.speedScale = null
+      if (value.session_id !== to.sessionId) Object.assign(to, { sessionId: value.session_id, epoch: 1 })
+    } else if (value.type === 'lease') {
+      if (value.epoch < to.epoch) wrong(`a lease of epoch ${value.epoch} follows one of ${to.epoch}`)
+      beginEpoch(to, value.epoch)
+    }
     if (value.type === 'welcome') {
       to.speedScale = value.limits?.speed_scale ?? null
+      to.sessionId = value.session?.session_id
       Object.assign(to, { welcomed: true, sentMs: nowMs(), latched: value.stop?.reason ?? null })
       const id = value.session?.session_id
       // Once it is recorded and all participants have left, the gateway may evict it and query it again.
@@ -395,6 +422,8 @@ export async function createControlFixture({
         answered: false,
         moving: false,
         controls: 0,
+        epoch: 1,
+        sessionId: undefined,
         stops: [],
         speedScale: null,
         received: [],
@@ -431,6 +460,7 @@ export async function createControlFixture({
       const number = participants.length
       const participant: TestParticipant = {
         number,
+        userId,
         sessionId,
         isOperator: part === 'control',
         state: null,

@@ -1,7 +1,12 @@
-import type { ControlSchema, SessionStatus } from '@wheelhouse/protocol'
+import type { ControlKind, ControlSchema, OrganizationRole, SessionStatus } from '@wheelhouse/protocol'
 import type { BusTopic, BusTopics } from '../../../src/core/events/bus.ts'
 import type { Presence } from '../../../src/modules/presence/presence.service.ts'
-import type { LinkState, OpenSession, PresenceStore } from '../../../src/modules/presence/presence.store.ts'
+import type {
+  Lease,
+  LinkState,
+  OpenSession,
+  PresenceStore,
+} from '../../../src/modules/presence/presence.store.ts'
 import type {
   ControlPersistence,
   LatencyIncrement,
@@ -13,6 +18,8 @@ interface Page {
   readonly id: string
   status: SessionStatus
   eventSeq: number
+  /** Who held control in each epoch, from the first. */
+  readonly leases: Lease[]
   driven: boolean
   stopReason: string | null
   activeSinceMs: number
@@ -102,7 +109,8 @@ export function createSessionBook(parts: {
   function snapshot(): OpenSession | null {
     const current = open()
     if (!current) return null
-    const { id, status, eventSeq, driven, stopReason, activeSinceMs } = current
+    const { id, status, eventSeq, driven, stopReason, activeSinceMs, leases } = current
+    const lease = leases.at(-1) as Lease
     const seen = { id, status, eventSeq, driven, stopReason, activeSinceMs }
     const stop = { stopByRole: stopReason === null ? null : ('operator' as const), stopByOwner: false }
     const owner = {
@@ -120,7 +128,7 @@ export function createSessionBook(parts: {
       ...seen,
       operatorId,
       operatorName: 'Olga',
-      lease: leaseOf(operatorId),
+      lease,
       ...limits,
       ...stop,
       ...owner,
@@ -159,6 +167,13 @@ export function createSessionBook(parts: {
     return eventSeq
   }
 
+  function transferTo(current: Page, userId: string | null, kind: ControlKind = 'operator'): void {
+    const lease = leaseOf(userId, current.leases.length + 1, kind)
+    current.leases.push(lease)
+    note(current, 'control.transferred', {})
+    hint('control.transferred', { sessionId: current.id, ...lease })
+  }
+
   function lost(): void {
     const current = open()
     if (current && !current.robotLost) note(current, 'robot.lost', { status: 'PAUSED', robotLost: true })
@@ -175,10 +190,18 @@ export function createSessionBook(parts: {
         if (userId === UNRELATED_USER_ID) return 'over'
         return current && current === open() ? latch(current, reason, userId) : 'over'
       }),
-    operatorLost: (sessionId) =>
+    operatorLost: (sessionId, { epoch: lostEpoch, connectedUserIds } = { epoch: 1, connectedUserIds: [] }) =>
       call(() => {
         const current = page(sessionId)
         if (current?.status !== 'ACTIVE') return false
+        const lease = current.leases.at(-1)
+        if (lease?.epoch !== lostEpoch) return false
+        if (lease.holder?.user_id !== operatorId) {
+          const heir = connectedUserIds.includes(operatorId) ? operatorId : null
+          transferTo(current, heir)
+          if (heir === null) note(current, 'session.paused', { status: 'PAUSED' }, 'control_vacant')
+          return true
+        }
         note(current, 'session.paused', { status: 'PAUSED' }, 'operator_lost')
         return true
       }),
@@ -322,6 +345,7 @@ export function createSessionBook(parts: {
         id,
         status: 'ACTIVE',
         eventSeq: 0,
+        leases: [leaseOf(operatorId)],
         driven: false,
         stopReason: null,
         activeSinceMs: nowMs,
@@ -357,6 +381,21 @@ export function createSessionBook(parts: {
       videoLimitMs = limitMs
       changed = true
       hint('robots.changed', { robotIds: [robotId] })
+    },
+    /** Control changes hands; null for nobody, which pauses the session. */
+    transfer(userId: string | null, kind?: ControlKind): boolean {
+      const current = open()
+      if (away || !current) return false
+      transferTo(current, userId, kind)
+      if (userId === null && current.status === 'ACTIVE')
+        note(current, 'session.paused', { status: 'PAUSED' }, 'control_vacant')
+      return true
+    },
+    /** A user begins to change who holds control, or is refused. */
+    changing(userId: string, role: OrganizationRole, begins: boolean): void {
+      const current = open()
+      const organization = { id: 'owner', role, groupIds: null }
+      if (current) hint('control.changing', { sessionId: current.id, begins, userId, organization })
     },
     stop(reason: string): boolean {
       const current = open()
