@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { TeamSize } from './rest/team-fixtures.ts'
 
 export const measurements = [
   'heartbeats',
@@ -12,6 +13,7 @@ export const measurements = [
   'recorded-hour',
   'console',
   'video',
+  'organizations',
   'rest', // last: after a million sessions PostgreSQL has much to clean up
 ] as const
 export type Measurement = (typeof measurements)[number]
@@ -112,6 +114,9 @@ export interface Plan {
   /** Sessions in the database for the second measurement of the list. */
   readonly manySessions: number
   readonly exportedSessions: number
+  /** Organizations: size of the large one, and the rounds of each list. */
+  readonly largeTeam: TeamSize
+  readonly teamRounds: number
   readonly relay: RelayPlan
   readonly recording: RecordingPlan
   readonly recordedHour: RecordedHourPlan
@@ -137,6 +142,8 @@ const full = {
   restStarts: 4_000,
   manySessions: 1_000_000,
   exportedSessions: 100_000,
+  largeTeam: { members: 10_000, robots: 100_000 },
+  teamRounds: 5,
   relay: {
     rates: [
       { pairs: 100, hz: 50 },
@@ -185,6 +192,8 @@ const quick: typeof full = {
   restStarts: 500,
   manySessions: 30_000,
   exportedSessions: 20_000,
+  largeTeam: { members: 1_000, robots: 10_000 },
+  teamRounds: 3,
   relay: {
     rates: [{ pairs: 20, hz: 50 }],
     warmUpMs: 500,
