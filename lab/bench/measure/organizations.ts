@@ -30,7 +30,8 @@ const lists: readonly List[] = [
   { what: 'recordings', path: () => '/api/recordings' },
   { what: 'recordings of the groups of a member', path: () => '/api/recordings', as: 'grouped' },
   { what: 'live robots', path: () => '/api/client/live-robots' },
-  { what: 'members', path: ofTeam('members') },
+  // Pages of the same length: the small team has no more members.
+  { what: 'members, two of them', path: ofTeam('members?limit=2') },
   { what: 'groups', path: ofTeam('groups') },
   { what: 'service accounts', path: ofTeam('service-accounts') },
   { what: 'audit', path: ofTeam('audit') },

@@ -66,7 +66,8 @@ async function seedRobots(db: Client, id: string, count: number): Promise<void> 
 async function seedHistory(db: Client, id: string, owner: ApiUser): Promise<void> {
   const { rows } = await db.query<{ id: string }>('select id from robots where owner_id = $1', [id])
   const robots = rows.map((row) => row.id)
-  await finishedSessions(db, { id }, { operators: [owner], robots, count: robots.length })
+  const [operator] = (await users(db, 1, 'operator')) as [ApiUser]
+  await finishedSessions(db, { id }, { operators: [operator], robots, count: robots.length })
   await withoutTriggers(db, async () => {
     await db.query(
       `insert into recordings (id, session_id, robot_id, client_id, operator_id, mode, status, started_at, ended_at, error)

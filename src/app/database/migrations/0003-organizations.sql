@@ -143,6 +143,7 @@ alter table invoices
 alter table recordings
   drop constraint recordings_client_id_foreign,
   add constraint recordings_client_id_foreign foreign key (client_id) references organizations (id);
+create index recordings_by_operator on recordings (operator_id, started_at desc, id desc);
 alter table datasets
   drop constraint datasets_client_id_foreign,
   add constraint datasets_client_id_foreign foreign key (client_id) references organizations (id);
