@@ -117,6 +117,11 @@ export interface Plan {
   /** Organizations: size of the large one, and the rounds of each list. */
   readonly largeTeam: TeamSize
   readonly teamRounds: number
+  /** Rounds of a comparison with an earlier version, and its number of sessions to start. */
+  readonly costRounds: number
+  readonly costStarts: number
+  /** The folder of the earlier version. */
+  readonly before: string | undefined
   readonly relay: RelayPlan
   readonly recording: RecordingPlan
   readonly recordedHour: RecordedHourPlan
@@ -144,6 +149,8 @@ const full = {
   exportedSessions: 100_000,
   largeTeam: { members: 10_000, robots: 100_000 },
   teamRounds: 5,
+  costRounds: 15,
+  costStarts: 200,
   relay: {
     rates: [
       { pairs: 100, hz: 50 },
@@ -194,6 +201,8 @@ const quick: typeof full = {
   exportedSessions: 20_000,
   largeTeam: { members: 1_000, robots: 10_000 },
   teamRounds: 3,
+  costRounds: 5,
+  costStarts: 50,
   relay: {
     rates: [{ pairs: 20, hz: 50 }],
     warmUpMs: 500,
@@ -228,6 +237,7 @@ export const usage = `npm run bench -- [options]
   --robots N     robots on one gateway process (${full.robots})
     --seconds S    duration of their heartbeats at 1 Hz (${full.steadySeconds})
     --only NAME    one of ${measurements.join(', ')}; can be repeated
+  --before DIR   the checkout of a version from before organizations, with its node_modules: what a request costs more
   --help`
 
 /** @throws Error that says what is wrong with the arguments. */
@@ -239,6 +249,7 @@ export function readPlan(args: string[]): Plan | 'help' {
       robots: { type: 'string' },
       seconds: { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
+      before: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   })
@@ -247,6 +258,7 @@ export function readPlan(args: string[]): Plan | 'help' {
   return {
     ...size,
     quick: values.quick,
+    before: values.before,
     only: values.only.length > 0 ? values.only.map(measurement) : measurements,
     robots: whole('--robots', values.robots, size.robots),
     steadySeconds: whole('--seconds', values.seconds, size.steadySeconds),

@@ -6,6 +6,7 @@ import type { LoadGenerator } from '../rest/load.ts'
 import { type BenchTeam, seedTeam } from '../rest/team-fixtures.ts'
 import { figure, median } from '../stats.ts'
 import { startApi } from '../targets.ts'
+import { organizationCost } from './organization-cost.ts'
 import { assertValid } from './rest-rates.ts'
 
 const SMALL = { members: 1, robots: 100 }
@@ -73,6 +74,7 @@ export async function measureOrganizations(lab: Lab, plan: Plan): Promise<Sectio
         for (const size of ['small', 'large'] as const) measured[size].push(await p50Ms(list, size, ROUND_MS))
       rows.push(flatness(list.what, median(measured.small), median(measured.large)))
     }
+    if (plan.before !== undefined) rows.push(...(await organizationCost(lab, plan, plan.before)))
     const { members, robots } = plan.largeTeam
     return {
       title: `Lists of an organization, ${SMALL.members} member and ${SMALL.robots} robots → ${figure(members)} and ${robots.toLocaleString('en-GB')}`,
