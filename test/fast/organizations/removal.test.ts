@@ -43,13 +43,9 @@ beforeAll(async () => {
   owner = await founder.actingFor(teamId)
   const recorded = await teamRobot(owner)
   const content = { startMs: START_MS, telemetry: [{ atMs: 0, data: { x: 1 } }] }
-  const episode = { fromMs: 0, toMs: 1_000, task: null, success: null }
-  recordingId = (await recordEpisodes(world, owner, recorded.id, content, [episode])).recordingId
-  await world.platform.core.db
-    .updateTable('recordings')
-    .set({ client_id: teamId })
-    .where('id', '=', recordingId)
-    .execute()
+  const episode = { fromMs: 0, toMs: 1_000 }
+  const team = { ...owner, id: teamId }
+  recordingId = (await recordEpisodes(world, team, recorded.id, content, [episode])).recordingId
   robot = await teamRobot(owner)
   await tolerateLatency(world, robot.id)
   robotLink = new RobotLink({
