@@ -150,7 +150,7 @@ const full = {
   largeTeam: { members: 10_000, robots: 100_000 },
   teamRounds: 5,
   costRounds: 15,
-  costStarts: 200,
+  costStarts: 60,
   relay: {
     rates: [
       { pairs: 100, hz: 50 },
@@ -237,7 +237,7 @@ export const usage = `npm run bench -- [options]
   --robots N     robots on one gateway process (${full.robots})
     --seconds S    duration of their heartbeats at 1 Hz (${full.steadySeconds})
     --only NAME    one of ${measurements.join(', ')}; can be repeated
-  --before DIR   the checkout of a version from before organizations, with its node_modules: what a request costs more
+  --before DIR   the checkout of a version from before organizations, with its node_modules: organizations compares requests with it
   --help`
 
 /** @throws Error that says what is wrong with the arguments. */

@@ -3,9 +3,9 @@ import { Client } from 'pg'
 import { type Call, callerOf, readyPort } from '../../../test/support/processes/rpc.ts'
 import type { Lab } from '../lab.ts'
 import type { Plan } from '../options.ts'
-import type { Row } from '../report.ts'
+import type { Section } from '../report.ts'
 import type { HttpRequest } from '../rest/connection.ts'
-import { type RestWorld, resetStarts, seedRest } from '../rest/fixtures.ts'
+import { type RestWorld, seedRest } from '../rest/fixtures.ts'
 import type { LoadGenerator, LoadReport } from '../rest/load.ts'
 import { figure, median, percentile } from '../stats.ts'
 import { type RestTarget, startApi } from '../targets.ts'
@@ -14,6 +14,7 @@ import { assertValid } from './rest-rates.ts'
 const MOST_COST = 1.05
 const SESSIONS_OF_LIST = 1_000
 const WARM_UP_MS = 2_000
+const READING_MS = 1_000
 
 /** A version of Wheelhouse with a database of its own in the same server. */
 interface Version {
@@ -30,7 +31,7 @@ type Times = Record<Subject, number>
  * Compares this version with a checkout of one from before organizations: the same requests, one at a time, in rounds in which the
  * two take turns.
  */
-export async function organizationCost(lab: Lab, plan: Plan, checkout: string): Promise<Row[]> {
+export async function organizationCost(lab: Lab, plan: Plan, checkout: string): Promise<Section> {
   const folder = relative(process.cwd(), resolve(checkout))
   const child = lab.children.run('lab/bench/rest/load.ts')
   await readyPort(child.process)
@@ -46,10 +47,10 @@ export async function organizationCost(lab: Lab, plan: Plan, checkout: string): 
       // Whoever is second meets the caches of the first.
       const order = round % 2 === 0 ? [0, 1] : [1, 0]
       const times: Times[] = []
-      for (const index of order) times[index] = await timesOf(load, plan, versions[index] as Version)
+      for (const index of order) times[index] = await timesOf(load, plan, versions[index] as Version, round)
       rounds.push(times as [Times, Times])
     }
-    return subjects.map((subject) => {
+    const rows = subjects.map((subject) => {
       const [before, now] = [0, 1].map((index) => median(rounds.map((times) => times[index]?.[subject] ?? 0)))
       const ratios = rounds.map(([earlier, later]) => later[subject] / earlier[subject])
       const ratio = median(ratios)
@@ -60,6 +61,14 @@ export async function organizationCost(lab: Lab, plan: Plan, checkout: string): 
         met: ratio <= MOST_COST,
       }
     })
+    return {
+      title: 'Requests before organizations and now',
+      rows,
+      notes: [
+        `One request at a time; ${plan.costRounds} rounds in which the versions take turns, each with its own api process and database. ` +
+          'The ratio is the median of the rounds, with its quartiles.',
+      ],
+    }
   } finally {
     await child.stop()
     for (const { db, api } of versions) {
@@ -75,24 +84,34 @@ async function openVersion(lab: Lab, plan: Plan, name: string, folder: string): 
   const migration = lab.children.run(join(folder, 'src/app/migrate.ts'), {
     env: { DATABASE_URL: databaseUrl },
   })
-  await migration.ended
-  if (migration.process.exitCode !== 0) throw new Error(`${folder} cannot migrate:\n${migration.output()}`)
+  // Its channel to this process keeps it running.
+  const migrated = new Promise<boolean>((resolve) => {
+    migration.onLine((line) => line.startsWith('Applied: ') && resolve(true))
+    migration.ended.then(() => resolve(false))
+  })
+  if (!(await migrated)) throw new Error(`${folder} cannot migrate:\n${migration.output()}`)
+  await migration.stop()
   const db = new Client({ connectionString: databaseUrl })
   await db.connect()
   // The column that the fixtures fill. The earlier version does not know it.
   await db.query('alter table api_keys add column if not exists organization_id uuid')
-  const world = await seedRest(db, { pairs: plan.costStarts, sessions: SESSIONS_OF_LIST })
+  const world = await seedRest(db, { pairs: plan.costStarts * plan.costRounds, sessions: SESSIONS_OF_LIST })
   const api = await startApi({ ...lab, databaseUrl }, lab.redisUrl as string, join(folder, 'src/main.ts'))
   return { db, api, world }
 }
 
-async function timesOf(load: Call<LoadGenerator>, plan: Plan, version: Version): Promise<Times> {
+async function timesOf(
+  load: Call<LoadGenerator>,
+  plan: Plan,
+  version: Version,
+  round: number,
+): Promise<Times> {
   const { db, world, api } = version
-  await resetStarts(db, world)
-  const forMs = plan.restSeconds * 1_000
-  const sessions = await reading(load, version, '/api/sessions', forMs)
-  const robots = await reading(load, version, '/api/client/robots', forMs)
-  const starts = world.pairs.map(({ operator, robotId }): HttpRequest => {
+  // Sessions that were charged cannot be removed, so each round has its own operators and robots.
+  const pairs = world.pairs.slice(round * plan.costStarts, (round + 1) * plan.costStarts)
+  const sessions = await reading(load, version, '/api/sessions', READING_MS)
+  const robots = await reading(load, version, '/api/client/robots', READING_MS)
+  const starts = pairs.map(({ operator, robotId }): HttpRequest => {
     return { method: 'POST', path: '/api/sessions', apiKey: operator.apiKey, body: { robotId } }
   })
   const to = { port: api.port, connections: 1 }
@@ -101,7 +120,7 @@ async function timesOf(load: Call<LoadGenerator>, plan: Plan, version: Version):
     `select id, operator_id from sessions where status = 'ACTIVE'`,
   )
   const sessionOf = new Map(rows.map((row) => [row.operator_id, row.id]))
-  const ends = world.pairs.map(({ operator }): HttpRequest => {
+  const ends = pairs.map(({ operator }): HttpRequest => {
     const path = `/api/sessions/${sessionOf.get(operator.id)}`
     return { method: 'PATCH', path, apiKey: operator.apiKey, body: { action: 'end' } }
   })

@@ -46,6 +46,7 @@ export async function measureOrganizations(lab: Lab, plan: Plan): Promise<Sectio
       rows: [],
       notes: ['Not measured: a separate api process needs redis-server.'],
     }
+  if (plan.before !== undefined) return await organizationCost(lab, plan, plan.before)
   const teams = { small: await seedTeam(lab.db, SMALL), large: await seedTeam(lab.db, plan.largeTeam) }
   await lab.db.query('vacuum analyze')
   await lab.db.query('checkpoint')
@@ -74,7 +75,6 @@ export async function measureOrganizations(lab: Lab, plan: Plan): Promise<Sectio
         for (const size of ['small', 'large'] as const) measured[size].push(await p50Ms(list, size, ROUND_MS))
       rows.push(flatness(list.what, median(measured.small), median(measured.large)))
     }
-    if (plan.before !== undefined) rows.push(...(await organizationCost(lab, plan, plan.before)))
     const { members, robots } = plan.largeTeam
     return {
       title: `Lists of an organization, ${SMALL.members} member and ${SMALL.robots} robots → ${figure(members)} and ${robots.toLocaleString('en-GB')}`,
