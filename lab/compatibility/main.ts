@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,8 +11,9 @@ import { startWheelhouse } from '../bench/targets.ts'
 
 const run = promisify(execFile)
 const LIMIT_MS = 300_000
-const usage = `npm run compatibility -- CHECKOUT
-  Packs SDK and command line of an earlier version, from a checkout with its node_modules, and uses them with this platform.`
+const usage = `npm run compatibility -- FOLDER
+  Uses the SDK and the command line of an earlier version with this platform. The folder is a checkout with its node_modules,
+  from which they are packed, or one into which npm has installed them.`
 
 /** Commands of the command line that need an account only. `{session}` and `{robot}` are the newest ones. */
 const commands = [
@@ -31,25 +33,29 @@ const commands = [
   'export sessions --format csv',
 ]
 
-/** Packs the packages of a checkout, and installs them into an empty folder. */
+/** Returns a folder with the packages: the given one or, for a checkout, an empty one into which they are packed and installed. */
 async function install(checkout: string, home: string) {
   const [packed, folder] = [join(home, 'packed'), join(home, 'project')]
   const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`, HOME: home }
+  if (!existsSync(join(checkout, 'tools/scripts/pack.mjs'))) return { folder: checkout, env }
   await run(process.execPath, [join(checkout, 'tools/scripts/pack.mjs'), '--to', packed], { cwd: checkout })
   await mkdir(folder)
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}')
   const tarballs = (await readdir(packed)).filter((name) => name.endsWith('.tgz'))
   const paths = tarballs.map((name) => join(packed, name))
   await run('npm', ['install', '--no-audit', '--no-fund', ...paths], { cwd: folder, env })
-  return { folder, env, tarballs }
+  return { folder, env }
 }
 
-async function check(lab: Lab, { folder, env, tarballs }: Awaited<ReturnType<typeof install>>) {
+async function check(lab: Lab, { folder, env }: Awaited<ReturnType<typeof install>>) {
   const wheelhouse = await startWheelhouse(lab, 'single')
   const [[owner], [operator]] = [await users(lab.db, 1, 'client'), await users(lab.db, 1, 'operator')]
   const settings = { ...env, API: wheelhouse.apiUrl, HUB: wheelhouse.hubUrl }
   const keys = { OWNER_KEY: owner?.apiKey, OPERATOR_KEY: operator?.apiKey }
-  print(`${tarballs.join(', ')} with the platform of this checkout`)
+  const version = JSON.parse(
+    await readFile(join(folder, 'node_modules/@wheelhouse/cli/package.json'), 'utf8'),
+  )
+  print(`SDK and command line ${version.version} with the platform of this checkout`)
   const scenario = fileURLToPath(new URL('scenario.mjs', import.meta.url))
   const options = { cwd: folder, timeout: LIMIT_MS }
   print((await run(process.execPath, [scenario], { ...options, env: { ...settings, ...keys } })).stdout)
