@@ -148,7 +148,7 @@ const full = {
   manySessions: 1_000_000,
   exportedSessions: 100_000,
   largeTeam: { members: 10_000, robots: 100_000 },
-  teamRounds: 5,
+  teamRounds: 11,
   costRounds: 15,
   costStarts: 60,
   relay: {
