@@ -4,6 +4,7 @@ import { measureConsole } from './measure/console.ts'
 import { measureHeartbeats } from './measure/heartbeats.ts'
 import { measureHub } from './measure/hub.ts'
 import { measureMemory } from './measure/memory.ts'
+import { measureOrganizations } from './measure/organizations.ts'
 import { measurePresence } from './measure/presence.ts'
 import { measureRecordedHour } from './measure/recorded-hour.ts'
 import { measureRecording } from './measure/recording.ts'
@@ -35,6 +36,7 @@ const measure: Record<Measurement, (lab: Lab, plan: Plan) => Promise<Section>> =
   hub: measureHub,
   console: measureConsole,
   video: measureVideo,
+  organizations: measureOrganizations,
 }
 
 const print = (text: string) => process.stdout.write(`${text}\n`)

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { TeamSize } from './rest/team-fixtures.ts'
 
 export const measurements = [
   'heartbeats',
@@ -12,6 +13,7 @@ export const measurements = [
   'recorded-hour',
   'console',
   'video',
+  'organizations',
   'rest', // last: after a million sessions PostgreSQL has much to clean up
 ] as const
 export type Measurement = (typeof measurements)[number]
@@ -112,6 +114,14 @@ export interface Plan {
   /** Sessions in the database for the second measurement of the list. */
   readonly manySessions: number
   readonly exportedSessions: number
+  /** Organizations: size of the large one, and the rounds of each list. */
+  readonly largeTeam: TeamSize
+  readonly teamRounds: number
+  /** Rounds of a comparison with an earlier version, and its number of sessions to start. */
+  readonly costRounds: number
+  readonly costStarts: number
+  /** The folder of the earlier version. */
+  readonly before: string | undefined
   readonly relay: RelayPlan
   readonly recording: RecordingPlan
   readonly recordedHour: RecordedHourPlan
@@ -137,6 +147,10 @@ const full = {
   restStarts: 4_000,
   manySessions: 1_000_000,
   exportedSessions: 100_000,
+  largeTeam: { members: 10_000, robots: 100_000 },
+  teamRounds: 11,
+  costRounds: 15,
+  costStarts: 60,
   relay: {
     rates: [
       { pairs: 100, hz: 50 },
@@ -185,6 +199,10 @@ const quick: typeof full = {
   restStarts: 500,
   manySessions: 30_000,
   exportedSessions: 20_000,
+  largeTeam: { members: 1_000, robots: 10_000 },
+  teamRounds: 3,
+  costRounds: 5,
+  costStarts: 50,
   relay: {
     rates: [{ pairs: 20, hz: 50 }],
     warmUpMs: 500,
@@ -219,6 +237,7 @@ export const usage = `npm run bench -- [options]
   --robots N     robots on one gateway process (${full.robots})
     --seconds S    duration of their heartbeats at 1 Hz (${full.steadySeconds})
     --only NAME    one of ${measurements.join(', ')}; can be repeated
+  --before DIR   the checkout of a version from before organizations, with its node_modules: organizations compares requests with it
   --help`
 
 /** @throws Error that says what is wrong with the arguments. */
@@ -230,6 +249,7 @@ export function readPlan(args: string[]): Plan | 'help' {
       robots: { type: 'string' },
       seconds: { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
+      before: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   })
@@ -238,6 +258,7 @@ export function readPlan(args: string[]): Plan | 'help' {
   return {
     ...size,
     quick: values.quick,
+    before: values.before,
     only: values.only.length > 0 ? values.only.map(measurement) : measurements,
     robots: whole('--robots', values.robots, size.robots),
     steadySeconds: whole('--seconds', values.seconds, size.steadySeconds),

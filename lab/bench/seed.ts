@@ -23,7 +23,7 @@ export async function seed(db: Client, robotCount: number): Promise<Seeded> {
     [ownerId],
   )
   await db.query(
-    `insert into api_keys (id, user_id, name, hash, prefix, last4) values ($1, $2, 'bench', $3, $4, $5)`,
+    `insert into api_keys (id, user_id, organization_id, name, hash, prefix, last4) values ($1, $2, $2, 'bench', $3, $4, $5)`,
     [randomUUID(), ownerId, hashApiKey(ownerKey), ownerKey.slice(0, 13), ownerKey.slice(-4)],
   )
   const { rows } = await db.query<{ id: string }>(

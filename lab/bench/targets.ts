@@ -7,6 +7,7 @@ import type { Lab } from './lab.ts'
 import type { BareServer } from './servers/bare-uws.ts'
 
 const START_LIMIT_MS = 180_000
+const PROGRAM = 'src/main.ts'
 
 /** A server that robots can connect to, with the probe of its process. */
 export interface Target {
@@ -115,9 +116,9 @@ export async function startRestPeer(
   return { port, child, probe: callerOf<Probe>(child.process), stop: () => child.stop() }
 }
 
-/** Starts Wheelhouse's api role in a separate process. */
-export async function startApi(lab: Lab, redisUrl: string): Promise<RestTarget> {
-  const { child, baseUrl } = await startRole(lab, redisUrl, 'api')
+/** Starts Wheelhouse's api role in a separate process: of this version, or of another checkout. */
+export async function startApi(lab: Lab, redisUrl: string, program: string = PROGRAM): Promise<RestTarget> {
+  const { child, baseUrl } = await startRole(lab, redisUrl, 'api', [], program)
   return ofRole(child, baseUrl)
 }
 
@@ -143,9 +144,10 @@ const startRole = (
   redisUrl: string,
   role: 'api' | 'hub' | 'recorder',
   nodeFlags: readonly string[] = [],
+  program: string = PROGRAM,
 ) =>
   serving(
-    lab.children.run('src/main.ts', {
+    lab.children.run(program, {
       nodeFlags,
       env: {
         ROLES: role,

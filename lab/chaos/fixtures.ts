@@ -60,8 +60,8 @@ async function users(db: Client, count: number, role: 'client' | 'operator'): Pr
     [made.map(({ id }) => id), made.map(({ name }) => name), role],
   )
   await db.query(
-    `insert into api_keys (id, user_id, name, hash, prefix, last4)
-     select gen_random_uuid(), id, 'chaos', hash, 'svc_live_0000', '0000'
+    `insert into api_keys (id, user_id, organization_id, name, hash, prefix, last4)
+     select gen_random_uuid(), id, id, 'chaos', hash, 'svc_live_0000', '0000'
      from unnest($1::uuid[], $2::text[]) as k (id, hash)`,
     [made.map(({ id }) => id), made.map(({ apiKey }) => hashApiKey(apiKey))],
   )

@@ -15,8 +15,8 @@ export async function signIn(page: Page, baseUrl: string, email: string): Promis
 export async function keyFor({ db }: Lab, email: string): Promise<string> {
   const key = generateApiKey()
   await db.query(
-    `insert into api_keys (id, user_id, name, hash, prefix, last4)
-     select gen_random_uuid(), id, 'bench', $1, 'svc_live_0000', '0000' from users where email = $2`,
+    `insert into api_keys (id, user_id, organization_id, name, hash, prefix, last4)
+     select gen_random_uuid(), id, id, 'bench', $1, 'svc_live_0000', '0000' from users where email = $2`,
     [hashApiKey(key), email],
   )
   return key

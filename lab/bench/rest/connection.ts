@@ -68,7 +68,7 @@ export class HttpConnection {
 }
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PATCH'
   readonly path: string
   readonly apiKey: string
   readonly body?: unknown

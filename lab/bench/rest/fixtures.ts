@@ -41,8 +41,13 @@ export async function seedRest(db: Client, counts: { pairs: number; sessions: nu
   return { owner: owner as ApiUser, pairs }
 }
 
-/** Creates users of one role, each with an API key. */
-export async function users(db: Client, count: number, role: 'client' | 'operator'): Promise<ApiUser[]> {
+/** Creates users of one role, each with an API key: for the personal organization, or for another one. */
+export async function users(
+  db: Client,
+  count: number,
+  role: 'client' | 'operator',
+  organizationId: string | null = null,
+): Promise<ApiUser[]> {
   const made = Array.from({ length: count }, () => ({ id: randomUUID(), apiKey: generateApiKey() }))
   const ids = made.map(({ id }) => id)
   await db.query(
@@ -52,10 +57,10 @@ export async function users(db: Client, count: number, role: 'client' | 'operato
     [ids, role],
   )
   await db.query(
-    `insert into api_keys (id, user_id, name, hash, prefix, last4, last_used_at)
-     select gen_random_uuid(), id, 'bench', hash, 'svc_live_0000', '0000', now() + interval '1 day'
+    `insert into api_keys (id, user_id, organization_id, name, hash, prefix, last4, last_used_at)
+     select gen_random_uuid(), id, coalesce($3::uuid, id), 'bench', hash, 'svc_live_0000', '0000', now() + interval '1 day'
      from unnest($1::uuid[], $2::text[]) as k (id, hash)`,
-    [ids, made.map(({ apiKey }) => hashApiKey(apiKey))],
+    [ids, made.map(({ apiKey }) => hashApiKey(apiKey)), organizationId],
   )
   return made
 }
@@ -100,7 +105,7 @@ export async function forgetSessions(db: Client, owner: Pick<ApiUser, 'id'>): Pr
 }
 
 /** Disables triggers: the public statistics are not measured, and a million triggers would take minutes. */
-async function withoutTriggers(db: Client, work: () => Promise<unknown>): Promise<void> {
+export async function withoutTriggers(db: Client, work: () => Promise<unknown>): Promise<void> {
   await db.query('set session_replication_role = replica')
   await work()
   await db.query('set session_replication_role = origin')

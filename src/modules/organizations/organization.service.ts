@@ -272,8 +272,9 @@ export function createOrganizationService(deps: Services) {
         .selectFrom('organization_groups')
         .select(['id', 'name', 'created_at'])
         .select(
-          sql<number>`(select count(*)::int from robots
-            where robots.group_id = organization_groups.id and robots.deleted_at is null)`.as('robots'),
+          sql<number>`coalesce((select robots from robot_counts where robot_counts.id = organization_groups.id), 0)`.as(
+            'robots',
+          ),
         )
         .where('organization_id', '=', id)
         .orderBy(sql`lower(name)`)

@@ -28,12 +28,6 @@ const hashOf = (token: string) => createHash('sha256').update(token).digest('hex
 const invalidLink = () =>
   new AppError(404, 'share_invalid', 'This link is not valid. It may have expired. Ask for a new one.')
 
-/** Returns nothing for a user or a recording that does not exist, or a recording that is not the user's any more. */
-function onlyNotFound(cause: unknown): undefined {
-  if (cause instanceof AppError && cause.status === 404) return undefined
-  throw cause
-}
-
 /** Stores who has read recordings, and manages links and bookmarks. */
 export function createRecordingAccess(
   deps: Pick<CoreServices, 'db' | 'transact' | 'now' | 'baseUrl' | 'bus'> & {
@@ -200,7 +194,7 @@ export function createRecordingAccess(
         .where('share.expires_at', '>', now())
         .executeTakeFirst()
       if (!share) throw invalidLink()
-      const roles = await users.currentRoles(share.created_by).catch(onlyNotFound)
+      const roles = await users.activeRoles(share.created_by)
       const row = roles && (await recordings.ofAuthor(share.created_by, roles, share.recording_id))
       if (!row) throw invalidLink()
       return { row, shareId: share.id, expiresAt: share.expires_at }

@@ -1,5 +1,5 @@
 import type { Role } from '@wheelhouse/protocol'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { audit } from '../../core/audit/audit.ts'
 import type { CoreServices } from '../../core/core-services.ts'
 import { inBatches } from '../../core/database/in-batches.ts'
@@ -38,6 +38,39 @@ const SORT = 'started_at'
 
 const isAdmin = ({ roles }: RecordingReader) => roles.includes('admin')
 
+/** Returns why a reader sees recordings: they are of the organization that the reader acts for, or the reader was the operator. */
+function visible(reader: RecordingReader): RawBuilder<boolean>[] {
+  const { userId, organization } = reader
+  const mayRead = can(reader, 'recordings.read')
+  const operated =
+    organization.id === userId
+      ? sql<boolean>`recordings.operator_id = ${userId}`
+      : sql<boolean>`(recordings.operator_id = ${userId} and recordings.client_id = ${organization.id})`
+  // What is driven for a team belongs to the team.
+  const actedFor = sql`(select case when sessions.own_operator then recordings.client_id else recordings.operator_id end
+    from sessions where sessions.id = recordings.session_id)`
+  return [
+    ...(mayRead ? [inScope('recordings', scopeOf(reader))] : []),
+    sql<boolean>`(${operated} and ${actedFor} = ${organization.id})`,
+  ]
+}
+
+/** Adds recordings of robots whose owners have granted the organization to read them. */
+const readable = (reader: RecordingReader): RawBuilder<boolean>[] => [
+  ...visible(reader),
+  ...(can(reader, 'recordings.read')
+    ? [
+        grantedTo('recordings', scopeOf(reader), {
+          robot: 'recordings.robot_id',
+          owner: 'recordings.client_id',
+        }),
+      ]
+    : []),
+]
+
+const anyOf = (reasons: readonly RawBuilder<boolean>[]): RawBuilder<boolean> =>
+  sql<boolean>`(${sql.join([...reasons], sql` or `)})`
+
 /** Selects recordings with the names of their robots. */
 const selectRecordings = (db: Db) =>
   db
@@ -56,30 +89,11 @@ export function createRecordings(
 ) {
   const { db, transact, now, log, quota } = deps
 
-  /** Matches recordings of the reader's sessions, and of the robots of the organization that the reader acts for. */
-  const isOf = (reader: RecordingReader) => {
-    const organizationId = reader.organization.id
-    const operated = sql<boolean>`(recordings.operator_id = ${reader.userId} and ${organizationId} =
-      case when sessions.own_operator then recordings.client_id else recordings.operator_id end)`
-    return can(reader, 'recordings.read')
-      ? sql<boolean>`(${inScope('recordings', scopeOf(reader))} or ${operated})`
-      : operated
-  }
-
   const visibleTo = (reader: RecordingReader) =>
-    isAdmin(reader) ? selectRecordings(db) : selectRecordings(db).where(isOf(reader))
-
-  /** Matches also recordings of robots whose owners have granted the organization to read them. */
-  const isReadableBy = (reader: RecordingReader) =>
-    can(reader, 'recordings.read')
-      ? sql<boolean>`(${isOf(reader)} or ${grantedTo('recordings', scopeOf(reader), {
-          robot: 'recordings.robot_id',
-          owner: 'recordings.client_id',
-        })})`
-      : isOf(reader)
+    isAdmin(reader) ? selectRecordings(db) : selectRecordings(db).where(anyOf(visible(reader)))
 
   const readableBy = (reader: RecordingReader) =>
-    isAdmin(reader) ? selectRecordings(db) : selectRecordings(db).where(isReadableBy(reader))
+    isAdmin(reader) ? selectRecordings(db) : selectRecordings(db).where(anyOf(readable(reader)))
 
   const mayChange = (reader: RecordingReader, row: RecordingRow) =>
     isAdmin(reader) || (row.client_id === reader.organization.id && can(reader, 'recordings.write'))
@@ -117,9 +131,8 @@ export function createRecordings(
     findReadable,
     findOwn,
     mayChange,
-    /** Returns a recording if its author of a link may still share it; a user without roles, who is suspended, may not. */
+    /** Returns a recording if the author of a link, who has these roles of the platform, may still share it. */
     async ofAuthor(userId: string, roles: readonly Role[], id: string): Promise<RecordingRow | undefined> {
-      if (roles.length === 0) return undefined
       return await selectRecordings(db)
         .where('recordings.id', '=', id)
         .where(roles.includes('admin') ? sql<boolean>`true` : isSharer(sql`${userId}::uuid`))
@@ -140,21 +153,31 @@ export function createRecordings(
     /** Returns a page of the recordings of the reader's robots and sessions, newest first. */
     async list(reader: RecordingReader, { robot_id, cursor, limit }: ListRecordings) {
       const after = cursor === undefined ? undefined : decodeCursor(cursor, SORT, cursorValues.time)
-      const rows = await selectRecordings(db)
-        .where(isReadableBy(reader))
-        .$if(robot_id !== undefined, (query) => query.where('recordings.robot_id', '=', robot_id!))
-        .$if(after !== undefined, (query) =>
-          query.where((eb) =>
-            eb(
-              eb.refTuple('recordings.started_at', 'recordings.id'),
-              '<',
-              eb.tuple(new Date(after!.value), after!.id),
+      // The first of all are among the first of each reason, which an index has in this order.
+      const firstOf = (reason: RawBuilder<boolean>) =>
+        db
+          .selectFrom('recordings')
+          .select(['id', 'started_at'])
+          .where(reason)
+          .$if(robot_id !== undefined, (query) => query.where('robot_id', '=', robot_id!))
+          .$if(after !== undefined, (query) =>
+            query.where((eb) =>
+              eb(eb.refTuple('started_at', 'id'), '<', eb.tuple(new Date(after!.value), after!.id)),
             ),
-          ),
-        )
+          )
+          .orderBy('started_at', 'desc')
+          .orderBy('id', 'desc')
+          .limit(limit + 1)
+      const firsts = sql.join(
+        readable(reader).map((reason) => sql`(${firstOf(reason)})`),
+        sql` union `,
+      )
+      const ids = sql<{ id: string }>`(select id from (${firsts}) as first
+        order by started_at desc, id desc limit ${limit + 1})`
+      const rows = await selectRecordings(db)
+        .innerJoin(ids.as<'page'>(sql`page`), 'page.id', 'recordings.id')
         .orderBy('recordings.started_at', 'desc')
         .orderBy('recordings.id', 'desc')
-        .limit(limit + 1)
         .execute()
       const { page, last } = pageOf(rows, limit)
       const gaps = await gapsOf(

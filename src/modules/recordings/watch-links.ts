@@ -2,7 +2,6 @@ import type { Role } from '@wheelhouse/protocol'
 import { type RawBuilder, sql } from 'kysely'
 import { coalesce } from '../../core/concurrency/concurrency.ts'
 import type { CoreServices } from '../../core/core-services.ts'
-import { AppError } from '../../core/errors/errors.ts'
 import { memberMay } from '../../core/permissions/authorization.ts'
 import type { Guard } from '../../core/process/guard.ts'
 
@@ -19,8 +18,8 @@ export const isSharer = (user: RawBuilder<unknown>): RawBuilder<boolean> =>
 
 /** The users who create links. */
 export interface LinkAuthors {
-  /** Returns the roles that a user may use now. @throws 404 for a user who does not exist */
-  currentRoles(userId: string): Promise<readonly Role[]>
+  /** Returns the roles of the platform that a user has; undefined for one who is suspended or does not exist. */
+  activeRoles(userId: string): Promise<readonly Role[] | undefined>
 }
 
 /** Reports those of the open links that are no longer valid. A message of the bus and a poll find them. */
@@ -34,11 +33,6 @@ export function watchLinks(
 ): { close(): void } {
   const { db, bus, log, now, guard, users } = deps
   let failing = false
-  const rolesOf = (userId: string): Promise<readonly Role[]> =>
-    users.currentRoles(userId).catch((cause) => {
-      if (cause instanceof AppError && cause.status === 404) return []
-      throw cause
-    })
 
   // A poll that a message asks for must begin after the message.
   const poll = coalesce(async () => {
@@ -56,9 +50,11 @@ export function watchLinks(
         .where('share.expires_at', '>', now())
         .execute()
       const authors = [...new Set(rows.map(({ created_by }) => created_by))]
-      const roles = new Map(await Promise.all(authors.map(async (id) => [id, await rolesOf(id)] as const)))
+      const roles = new Map(
+        await Promise.all(authors.map(async (id) => [id, await users.activeRoles(id)] as const)),
+      )
       const mayShare = ({ created_by: author, is_member }: (typeof rows)[number]) =>
-        is_member ? roles.get(author)?.length !== 0 : roles.get(author)?.includes('admin') === true
+        is_member ? roles.get(author) !== undefined : roles.get(author)?.includes('admin') === true
       const valid = new Set(rows.filter(mayShare).map(({ id }) => id))
       for (const id of open) if (!valid.has(id)) linkEnded(id)
       failing = false

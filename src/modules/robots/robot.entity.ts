@@ -167,6 +167,18 @@ export const RobotHealthSample = defineEntity({
 })
 export type RobotHealthSample = InferEntity<typeof RobotHealthSample>
 
+/** The number of robots of an organization or a group, maintained by a trigger. A missing row means none. */
+export const RobotCount = defineEntity({
+  name: 'RobotCount',
+  tableName: 'robot_counts',
+  properties: {
+    /** The id of the organization or the group. */
+    id: p.uuid().primary(),
+    robots: p.integer(),
+  },
+})
+export type RobotCount = InferEntity<typeof RobotCount>
+
 declare module '../../core/database/tables.ts' {
   interface Tables
     extends TablesOf<
@@ -176,5 +188,6 @@ declare module '../../core/database/tables.ts' {
       | typeof RobotLogStream
       | typeof RobotLogLine
       | typeof RobotHealthSample
+      | typeof RobotCount
     > {}
 }

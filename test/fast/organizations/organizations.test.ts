@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addMember, createTeam, teamRobot } from '../../support/world/organizations.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
@@ -292,6 +293,40 @@ describe('a robot', () => {
     expect((await owner.get(`/api/client/robots/${robot.id}`)).status).toBe(404)
     const there = await founder.actingFor(target)
     expect((await there.get(`/api/client/robots/${robot.id}`)).status).toBe(200)
+  })
+
+  test('is counted for its organization and its group, wherever it goes', async () => {
+    const [north, south] = [await group('North'), await group('South')]
+    const robots = [await teamRobot(owner), await teamRobot(owner, { group_id: north })]
+    robots.push(await teamRobot(owner, { group_id: north }), await teamRobot(owner, { group_id: south }))
+    const [moved, removed, transferred] = robots.map(({ id }) => `/api/client/robots/${id}`)
+    const limited = await member('viewer', [north, south])
+    const totals = async () => {
+      const replies = await Promise.all(
+        [owner, limited].map((user) => user.get('/api/client/robots?limit=1')),
+      )
+      return replies.map(({ headers }) => Number(headers.get('X-Total-Count')))
+    }
+    const [all = 0, ofGroups] = await totals()
+    expect(ofGroups).toBe(3)
+    await owner.patch(moved!, { group_id: south })
+    expect(await totals()).toEqual([all, 4])
+    expect((await owner.delete(removed!)).status).toBe(204)
+    expect(await totals()).toEqual([all - 1, 3])
+    const target = await createTeam(founder, 'Another target')
+    expect((await owner.post(`${transferred}/transfer`, { organizationId: target })).status).toBe(204)
+    expect(await totals()).toEqual([all - 2, 2])
+    expect((await owner.delete(`/api/organizations/${teamId}/groups/${south}`)).status).toBe(204)
+    expect(await totals()).toEqual([all - 2, 0])
+    const { rows } = await sql`
+      select id, robots from robot_counts where robots > 0
+      except all (
+        select owner_id, count(*)::int from robots where deleted_at is null group by owner_id
+        union all
+        select group_id, count(*)::int from robots where deleted_at is null and group_id is not null group by group_id)`.execute(
+      world.platform.core.db,
+    )
+    expect(rows).toEqual([])
   })
 
   test('is stopped by every member who sees it, and its notifications reach those who look after it', async () => {

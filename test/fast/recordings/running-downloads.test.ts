@@ -1,19 +1,14 @@
-import { randomBytes } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../../src/core/database/embedded-postmaster.ts'
-import type { ObjectStore } from '../../../src/core/storage/object-store.ts'
 import { recordEpisodes } from '../../support/recordings/recorded-episodes.ts'
+import { beginDownload as begin, sendSlowly } from '../../support/recordings/slow-downloads.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
 const START_MS = Date.parse('2026-11-20T09:00:00Z')
 const content = { startMs: START_MS, telemetry: [{ atMs: 0, data: { x: 1 } }] }
-const FILE_BYTES = 40_000_000_000
-const CHUNK = randomBytes(16_384)
-const CHUNK_MS = 20
 
 let world: World
 /** Another process that serves the API. */
@@ -34,49 +29,6 @@ beforeAll(async () => {
 })
 afterAll(async () => await world?.[Symbol.asyncDispose]())
 
-/** Makes every object a file of many gigabytes that arrives slowly. */
-function sendSlowly(store: ObjectStore): void {
-  const stat = store.stat.bind(store)
-  store.stat = async (key) => {
-    const stored = await stat(key)
-    return stored && { ...stored, sizeBytes: FILE_BYTES }
-  }
-  store.read = async () =>
-    Readable.from(
-      (async function* () {
-        for (;;) {
-          await delay(CHUNK_MS)
-          yield CHUNK
-        }
-      })(),
-    )
-}
-
-/** Begins a download. Returns whether it still runs, and a function that ends it. */
-async function begin(url: string, credential?: string) {
-  const headers = credential === undefined ? {} : { Authorization: `Bearer ${credential}` }
-  const abort = new AbortController()
-  const response = await fetch(url, { headers, signal: abort.signal })
-  expect(response.status).toBe(200)
-  const reader = response.body!.getReader()
-  expect((await reader.read()).value?.length).toBeGreaterThan(0)
-  let running = true
-  const ended = (async () => {
-    while (!(await reader.read()).done);
-  })()
-    .catch(() => {})
-    .then(() => {
-      running = false
-    })
-  return {
-    isRunning: () => running,
-    ended,
-    async stop() {
-      abort.abort()
-      await ended
-    },
-  }
-}
 const filePath = () => `/api/recordings/${recordingId}/file`
 async function share(): Promise<{ id: string; path: string }> {
   const { body } = await owner.post(`/api/recordings/${recordingId}/shares`)

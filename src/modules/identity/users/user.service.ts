@@ -242,11 +242,12 @@ export function createUsers(deps: {
       (await loadRoleAttributes(userId)) ?? throwUserNotFound(),
 
     /**
-     * Returns a user's current roles. Concurrent calls share a query.
-     * @throws 404 if the user does not exist.
+     * Returns a user's current roles of the platform, which a member of teams may have none of; undefined for a user who is suspended
+     * or does not exist. Concurrent calls share a query.
      */
-    async currentRoles(userId: string): Promise<Role[]> {
-      return rolesOf((await loadRoleAttributes(userId)) ?? throwUserNotFound())
+    async activeRoles(userId: string): Promise<readonly Role[] | undefined> {
+      const user = await loadRoleAttributes(userId)
+      return user?.suspended_at === null ? rolesOf(user) : undefined
     },
   }
 }
