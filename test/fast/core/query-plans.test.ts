@@ -99,6 +99,9 @@ beforeAll(async () => {
     [owner, stranger, busyRobot],
   )
   await sql.query(
+    'insert into robot_counts (id, robots) select owner_id, count(*) from robots group by owner_id',
+  )
+  await sql.query(
     `insert into robot_presence (robot_id, battery, battery_low)
      select id, case when number % 50 = 0 then 0.1 else 0.9 end, number % 500 = 0
      from (select id, substr(hardware_id, 4)::int as number from robots) listed`,

@@ -296,7 +296,7 @@ describe('a robot', () => {
   })
 
   test('is counted for its organization and its group, wherever it goes', async () => {
-    const [north, south] = [await group('North'), await group('South')]
+    const [north, south] = [await group('Counted north'), await group('Counted south')]
     const robots = [await teamRobot(owner), await teamRobot(owner, { group_id: north })]
     robots.push(await teamRobot(owner, { group_id: north }), await teamRobot(owner, { group_id: south }))
     const [moved, removed, transferred] = robots.map(({ id }) => `/api/client/robots/${id}`)

@@ -160,8 +160,9 @@ test('a stop wins: it stays latched while control changes hands', async () => {
 
 describe('offers and requests', () => {
   test('pass control on when they are accepted, once, by whom they are for', async () => {
-    const { operator, control, act } = await teamSession()
+    const { operator, control, act, id } = await teamSession()
     const [second, third] = [await member('operator'), await member('operator')]
+    await (await world.drive(second, id)).state()
     expect(codeOf(await act(second, 'take_over'))).toEqual([403, 'control_not_allowed'])
     expect(codeOf(await act(second, 'offer', { to: third.id }))).toEqual([403, 'control_not_allowed'])
     const offered = await act(operator, 'offer', { to: second.id, reason: 'My shift ends' })
@@ -271,18 +272,21 @@ test('a robot that connects again learns who holds control', async () => {
 })
 
 test('of many who take over at once one gets control in each epoch', async () => {
-  const { act, control } = await teamSession()
+  const { act, operator, id } = await teamSession()
   const supervisors = await Promise.all(Array.from({ length: 8 }, () => member('supervisor')))
   const replies = await Promise.all(supervisors.map((one) => act(one, 'take_over')))
   const winners = supervisors.filter((_, index) => replies[index]?.status === 200)
   expect(winners).toHaveLength(1)
   expect(replies.filter(({ status }) => status === 403)).toHaveLength(7)
-  expect(await holderOf(owner, control)).toEqual([2, 'supervisor', winners[0]?.id])
+  const { events } = (await operator.get(`/api/sessions/${id}/events?limit=200`)).body
+  const taken = events.filter(({ data }: { data: { reason?: string } }) => data.reason === 'taken_over')
+  expect(taken).toMatchObject([{ data: { epoch: 2, to: { user_id: winners[0]?.id } } }])
 })
 
 test('a supervisor controls no more robots than the organization allows', async () => {
   const supervisor = await member('supervisor')
   const sessions = [await teamSession(), await teamSession()]
+  for (const { id } of sessions) await (await world.drive(supervisor, id)).state()
   expect(await owner.patch(`/api/organizations/${teamId}`, { robots_per_supervisor: 1 })).toMatchObject({
     status: 200,
   })
@@ -299,12 +303,12 @@ test('control of a marketplace session is for its operator, invited operators an
   expect(await stranger.get(control)).toMatchObject({ status: 404 })
   expect(await stranger.post(control, { action: 'take_over' })).toMatchObject({ status: 404 })
   const [offer] = (await operator.post(control, { action: 'offer', to: stranger.id })).body.requests
+  const console = await world.drive(stranger, id)
+  await console.state()
   expect(await stranger.post(control, { action: 'accept', requestId: offer.id })).toMatchObject({
     status: 200,
     body: { epoch: 2, holder: { kind: 'operator', user_id: stranger.id } },
   })
-  const console = await world.drive(stranger, id)
-  await console.state()
   await waitFor(() => {
     console.control({ linear: 0.5 })
     expect(link.frames).toContainEqual(expect.objectContaining({ type: 'control', epoch: 2 }))

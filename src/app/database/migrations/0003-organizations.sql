@@ -143,7 +143,6 @@ alter table invoices
 alter table recordings
   drop constraint recordings_client_id_foreign,
   add constraint recordings_client_id_foreign foreign key (client_id) references organizations (id);
-create index recordings_by_operator on recordings (operator_id, started_at desc, id desc);
 alter table datasets
   drop constraint datasets_client_id_foreign,
   add constraint datasets_client_id_foreign foreign key (client_id) references organizations (id);
@@ -280,7 +279,6 @@ create trigger members_last_owner_left after delete on organization_members
 
 create function leave_group() returns trigger language plpgsql as $$
 begin
-  delete from robot_counts where id = old.id; -- before its robots leave, which would each change this row
   update organization_members set group_ids = array_remove(group_ids, old.id)
   where organization_id = old.organization_id and group_ids @> array[old.id];
   update organization_invitations set group_ids = array_remove(group_ids, old.id)
@@ -289,28 +287,3 @@ begin
   return old;
 end $$;
 create trigger organization_groups_left before delete on organization_groups for each row execute function leave_group();
-
--- How many robots an organization or a group has, so that lists say it without counting.
-
-create table robot_counts (
-  -- The id of an organization or of a group.
-  id uuid primary key,
-  robots int not null,
-  constraint robot_counts_robots check (robots >= 0)
-);
-
-create function count_robots() returns trigger language plpgsql as $$
-declare
-  -- Of an inserted row "old" is null, and of a deleted one "new".
-  lost uuid[] := case when old.deleted_at is null then array_remove(array[old.owner_id, old.group_id], null) else '{}' end;
-  gained uuid[] := case when new.deleted_at is null then array_remove(array[new.owner_id, new.group_id], null) else '{}' end;
-begin
-  update robot_counts set robots = robots - 1 where id = any(lost) and id <> all(gained);
-  insert into robot_counts (id, robots) select id, 1 from unnest(gained) as id where id <> all(lost)
-    on conflict (id) do update set robots = robot_counts.robots + 1;
-  return null;
-end $$;
-create trigger robots_counted after insert or delete or update of owner_id, group_id, deleted_at on robots
-  for each row execute function count_robots();
-
-insert into robot_counts (id, robots) select owner_id, count(*) from robots where deleted_at is null group by owner_id;

@@ -45,9 +45,9 @@ create table control_intervals (
   constraint control_intervals_price check (
     client_rate_cents_per_minute >= 0 and operator_share_percent between 0 and 100
     and (kind is not distinct from 'operator' or (client_rate_cents_per_minute = 0 and operator_share_percent = 0))),
-  constraint control_intervals_session_id_foreign foreign key (session_id) references sessions (id) on update cascade,
-  constraint control_intervals_participant_id_foreign foreign key (participant_id) references control_participants (id),
-  constraint control_intervals_user_id_foreign foreign key (user_id) references users (id)
+  constraint control_intervals_session_id_foreign foreign key (session_id) references sessions (id),
+  constraint control_intervals_participant_id_foreign foreign key (participant_id) references control_participants (id) on delete restrict,
+  constraint control_intervals_user_id_foreign foreign key (user_id) references users (id) on delete restrict
 );
 -- Nobody shares control.
 create unique index one_holder_per_session on control_intervals (session_id) where ended_at is null;
@@ -68,7 +68,7 @@ create table control_requests (
   constraint control_requests_to check (kind = 'offer' or to_id is null),
   constraint control_requests_session_id_foreign foreign key (session_id) references sessions (id),
   constraint control_requests_from_id_foreign foreign key (from_id) references users (id),
-  constraint control_requests_to_id_foreign foreign key (to_id) references users (id)
+  constraint control_requests_to_id_foreign foreign key (to_id) references users (id) on delete restrict
 );
 -- One open question of each person; a newer one replaces it.
 create unique index one_control_request_each on control_requests (session_id, from_id) where closed_at is null;

@@ -30,8 +30,8 @@ export const ControlInterval = defineEntity({
     session: () => p.manyToOne(Session).mapToPk().primary(),
     epoch: p.integer().primary(),
     /** Null while nobody holds control. */
-    participant: () => p.manyToOne(ControlParticipant).mapToPk().nullable(),
-    user: () => referenceTo('User').nullable(),
+    participant: () => p.manyToOne(ControlParticipant).mapToPk().nullable().deleteRule('restrict'),
+    user: () => referenceTo('User').nullable().deleteRule('restrict'),
     kind: p.enum(ControlKind.options).nullable(),
     /** Why it began; null for the first. */
     reason: p.enum(TransferReason.options).nullable(),
@@ -61,7 +61,7 @@ export const ControlRequestRow = defineEntity({
     kind: p.enum(['offer', 'request']),
     from: () => referenceTo('User'),
     /** To whom control is offered; null for any supervisor, and for requests. */
-    to: () => referenceTo('User').nullable(),
+    to: () => referenceTo('User').nullable().deleteRule('restrict'),
     reason: p.text().nullable(),
     createdAt: p.datetime(3),
     expiresAt: p.datetime(3),
