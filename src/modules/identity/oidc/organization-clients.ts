@@ -36,11 +36,13 @@ type LoginClient = ReturnType<typeof createLoginClient>
 export function createOrganizationClients({
   baseUrl,
   outbound,
+  limitMs = RESPONSE_LIMIT_MS,
 }: {
   baseUrl: string
   outbound: OutboundClient
+  limitMs?: number
 }) {
-  const fetch = createLimitedFetch(outbound)
+  const fetch = createLimitedFetch(outbound, limitMs)
   const clients = new Map<string, { readonly version: string; readonly client: LoginClient }>()
   const create = (
     provider: Pick<OrganizationProvider, 'issuer' | 'clientId'> & Partial<OrganizationProvider>,
@@ -90,9 +92,9 @@ export type OrganizationClients = ReturnType<typeof createOrganizationClients>
 
 /** Creates a `fetch` with limits of time and bytes, which follows no redirects. */
 const createLimitedFetch =
-  ({ open }: Pick<OutboundClient, 'open'>): CustomFetch =>
+  ({ open }: Pick<OutboundClient, 'open'>, limitMs: number): CustomFetch =>
   async (url, { method, headers, body, signal }) => {
-    const stop = AbortSignal.any([AbortSignal.timeout(RESPONSE_LIMIT_MS), ...(signal ? [signal] : [])])
+    const stop = AbortSignal.any([AbortSignal.timeout(limitMs), ...(signal ? [signal] : [])])
     try {
       const response = await open(url, stop, {
         method,
